@@ -19,6 +19,7 @@ import pytest
 
 from gym_gui.processes.tree import TAG
 from tests.support.commands import ROOT, Mosaic
+from tests.support.fake_model_server import FakeModelServer, refusal
 from tests.support.model_server import ModelServer
 from tests.support.own_pythons import archive
 from tests.support.processes import Offspring
@@ -241,10 +242,14 @@ def test_what_cannot_be_played_is_said(balrog: Mosaic, model_server: ModelServer
     nowhere = _slot(model_server, "few_shot", demonstrations={"run": str(balrog.home / "no-run")})
     assert "no-run" in refused(nowhere)
     assert "acts in discrete or text spaces" in refused(_slot(model_server, "naive"), "Pendulum-v1")
-    down = _slot(model_server, "naive", base_url="http://127.0.0.1:9/v1", retries=0) | {"on_invalid": "error"}
-    run = _run_failing(balrog, down)
-    (episode,) = _lines(run, "op", "episodes.jsonl")
-    assert episode["status"] == "failed" and "http://127.0.0.1:9/v1" in episode["error"]
+    nothing = "http://127.0.0.1:9/v1"
+    assert f"{nothing} cannot be reached" in refused(_slot(model_server, "naive", base_url=nothing))
+    with FakeModelServer(lambda request: refusal(500, "out of memory")) as server:
+        breaks = _slot(model_server, "naive", base_url=server.url, retries=0) | {"on_invalid": "error"}
+        run = _run_failing(balrog, breaks)
+        (episode,) = _lines(run, "op", "episodes.jsonl")
+        assert episode["status"] == "failed" and server.url in episode["error"]
+        assert server.requests
 
 
 def _run_failing(mosaic: Mosaic, slot: Mapping[str, Any]) -> Path:

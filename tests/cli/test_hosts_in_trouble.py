@@ -17,7 +17,7 @@ from tests.cli.test_submissions import LONG, TWO, begun, playing, profile, submi
 from tests.support.commands import Mosaic, experiment
 from tests.support.debian import need_files
 from tests.support.sshd import Sshd, sshd
-from tests.support.waiting import eventually
+from tests.support.waiting import EXPERIMENT_S, eventually
 
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("all_sessions_here")]
 
@@ -116,11 +116,11 @@ def test_a_host_that_returns_late_plays_nothing_twice(mosaic: Mosaic, returns: s
         try:
             eventually(lambda: b"Nothing more is played there" in said.read_bytes(), "it is given up")
             if returns == "after it":
-                assert first.wait(300) == 0, said.read_text()
+                assert first.wait(EXPERIMENT_S) == 0, said.read_text()
         finally:
             for each in stopped:
                 each.send_signal(signal.SIGCONT)
-        assert first.wait(300) == 0, said.read_text()
+        assert first.wait(EXPERIMENT_S) == 0, said.read_text()
         record = json.loads((submission_of(mosaic) / "submission.json").read_text())
         assert {row["host"] for row in record["shards"].values()} == {"one"}
         assert compare_runs(whole, Path(record["run"])) is None

@@ -17,7 +17,7 @@ from gym_gui.analysis import compare_runs
 from gym_gui.processes.tree import TAG
 from tests.support.commands import COMMAND, Mosaic, experiment
 from tests.support.ray import Ray, ray_cluster, ray_folder, second_node
-from tests.support.waiting import eventually
+from tests.support.waiting import EXPERIMENT_S, eventually
 
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("all_sessions_here")]
 
@@ -134,7 +134,7 @@ def test_shards_of_a_node_that_is_lost_are_played_by_the_other(mosaic: Mosaic, c
     eventually(lambda: len(playing(mosaic)) == 2, "both nodes play")
     cluster.lose_second()
     said = mosaic.home / "said"
-    assert first.wait(300) == 0, said.read_text()
+    assert first.wait(EXPERIMENT_S) == 0, said.read_text()
     record = json.loads((submission_of(mosaic) / "submission.json").read_text())
     assert compare_runs(whole, Path(record["run"])) is None
     assert mosaic("verify", record["run"]).status == 0
@@ -190,7 +190,7 @@ def test_a_node_that_cannot_be_used_is_named_and_the_others_play(mosaic: Mosaic,
     said = mosaic.home / "said"
     eventually(lambda: playing(mosaic), "the head plays")
     with second_node(alone, BROKEN="-is-not-here"):
-        assert first.wait(300) == 0, said.read_text()
+        assert first.wait(EXPERIMENT_S) == 0, said.read_text()
         # One that joins is checked by the task that comes to it.
         assert "-is-not-here: not found, and here is mosaic " in said.read_text()
         again = mosaic("run", file, "--executor", "ray", "--profile", there, "--episodes", "2")

@@ -25,7 +25,7 @@ from tests.support.fake_model_server import FakeModelServer, Reply, Request
 from tests.support.ray import Ray
 from tests.support.slurm import slurm
 from tests.support.sshd import Sshd, sshd
-from tests.support.waiting import eventually
+from tests.support.waiting import EXPERIMENT_S, eventually
 
 __all__ = ["alone", "cluster", "head"]
 
@@ -202,7 +202,7 @@ def test_a_lost_node_spends_no_more_than_it_was_given(mosaic: Mosaic, cluster: R
         first = begun_on_ray(mosaic, "run", file, "--executor", "ray", "--profile", there, "--shards", "4")
         eventually(lambda: len(playing(mosaic)) == 2, "both nodes play", within=120)
         cluster.lose_second()
-        assert first.wait(300) == 1, (mosaic.home / "said").read_text()
+        assert first.wait(EXPERIMENT_S) == 1, (mosaic.home / "said").read_text()
         record = json.loads((submission_of(mosaic) / "submission.json").read_text())
         assert max(row["tries"] for row in record["shards"].values()) == 2
         asked = len(models.requests) * sum(TOKENS)

@@ -23,7 +23,7 @@ from tests.support.commands import COMMAND, Mosaic
 from tests.support.slurm import slurm
 from tests.support.sshd import Sshd, sshd
 from tests.support.training import search_trainer
-from tests.support.waiting import eventually
+from tests.support.waiting import EXPERIMENT_S, eventually
 
 PPO = (
     *("train", "--worker", "cleanrl_worker", "--algo", "ppo", "--env", "CartPole-v1"),
@@ -187,7 +187,7 @@ def test_one_training_as_a_job_is_gone_on_with_after_a_pre_emption(
     eventually(lambda: list(mosaic.home.glob(states)), "a checkpoint is kept", 120)
     job = next(submission_of(mosaic).glob("cluster/arrays/*.job")).read_text()
     subprocess.run(["scontrol", "requeue", f"{job}_1"], env={**os.environ, **cluster}, check=True)
-    assert first.wait(400) == 0, (mosaic.home / "said").read_text()
+    assert first.wait(EXPERIMENT_S) == 0, (mosaic.home / "said").read_text()
     rows = rows_of(folder / "events.jsonl")
     starts = [row["step"] for row in rows if row["event"] == "start"]
     assert len(starts) == 2 and starts[1] > 0, "the job goes on from its checkpoint"

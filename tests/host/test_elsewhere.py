@@ -24,6 +24,7 @@ from gym_gui.host.elsewhere import Elsewhere
 from gym_gui.services.hosts import look_at_host
 from gym_gui.services.submissions.ssh_profile import SshProfile
 from gym_gui.workers.registry import WorkerTypeRegistry
+from tests.support.fake_model_server import FakeModelServer
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring
 from tests.support.remote import profile
@@ -166,18 +167,23 @@ async def test_keys_are_those_of_the_host(
     hosts: SshProfile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LAB_KEY", "of-this-machine")
-    asks = WorkerAssignment("llm_worker", "llm", {"model_id": "any", "api_key": "env:LAB_KEY"})
-    said = await refused(hosts, config(DOORKEY, asks))
-    assert said.startswith("one: environment variable LAB_KEY, which setting 'api_key' names, is not set")
-    keys = tmp_path / "keys"
-    keys.write_text("LAB_KEY=of-the-host\n")
-    command = replace(hosts.hosts[0].command, keys=str(keys))
-    own = replace(hosts, hosts=(replace(hosts.hosts[0], command=command),))
-    keys.chmod(0o644)
-    assert "not its owner's alone" in await refused(own, config(DOORKEY, asks))
-    keys.chmod(0o600)
-    async with session(own, config(DOORKEY, asks), None):
-        pass
+    with FakeModelServer() as models:
+        asks = {"model_id": "any", "base_url": models.url, "api_key": "env:LAB_KEY"}
+        played = config(DOORKEY, WorkerAssignment("llm_worker", "llm", asks))
+        said = await refused(hosts, played)
+        assert said.startswith("one: environment variable LAB_KEY, which setting 'api_key' names, is not set")
+        keys = tmp_path / "keys"
+        keys.write_text("LAB_KEY=of-the-host\n")
+        command = replace(hosts.hosts[0].command, keys=str(keys))
+        own = replace(hosts, hosts=(replace(hosts.hosts[0], command=command),))
+        keys.chmod(0o644)
+        assert "not its owner's alone" in await refused(own, played)
+        keys.chmod(0o600)
+        assert not models.listed, "no model is asked without a key"
+        async with session(own, played, None) as (host, _, _):
+            host.play(plans(0))
+            await in_time(lambda: models.requests, "the model is asked")
+    assert {request.key for request in (*models.listed, *models.requests)} == {"of-the-host"}
 
 
 async def test_what_is_wrong_is_one_line(

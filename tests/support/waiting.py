@@ -11,6 +11,8 @@ T = TypeVar("T")
 
 LONG_S = 180.0
 """More than anything takes on a machine that is busy with other things: only a failing test waits for it."""
+EXPERIMENT_S = 900.0
+"""The same for a whole experiment, or a training, on other machines."""
 
 _PAUSE_S = 0.01
 _SHARE = 4.0

@@ -190,7 +190,7 @@ class TestPalette:
         box = named(window, CommandPalette, "palette")
         search = named(box, QLineEdit, "palette-search")
         qtbot.keyClicks(search, "cartpole")
-        qtbot.waitUntil(lambda: box.model.rowCount() > 0, timeout=30_000)
+        qtbot.waitUntil(lambda: box.model.rowCount() > 0)
         assert "CartPole-v1" in {box.model.data(box.model.index(row)) for row in range(box.model.rowCount())}
         list_widget = named(box, QListView, "palette-list")
         while box.model.data(list_widget.currentIndex()) != "CartPole-v1":
@@ -389,7 +389,7 @@ class TestStatusLine:
 
     def test_processor_and_memory_are_sampled(self, window: MainWindow, qtbot: QtBot) -> None:
         memory = named(window, QLabel, "status-memory")
-        qtbot.waitUntil(lambda: memory.text().startswith("Memory"), timeout=10_000)
+        qtbot.waitUntil(lambda: memory.text().startswith("Memory"))
         assert named(window, StatusDot, "status-workers").text == "No worker running"
         window.context.settings.set("sample_processes", False)
         assert not memory.isVisible()

@@ -51,21 +51,26 @@ def until(condition: Callable[[], Any], seconds: float = 240.0) -> Any:
     return found
 
 
+def mosaic(data: Path, *words: str) -> str:
+    """What a command of MOSAIC's prints whose data lie there."""
+    env = {**os.environ, "MOSAIC_DATA_DIR": str(data)}
+    command = [sys.executable, "-m", "gym_gui", *words]
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
 @pytest.fixture(scope="session")
 def python() -> Iterator[Path]:
     """The worker's interpreter, made by ``mosaic workers install``."""
-    home = Path(tempfile.mkdtemp(prefix="ray-home-"))
-    cache = os.environ.get("UV_CACHE_DIR", str(Path.home() / ".cache" / "uv"))
-    env = {**os.environ, "HOME": str(home), "UV_CACHE_DIR": cache}
+    data = Path(tempfile.mkdtemp(prefix="ray-data-"))
     began = time.monotonic()
-    command = [sys.executable, "-m", "gym_gui", "workers", "install", "ray_worker"]
-    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    made = home / ".local/share/mosaic/environments/ray_worker"
+    mosaic(data, "workers", "install", "ray_worker")
+    made = data / "environments" / "ray_worker"
     size = sum(file.stat().st_size for file in made.rglob("*") if file.is_file() and not file.is_symlink())
     print(f"installed {size / 1e9:.2f} GB in {time.monotonic() - began:.0f} s")
     yield made / "bin" / "python"
-    shutil.rmtree(home, ignore_errors=True)
+    shutil.rmtree(data, ignore_errors=True)
 
 
 class Started:
@@ -341,18 +346,11 @@ def test_a_module_alone_is_taken_too(tmp_path: Path, start: Any, checkpoints: Pa
     assert imported(start, folder, tmp_path / "out", "CartPole-v1")[0] == 0
 
 
-def test_mosaics_own_command_takes_one(tmp_path: Path, python: Path, checkpoints: Path) -> None:
-    env = {**os.environ, "HOME": str(python.parents[6]), "MOSAIC_DATA_DIR": str(tmp_path)}
-
-    def mosaic(*words: str) -> str:
-        command = [sys.executable, "-m", "gym_gui", *words]
-        done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr[-2000:]
-        return done.stdout
-
-    folder = str(checkpoints / "ppo")
-    mosaic(*("policies", "add", folder, "--env", "CartPole-v1", "--worker", "ray_worker", "--name", "theirs"))
-    found = {row["name"]: row for row in json.loads(mosaic("policies", "list", "--json"))}
+def test_mosaics_own_command_takes_one(python: Path, checkpoints: Path) -> None:
+    data, folder = python.parents[3], str(checkpoints / "ppo")
+    added = ("--env", "CartPole-v1", "--worker", "ray_worker", "--name", "theirs")
+    mosaic(data, "policies", "add", folder, *added)
+    found = {row["name"]: row for row in json.loads(mosaic(data, "policies", "list", "--json"))}
     assert found["theirs"]["worker"] == "ray_worker"
 
 

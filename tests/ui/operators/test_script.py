@@ -195,7 +195,7 @@ def test_stopped_it_goes_on_where_it_stood(script: ScriptExperimentWidget, tmp_p
     assert script.job.result.status == "stopped" and 0 < done < 30
     assert named(script.window(), QPushButton, "script-run").text() == "Resume"
     script.toggle()
-    qtbot.waitUntil(lambda: not script.busy, timeout=90_000)
+    qtbot.waitUntil(lambda: not script.busy)
     assert script.job.folder == folder and script.job.result.episodes == 30
     assert named(script.window(), QPushButton, "script-run").text() == "Run again"
 
@@ -233,7 +233,7 @@ def test_a_run_that_was_stopped_is_gone_on_with_by_what_it_has_recorded(
     assert named(script.window(), QPushButton, "script-results").isEnabled(), "what it has can be seen"
     script.resume(stopped)
     assert named(script, QLabel, "script-name").text() == stopped.full_title
-    qtbot.waitUntil(lambda: script.job is not None and script.job.result is not None, timeout=90_000)
+    qtbot.waitUntil(lambda: script.job is not None and script.job.result is not None)
     assert script.job is not None and script.job.result is not None
     assert script.job.folder == stopped.path and script.job.result.episodes == 30
     qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
@@ -270,7 +270,7 @@ def test_after_a_restart_a_run_that_was_left_is_offered(
     assert f"{stopped.done} of 30 episodes" in offer.text and again.job is None
     assert named(row(again, "a"), QLabel, "script-operator-count").text() == "0 / 30", "the file is a whole"
     qtbot.mouseClick(named(offer, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: again.job is not None and again.job.result is not None, timeout=90_000)
+    qtbot.waitUntil(lambda: again.job is not None and again.job.result is not None)
     assert again.job is not None and again.job.result is not None
     assert again.job.folder == stopped.path and again.job.result.episodes == 30
 

@@ -97,9 +97,7 @@ def test_a_mixed_team_is_built_saved_reloaded_and_applied(
     assert page.isVisible() and named(page, EmptyHint, "empty-hint").isVisible()
     qtbot.waitUntil(lambda: named(page, EnvironmentPicker, "environment-picker").loaded, timeout=PATIENCE_MS)
     pick(qtbot, page, "environment-picker", "S-2v2-IndAgObs")
-    qtbot.waitUntil(
-        lambda: named(page, AgentConfigTable, "agent_config_table").rowCount() == 4, timeout=60_000
-    )
+    qtbot.waitUntil(lambda: named(page, AgentConfigTable, "agent_config_table").rowCount() == 4)
     ready(page, qtbot)
     assert named(page, QLabel, "page-note").text() == "simultaneous · 4 agents · Discrete(8)"
     for agent, typed in (("green_0", "chaser"), ("green_1", "chaser"), ("blue_0", "does nothing")):

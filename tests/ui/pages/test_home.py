@@ -159,7 +159,7 @@ class TestRuns:
         def rows() -> list[RunRow]:
             return [row for row in page.findChildren(RunRow) if row.isVisible()]
 
-        qtbot.waitUntil(lambda: bool(rows()) and rows()[0].run.verdict != "", timeout=60_000)
+        qtbot.waitUntil(lambda: bool(rows()) and rows()[0].run.verdict != "")
         (row,) = rows()
         assert row.run.title == "Slipping and Still"
         assert row.run.environment == "FrozenLake-v1"

@@ -51,8 +51,6 @@ __all__ = ["played_run", "run"]
 
 pytestmark = pytest.mark.usefixtures("analyses_here")
 
-LONG = 40_000
-
 
 @pytest.fixture(scope="session")
 def chess_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -79,14 +77,14 @@ def chess_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def page(window: MainWindow, qtbot: QtBot, run: Path) -> ResultsPage:
     window.go("results")
     result = named(window, ResultsPage, "page-results")
-    qtbot.waitUntil(lambda: result.reader.complete, timeout=LONG)
+    qtbot.waitUntil(lambda: result.reader.complete)
     return result
 
 
 @pytest.fixture
 def opened_run(page: ResultsPage, qtbot: QtBot) -> ResultsPage:
     qtbot.keyClick(named(page, RowsTable, "run-table"), Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None, timeout=LONG)
+    qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None)
     return page
 
 
@@ -129,15 +127,15 @@ def test_a_run_that_is_being_written_grows(page: ResultsPage, qtbot: QtBot, stor
     try:
         page.reader.refresh()
         library = named(page, LibraryView, "run-library")
-        qtbot.waitUntil(lambda: library.model.rowCount() == 2, timeout=LONG)
+        qtbot.waitUntil(lambda: library.model.rowCount() == 2)
         row = library.model.row_of(recorder.folder)
         cells = [library.model.index(row, column).data() for column in range(1, 7)]
         assert cells[0] == "Newcomer" and cells[3] == "0 of 2" and cells[4] == "Running"
         line = {"operator_id": "op", "episode_index": 0, "seed": 1, "status": "completed", "length": 3}
         recorder.episode("op", b"", orjson.dumps({**line, "total_reward": 3.0}) + b"\n")
-        qtbot.waitUntil(lambda: library.model.index(row, 4).data() == "1 of 2", timeout=LONG)
+        qtbot.waitUntil(lambda: library.model.index(row, 4).data() == "1 of 2")
         page.show_run(recorder.folder)
-        qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None, timeout=LONG)
+        qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None)
         assert named(page, QLabel, "page-note").text() == "Running: 1 of 2 episodes"
     finally:
         recorder.close("completed")
@@ -183,7 +181,7 @@ def it_is_read_once(page: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pyt
         page.reader.read.emit(page.reader.runs)
         return named(page, ComparisonView, "comparison").analysis is not None
 
-    qtbot.waitUntil(there, timeout=LONG)
+    qtbot.waitUntil(there)
     assert begun == [run]
 
 
@@ -219,7 +217,7 @@ def the_table_fills_its_width_and_badges_stay_by_the_names(
     # Where a wide font needs more than there is, the rest is scrolled to.
     bar = table.horizontalScrollBar()
     assert bar is not None
-    qtbot.waitUntil(lambda: head.length() - bar.maximum() == port.width(), timeout=LONG)
+    qtbot.waitUntil(lambda: head.length() - bar.maximum() == port.width())
     assert table.columnWidth(0) <= max(table.sizeHintForColumn(0), head.sectionSizeHint(0)) + 10
     figures = [table.columnWidth(c) - table.sizeHintForColumn(c) for c in columns[2:]]
     assert min(figures) >= 0
@@ -234,7 +232,7 @@ def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot, run: Path, tm
     assert not exports_view.choices["video"].isEnabled()
     qtbot.mouseClick(plot, Qt.MouseButton.LeftButton, pos=plot.spot_rect(1).center().toPoint())
     replay = named(opened_run, ReplayView, "replay")
-    qtbot.waitUntil(lambda: len(replay.players) == 2 and all(p.over for p in replay.players), timeout=LONG)
+    qtbot.waitUntil(lambda: len(replay.players) == 2 and all(p.over for p in replay.players))
     assert {p.recorded.operator_id for p in replay.players} == {"good", "poor"}
     assert {p.recorded.episode.seed for p in replay.players} == {2}
     choose(opened_run, qtbot, "image", tmp_path / "step.png")
@@ -247,7 +245,7 @@ def test_a_bar_replays_both(opened_run: ResultsPage, qtbot: QtBot, run: Path, tm
     click(qtbot, back)
     assert named(opened_run, LibraryView, "run-library").isVisible()
     opened_run.context.go("results", replay=(run, "poor", 2))
-    qtbot.waitUntil(lambda: bool(replay.players), timeout=LONG)
+    qtbot.waitUntil(lambda: bool(replay.players))
     assert replay.players[0].recorded.episode.episode_index == 2
 
 
@@ -283,9 +281,9 @@ def a_verification_is_cancelled(opened_run: ResultsPage, qtbot: QtBot) -> None:
     jobs = named(opened_run, JobStrip, "results-jobs")
     (line,) = lines(jobs)
     cancel = named(line, QPushButton, "job-cancel")
-    qtbot.waitUntil(cancel.isVisible, timeout=LONG)
+    qtbot.waitUntil(cancel.isVisible)
     click(qtbot, cancel)
-    qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not jobs.busy)
     assert not jobs.isVisible()
 
 
@@ -301,12 +299,12 @@ def what_was_verified_is_said_of_that_run_alone(
     assert not jobs.isVisible() and not lines(jobs)
     notices: list[str] = []
     opened_run.context.noticed.connect(lambda notice: notices.append(notice.text))
-    qtbot.waitUntil(lambda: any("Verified: 9 episodes" in text for text in notices), timeout=LONG)
+    qtbot.waitUntil(lambda: any("Verified: 9 episodes" in text for text in notices))
     assert not jobs.isVisible(), "it stands above no other run"
     opened_run.show_library()
     assert not jobs.isVisible()
     opened_run.show_run(run)
-    qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not jobs.busy)
     assert {line.text[:6] for line in lines(jobs)} == {"Verifi", "The re"} and jobs.isVisible()
 
 
@@ -324,7 +322,7 @@ def choose(page: ResultsPage, qtbot: QtBot, action: str, path: Path) -> None:
     dialog.selectNameFilter(kinds[0])
     dialog.accept()
     jobs = named(page, JobStrip, "results-jobs")
-    qtbot.waitUntil(lambda: not jobs.busy and jobs.text.startswith("Written"), timeout=LONG)
+    qtbot.waitUntil(lambda: not jobs.busy and jobs.text.startswith("Written"))
 
 
 def test_games_of_chess_leave_as_pgn_and_calls_have_their_price(
@@ -332,13 +330,13 @@ def test_games_of_chess_leave_as_pgn_and_calls_have_their_price(
 ) -> None:
     """Of a run without chess no games are offered, of one without calls no price is told."""
     page.show_run(run)
-    qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None, timeout=LONG)
+    qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None)
     exports_view = named(page, ExportMenu, "results-export-menu")
     exports_view.offer()
     assert not exports_view.choices["games"].isVisible()
     assert "Cost" not in headings(page)
     page.show_run(chess_run)
-    qtbot.waitUntil(lambda: "Cost" in headings(page), timeout=LONG)
+    qtbot.waitUntil(lambda: "Cost" in headings(page))
     choose(page, qtbot, "games", tmp_path / "games.pgn")
     jobs = named(page, JobStrip, "results-jobs")
     assert jobs.text.startswith("Written") and "(2 games," in jobs.text
@@ -368,7 +366,7 @@ def test_several_are_compressed_and_had_back(
     header = orjson.loads((live / "run.json").read_bytes())
     (live / "run.json").write_bytes(orjson.dumps({**header, "status": "running"}))
     library = named(page, LibraryView, "run-library")
-    qtbot.waitUntil(lambda: library.model.rowCount() == 3, timeout=LONG)
+    qtbot.waitUntil(lambda: library.model.rowCount() == 3)
     table, jobs = named(page, RowsTable, "run-table"), named(page, JobStrip, "results-jobs")
     plain = {path: path.read_bytes() for path in run.glob("operators/*/steps.jsonl")}
 
@@ -376,7 +374,7 @@ def test_several_are_compressed_and_had_back(
     qtbot.keyClick(table, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     assert len(library.selected) == 3
     click(qtbot, named(page, QPushButton, "results-compress"))
-    qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not jobs.busy)
     assert "2 runs are compressed: the rows took" in jobs.text
     assert "has not ended: it was cut off" in jobs.text
     for folder in (run, other):
@@ -386,7 +384,7 @@ def test_several_are_compressed_and_had_back(
 
     (line,) = lines(jobs)
     click(qtbot, named(line, QPushButton, "message-action"))
-    qtbot.waitUntil(lambda: "2 runs are as they were" in jobs.text, timeout=LONG)
+    qtbot.waitUntil(lambda: "2 runs are as they were" in jobs.text)
     assert {path: path.read_bytes() for path in run.glob("operators/*/steps.jsonl")} == plain
 
     monkeypatch.setattr(packed_rows, "FRAME", 64)  # many parts, so that there is something to cancel
@@ -397,7 +395,7 @@ def test_several_are_compressed_and_had_back(
     (line,) = jobs.lines
     click(qtbot, named(line, QPushButton, "job-cancel"))
     line.stop()  # twice, as an impatient person does
-    qtbot.waitUntil(lambda: not jobs.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not jobs.busy)
     assert not list(run.glob("operators/*/.*"))
     assert ("compressed" in jobs.text) == bool(list(run.glob("operators/*/*.zst")))
     left = b"".join(sorted(plain.values()))
@@ -416,11 +414,11 @@ def test_thrown_away_and_had_back(
     page.context.noticed.connect(notices.append)
     click(qtbot, named(page, QPushButton, "results-delete"))
     library = named(page, LibraryView, "run-library")
-    qtbot.waitUntil(lambda: library.model.rowCount() == 0, timeout=LONG)
+    qtbot.waitUntil(lambda: library.model.rowCount() == 0)
     assert not run.exists() and named(library, EmptyHint, "run-library-empty").isVisible()
     notice = notices[-1]
     notice.action[1]()  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: library.model.rowCount() == 1, timeout=LONG)
+    qtbot.waitUntil(lambda: library.model.rowCount() == 1)
     assert (run / "run.json").is_file()
     page.context.noticed.disconnect(notices.append)
 
@@ -431,11 +429,11 @@ def test_runs_from_elsewhere_and_damaged_ones(
     other = tmp_path / "elsewhere" / run.name
     shutil.copytree(run, other)
     window.context.go("results", run=other)
-    qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None, timeout=LONG)
+    qtbot.waitUntil(lambda: named(page, ComparisonView, "comparison").analysis is not None)
     assert named(page, PickerButton, "results-run").value == other
     (run / "operators" / "good" / "episodes.jsonl").write_text("nonsense\n")
     page.show_run(run)
     hint = named(page, EmptyHint, "results-hint")
     title = named(hint, QLabel, "empty-title")
-    qtbot.waitUntil(lambda: title.text() == "This run cannot be read", timeout=LONG)
+    qtbot.waitUntil(lambda: title.text() == "This run cannot be read")
     assert "episodes.jsonl:1" in named(hint, QLabel, "empty-text").text()

@@ -271,7 +271,7 @@ def test_whoever_is_not_asked_any_more_has_the_mouse_back(looking: Table, qtbot:
     ask_who_looks(looking)
     qtbot.mouseClick(looking.stage, Qt.MouseButton.LeftButton)
     assert looking.input.mouse.caught
-    qtbot.waitUntil(lambda: not looking.input.mouse.caught, timeout=5000)
+    qtbot.waitUntil(lambda: not looking.input.mouse.caught)
 
 
 def test_keys_alone_leave_the_mouse_alone(table: Table, qtbot: QtBot) -> None:

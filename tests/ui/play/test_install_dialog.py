@@ -20,8 +20,8 @@ from gym_gui.ui.play.environment_picker import EnvironmentPicker, catalogue
 from gym_gui.ui.play.install_dialog import InstallDialog, open_install_dialog
 from gym_gui.ui.widgets import PickerItem
 from tests.support.named import named
+from tests.ui.conftest import PATIENCE_MS
 
-LONG = 60_000
 ABSENT = PickerItem("family:box2d", "Box2D", "", "Not installed", "mosaic envs install box2d")
 
 
@@ -59,7 +59,7 @@ def test_what_is_there_is_found_and_told(
 ) -> None:
     dialog = open_dialog(picker, qtbot, PickerItem("family:minigrid", "MiniGrid", "", "", "missing"))
     assert "mosaic envs install minigrid" in named(dialog, QLabel, "install-state").text()
-    with qtbot.waitSignals([dialog.installed, context.installed], timeout=LONG):
+    with qtbot.waitSignals([dialog.installed, context.installed], timeout=PATIENCE_MS):
         qtbot.mouseClick(named(dialog, QPushButton, "install-start"), Qt.MouseButton.LeftButton)
     assert not dialog.isVisible()
 
@@ -72,7 +72,7 @@ def test_what_cannot_be_had_is_said_and_may_be_tried_again(picker: EnvironmentPi
     assert dialog.windowTitle() == "Install Nothing"
     qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
     assert dialog.windowTitle() == "Installing Nothing…" == named(dialog, QLabel, "install-heading").text()
-    qtbot.waitUntil(lambda: start.text() == "Try again", timeout=LONG)
+    qtbot.waitUntil(lambda: start.text() == "Try again")
     assert dialog.windowTitle() == "Nothing could not be installed"
     said = named(dialog, QLabel, "install-state").text()
     assert said.startswith("Unknown environment family 'nothing'. Known:") and "{" not in said

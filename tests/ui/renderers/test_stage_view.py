@@ -208,7 +208,7 @@ def test_in_a_small_card_no_players_name_is_cut(theme: Theme, shown: Show, qtbot
     stage.show_frame(np.zeros((40, 40, 3), np.uint8), 1)
     stage.setFixedWidth(184)
     assert stage.ways == ("board", "frame")
-    qtbot.waitUntil(lambda: stage.overlay.width() == 184, timeout=5000)
+    qtbot.waitUntil(lambda: stage.overlay.width() == 184)
     boxes = stage.overlay.chip_boxes()
     assert len(boxes) == 2
     assert all(box.width() < stage.overlay.width() for box in boxes), "a cut one is as wide as its place"

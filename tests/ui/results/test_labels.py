@@ -26,8 +26,6 @@ from gym_gui.ui.widgets.inspector import Inspector
 from gym_gui.ui.widgets.rows import RowsTable
 from tests.support.named import named
 
-LONG = 30_000
-
 
 def copy_of(run: Path, name: str, *, episodes: int | None = None, out: Path | None = None) -> Path:
     """The run again, under an id of its own, perhaps with its first episodes alone."""
@@ -53,7 +51,7 @@ def other(run: Path) -> Path:
 def page(window: MainWindow, qtbot: QtBot, run: Path, other: Path) -> ResultsPage:
     window.go("results")
     result = named(window, ResultsPage, "page-results")
-    qtbot.waitUntil(lambda: result.reader.complete, timeout=LONG)
+    qtbot.waitUntil(lambda: result.reader.complete)
     return result
 
 
@@ -75,14 +73,14 @@ def test_a_name_is_typed_in_its_row_and_undone(page: ResultsPage, qtbot: QtBot, 
     editor = named(table, QLineEdit, "run-name-editor")
     qtbot.keyClicks(editor, "My baseline")
     qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "My baseline" in titles(page), timeout=LONG)
+    qtbot.waitUntil(lambda: "My baseline" in titles(page))
     assert read_labels(run).name == "My baseline" and len(page.history) == 1
     assert named(page, LibraryView, "run-library").isVisible(), "the run was renamed, not opened"
     page.history.undo()
-    qtbot.waitUntil(lambda: titles(page) == before, timeout=LONG)
+    qtbot.waitUntil(lambda: titles(page) == before)
     assert not (run / "labels.json").exists()
     page.history.redo()
-    qtbot.waitUntil(lambda: "My baseline" in titles(page), timeout=LONG)
+    qtbot.waitUntil(lambda: "My baseline" in titles(page))
 
 
 def test_a_click_on_the_star_marks_a_run(page: ResultsPage, qtbot: QtBot, run: Path) -> None:
@@ -91,9 +89,9 @@ def test_a_click_on_the_star_marks_a_run(page: ResultsPage, qtbot: QtBot, run: P
     viewport = table.viewport()
     assert viewport is not None
     qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=table.visualRect(index).center())
-    qtbot.waitUntil(labels(run, lambda found: found.star), timeout=LONG)
+    qtbot.waitUntil(labels(run, lambda found: found.star))
     search = named(page, QLineEdit, "run-search")
-    qtbot.waitUntil(lambda: any(each.labels.star for each in page.reader.runs), timeout=LONG)
+    qtbot.waitUntil(lambda: any(each.labels.star for each in page.reader.runs))
     qtbot.keyClicks(search, "star")
     assert table.rows.rowCount() == 1 and table.current.path == run
 
@@ -111,10 +109,10 @@ def test_the_inspector_keeps_what_is_typed_for_one_run_and_for_several(
     )
     qtbot.keyClicks(tags, "paper, draft")
     qtbot.keyClick(tags, Qt.Key.Key_Return)
-    qtbot.waitUntil(labels(run, lambda found: found.tags == ("paper", "draft")), timeout=LONG)
+    qtbot.waitUntil(labels(run, lambda found: found.tags == ("paper", "draft")))
     qtbot.keyClicks(notes, "Look at this")
     table.select(other)  # before the field was left
-    qtbot.waitUntil(labels(run, lambda found: found.notes == "Look at this"), timeout=LONG)
+    qtbot.waitUntil(labels(run, lambda found: found.notes == "Look at this"))
     assert not (other / "labels.json").exists() and not notes.toPlainText()
     table.selectAll()
     assert "2 runs" in named(details, QLabel, "run-details-title").text()
@@ -124,10 +122,8 @@ def test_the_inspector_keeps_what_is_typed_for_one_run_and_for_several(
     qtbot.keyClick(group, Qt.Key.Key_Return)
     qtbot.keyClicks(tags, "seen")
     qtbot.keyClick(tags, Qt.Key.Key_Return)
-    qtbot.waitUntil(
-        labels(other, lambda found: found.tags == ("seen",) and found.group == "sweep"), timeout=LONG
-    )
-    qtbot.waitUntil(labels(run, lambda found: found.tags == ("paper", "draft", "seen")), timeout=LONG)
+    qtbot.waitUntil(labels(other, lambda found: found.tags == ("seen",) and found.group == "sweep"))
+    qtbot.waitUntil(labels(run, lambda found: found.tags == ("paper", "draft", "seen")))
 
 
 def test_a_damaged_file_is_named_and_never_written_over(
@@ -139,9 +135,9 @@ def test_a_damaged_file_is_named_and_never_written_over(
     told: list[str] = []
     window.context.noticed.connect(lambda notice: told.append(notice.text))
     named(page, LibraryView, "run-library").star_selected()
-    qtbot.waitUntil(lambda: bool(told), timeout=LONG)
+    qtbot.waitUntil(lambda: bool(told))
     assert "is damaged" in told[0] and "mv " in told[0] and len(page.history) == 0
-    qtbot.waitUntil(lambda: any(each.labels_problem for each in page.reader.runs), timeout=LONG)
+    qtbot.waitUntil(lambda: any(each.labels_problem for each in page.reader.runs))
     assert named(page, QLabel, "run-details-title").isVisible() and (run / "labels.json").read_text() == "{"
 
 
@@ -149,7 +145,7 @@ def test_what_there_is_is_offered(page: ResultsPage, qtbot: QtBot, run: Path) ->
     change_labels(run, {"tags": ["two words"]})
     page.reader.refresh()
     page.reader.set_others([])  # which looks at every run again
-    qtbot.waitUntil(lambda: any(each.labels.tags for each in page.reader.runs), timeout=LONG)
+    qtbot.waitUntil(lambda: any(each.labels.tags for each in page.reader.runs))
     menu = named(page, QToolButton, "run-offers").menu()
     assert menu is not None
     menu.aboutToShow.emit()
@@ -168,7 +164,7 @@ def test_several_runs_are_compared_and_seeds_that_not_all_have_are_said(
     assert button.isVisible()
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     view = named(page, ComparisonView, "comparison")
-    qtbot.waitUntil(lambda: view.analysis is not None, timeout=LONG)
+    qtbot.waitUntil(lambda: view.analysis is not None)
     analysis = view.analysis
     assert analysis is not None and {each.run_id for each in analysis.runs} == {run.name, other.name}
     assert "Good (Long)" in [o.name for o in analysis.operators]
@@ -186,20 +182,20 @@ def test_the_runs_of_another_folder_stand_beside_ones_own_and_are_watched(
     told: list[str] = []
     window.context.noticed.connect(lambda notice: told.append(notice.text))
     page.open_folder(theirs)
-    qtbot.waitUntil(lambda: bool(told), timeout=LONG)
+    qtbot.waitUntil(lambda: bool(told))
     assert "is a run itself" in told[0] and not page.reader.others
     page.open_folder(theirs.parent)
-    qtbot.waitUntil(lambda: len(page.reader.runs) == 3, timeout=LONG)
+    qtbot.waitUntil(lambda: len(page.reader.runs) == 3)
     named(page, QLineEdit, "run-search").setText("folder:cluster")
     assert named(page, RowsTable, "run-table").current.path == theirs
     another = copy_of(theirs, "01M7XC2FC3SJDZTP4ZDAN19XJB")
-    qtbot.waitUntil(lambda: another in [each.path for each in page.reader.runs], timeout=LONG)
+    qtbot.waitUntil(lambda: another in [each.path for each in page.reader.runs])
     menu = named(page, QToolButton, "run-folders").menu()
     assert menu is not None
     menu.aboutToShow.emit()
     (close,) = [action for action in menu.actions() if action.objectName() == "run-folder-close-cluster"]
     close.trigger()
-    qtbot.waitUntil(lambda: len(page.reader.runs) == 2, timeout=LONG)
+    qtbot.waitUntil(lambda: len(page.reader.runs) == 2)
     assert theirs.is_dir()
 
 
@@ -220,22 +216,22 @@ def test_undo_after_a_deletion_brings_the_run_back_and_older_labels_stay(
     table, commands = named(page, RowsTable, "run-table"), window.context.commands
     table.select(run)
     assert commands.run("results.star")
-    qtbot.waitUntil(lambda: len(page.history) == 1, timeout=LONG)
+    qtbot.waitUntil(lambda: len(page.history) == 1)
     for turn in ("at once", "when the list has changed"):
         table.select(other)
         table.setFocus()
         qtbot.keyClick(table, Qt.Key.Key_Delete)
         if turn != "at once":
-            qtbot.waitUntil(lambda: not other.exists() and len(titles(page)) == 1, timeout=LONG)
+            qtbot.waitUntil(lambda: not other.exists() and len(titles(page)) == 1)
         assert commands.run("results.undo")
-        qtbot.waitUntil(lambda: not page.history.order.locked() and not window.context.busy, timeout=LONG)
-        qtbot.waitUntil(lambda: len(titles(page)) == 2, timeout=LONG)
+        qtbot.waitUntil(lambda: not page.history.order.locked() and not window.context.busy)
+        qtbot.waitUntil(lambda: len(titles(page)) == 2)
         assert (other / "run.json").is_file() and read_labels(run).star, turn
     assert commands.run("results.redo")
-    qtbot.waitUntil(lambda: not other.exists() and len(titles(page)) == 1, timeout=LONG)
+    qtbot.waitUntil(lambda: not other.exists() and len(titles(page)) == 1)
     assert commands.run("results.undo") and commands.run("results.undo")
-    qtbot.waitUntil(labels(run, lambda found: not found.star), timeout=LONG)
-    qtbot.waitUntil(lambda: other.exists() and len(titles(page)) == 2, timeout=LONG)
+    qtbot.waitUntil(labels(run, lambda found: not found.star))
+    qtbot.waitUntil(lambda: other.exists() and len(titles(page)) == 2)
 
 
 def test_a_notice_undoes_its_own_deletion_alone(
@@ -246,20 +242,20 @@ def test_a_notice_undoes_its_own_deletion_alone(
     table, commands = named(page, RowsTable, "run-table"), window.context.commands
     table.select(other)
     assert commands.run("results.trash")
-    qtbot.waitUntil(lambda: bool(told) and len(titles(page)) == 1, timeout=LONG)
+    qtbot.waitUntil(lambda: bool(told) and len(titles(page)) == 1)
     table.select(run)
     assert commands.run("results.star")
-    qtbot.waitUntil(labels(run, lambda found: found.star), timeout=LONG)
-    qtbot.waitUntil(lambda: len(page.history) == 2, timeout=LONG)
+    qtbot.waitUntil(labels(run, lambda found: found.star))
+    qtbot.waitUntil(lambda: len(page.history) == 2)
     action = told[0].action
     assert action is not None
     action[1]()
-    qtbot.waitUntil(lambda: len(titles(page)) == 2, timeout=LONG)
+    qtbot.waitUntil(lambda: len(titles(page)) == 2)
     assert read_labels(run).star
     assert commands.run("results.undo")
-    qtbot.waitUntil(labels(run, lambda found: not found.star), timeout=LONG)
+    qtbot.waitUntil(labels(run, lambda found: not found.star))
     assert commands.run("results.undo")  # only the deletion is left, which is undone already
-    qtbot.waitUntil(lambda: not window.context.busy and not page.history.can_undo, timeout=LONG)
+    qtbot.waitUntil(lambda: not window.context.busy and not page.history.can_undo)
     assert other.exists() and len(told) == 1
 
 
@@ -268,12 +264,12 @@ def test_a_run_deleted_while_its_report_is_written_does_not_come_back(
 ) -> None:
     page.show_run(run)
     report, table = named(page, QPushButton, "results-report"), named(page, RowsTable, "run-table")
-    qtbot.waitUntil(report.isEnabled, timeout=LONG)
+    qtbot.waitUntil(report.isEnabled)
     report.click()
     jobs = named(page, JobStrip, "results-jobs")
     assert jobs.busy
     page.show_library()
     table.select(run)
     assert window.context.commands.run("results.trash")
-    qtbot.waitUntil(lambda: len(titles(page)) == 1 and not window.context.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: len(titles(page)) == 1 and not window.context.busy)
     assert not run.exists() and not jobs.busy

@@ -27,8 +27,6 @@ from gym_gui.ui.widgets.messages import InlineMessage
 from gym_gui.ui.widgets.segments import SegmentedControl
 from tests.support.named import named
 
-LONG = 30_000
-
 
 @pytest.fixture
 def view(context: AppContext, qtbot: QtBot, finish: Callable[[object], object]) -> Iterator[ReplayView]:
@@ -46,7 +44,7 @@ def view(context: AppContext, qtbot: QtBot, finish: Callable[[object], object]) 
 
 def open_replay(view: ReplayView, qtbot: QtBot, run: Path, *args: object) -> None:
     view.show_episode(run, *args)  # type: ignore[arg-type]
-    qtbot.waitUntil(lambda: bool(view.players) and all(p.over for p in view.players), timeout=LONG)
+    qtbot.waitUntil(lambda: bool(view.players) and all(p.over for p in view.players))
 
 
 def stages(view: ReplayView) -> list[ReplayStage]:
@@ -118,7 +116,7 @@ def test_space_plays_to_the_end_and_again_from_the_start(view: ReplayView, qtbot
     named(transport, SegmentedControl, "replay-speed").set_value("60")
     qtbot.keyClick(view, Qt.Key.Key_Space)
     assert transport.playing and named(transport, QPushButton, "replay-play").text() == "Pause"
-    qtbot.waitUntil(lambda: not transport.playing, timeout=LONG)
+    qtbot.waitUntil(lambda: not transport.playing)
     assert transport.position == named(transport, ScrubBar, "scrub-bar").maximum() > 0
     qtbot.keyClick(view, Qt.Key.Key_Space)
     assert transport.playing and transport.position == 0
@@ -160,7 +158,7 @@ def test_two_of_one_seed_side_by_side(view: ReplayView, qtbot: QtBot, run: Path)
     headings = [table.steps.headerData(i, Qt.Orientation.Horizontal) for i in range(5)]
     assert headings == ["Step", "Good", "Reward", "Poor", "Reward"]
     named(view, PickerButton, "replay-beside").chosen.emit("")
-    qtbot.waitUntil(lambda: len(view.players) == 1, timeout=LONG)
+    qtbot.waitUntil(lambda: len(view.players) == 1)
     assert not stages(view)[1].isVisible()
 
 
@@ -205,7 +203,7 @@ def test_who_was_handed_the_state_of_the_simulator_is_marked(
     for index, marked in ((0, True), (1, False)):
         view.show_episode(run, "good", index)
         here = lambda at=index: bool(view.players) and view.players[0].recorded.episode.episode_index == at  # noqa: E731
-        qtbot.waitUntil(here, timeout=LONG)
+        qtbot.waitUntil(here)
         assert mark.isVisible() is marked and ("whole state" in mark.toolTip()) is marked
 
 
@@ -213,7 +211,7 @@ def test_who_was_handed_the_state_of_the_simulator_is_marked(
 def test_an_episode_that_is_not_there(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     view.show_episode(run, "poor", 77)
     trouble = named(view, InlineMessage, "replay-trouble")
-    qtbot.waitUntil(trouble.isVisible, timeout=LONG)
+    qtbot.waitUntil(trouble.isVisible)
     assert "Episodes 0 to 2" in trouble.text
 
 
@@ -225,16 +223,14 @@ def test_a_replay_that_departs_says_so(view: ReplayView, qtbot: QtBot, run: Path
     index = int(text.partition('"episode_index":')[2].partition(",")[0])
     open_replay(view, qtbot, run, "poor", index)
     trouble = named(stages(view)[0], InlineMessage, "message-warning")
-    qtbot.waitUntil(trouble.isVisible, timeout=LONG)
+    qtbot.waitUntil(trouble.isVisible)
     assert "not what was recorded" in trouble.text
 
 
 def test_another_episode_is_chosen_while_one_is_played(view: ReplayView, qtbot: QtBot, run: Path) -> None:
     view.show_episode(run, "good", 0)
     view.show_episode(run, "good", 1)
-    qtbot.waitUntil(lambda: bool(view.players) and view.players[0].loaded > 0, timeout=LONG)
+    qtbot.waitUntil(lambda: bool(view.players) and view.players[0].loaded > 0)
     named(view, PickerButton, "replay-episode").chosen.emit(2)
-    qtbot.waitUntil(
-        lambda: bool(view.players) and view.players[0].recorded.episode.episode_index == 2, timeout=LONG
-    )
-    qtbot.waitUntil(lambda: all(p.over for p in view.players), timeout=LONG)
+    qtbot.waitUntil(lambda: bool(view.players) and view.players[0].recorded.episode.episode_index == 2)
+    qtbot.waitUntil(lambda: all(p.over for p in view.players))

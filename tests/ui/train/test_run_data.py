@@ -29,11 +29,11 @@ def test_curves_grow_while_the_trainer_hangs_and_wrong_lines_hide_no_others(
     os.kill(address.pid, signal.SIGSTOP)
     try:
         known = plot.curves[run_id].count
-        qtbot.waitUntil(lambda: plot.curves[run_id].count > known + 5, timeout=15_000)
+        qtbot.waitUntil(lambda: plot.curves[run_id].count > known + 5)
         with (record.folder / METRICS).open("a") as file:
             file.write('rubbish\n[]\n{"step": 2}\n{"step": 1, "m": {"losses/own": 0.5, "losses/bad": "x"}}\n')
         runs = named(page, RunsView, "train-runs-view")
-        qtbot.waitUntil(lambda: "losses/own" in runs.data.names([run_id]), timeout=15_000)
+        qtbot.waitUntil(lambda: "losses/own" in runs.data.names([run_id]))
         assert "losses/bad" not in runs.data.names([run_id])
     finally:
         os.kill(address.pid, signal.SIGCONT)
