@@ -133,6 +133,7 @@ check "import cycles" python scripts/import_cycles.py
 check "dead code" vulture
 check "plain words" python scripts/plain_words.py
 check "commit subjects" python scripts/commit_subjects.py
+check "changelog length" python scripts/changelog_length.py
 check "documentation" sphinx-build -q -W --keep-going -b html docs docs/_build/html
 check "tests" tests
 check "pyright, beside them" ended

@@ -34,6 +34,7 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "calibration_tables": ("--help",),  # it writes into the docs
     "calibration_trainings": ("--studies", "5", "--sixes", "2"),
     "calibration_verdicts": ("--samples", "2"),
+    "changelog_length": (),
     "commit_subjects": (),
     "environments": ("--help",),  # it plays by the tests' tiny model, which their packages run
     "faults": ("--quick", "--only", "1"),

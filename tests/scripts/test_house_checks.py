@@ -1,4 +1,4 @@
-"""The checks of words and of commit subjects find what they are there for."""
+"""The checks of words, of commit subjects and of the changelog find what they are there for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts import changelog_length
 from scripts.commit_subjects import fault
 from scripts.plain_words import main
 
@@ -42,3 +43,21 @@ def test_a_subject_with_its_area_passes(subject: str) -> None:
 )
 def test_a_subject_without_its_area_or_too_long_is_named(subject: str) -> None:
     assert fault(subject)
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "counts"),
+    [
+        ("- one entry\n" * 60, 0, ("60 entries", "180 words")),
+        ("- one entry\n" * 60 + "  - nested\n", 1, ("61 entries", "182 words")),
+        ("word " * 3_001, 1, ("0 entries", "3,001 words")),
+    ],
+)
+def test_a_changelog_with_too_many_entries_or_words_fails(
+    text: str, status: int, counts: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changelog = tmp_path / "CHANGELOG.md"
+    changelog.write_text(text)
+    assert changelog_length.main([], changelog) == status
+    told = capsys.readouterr().out
+    assert all(count in told for count in counts)
