@@ -11,8 +11,8 @@ Welch's 95 % interval over trainings, and that of the interquartile means (the m
 with Yuen's. The measure is SB3's range, from the mean of random actions on the same seeds to its trainings:
 ours is level where the whole interval is above -10 % of it.
 
-``--causes`` trains ours with the defaults that it had before, with each of them alone set to what it is now,
-and with those of now and each alone set to what it was.
+``--causes`` trains three kinds: all former defaults; the former ones with one set to its present value; the
+present ones with one set to its former value.
 
 Each training's score is kept as a line of ``--kept`` at once, so that a run that was cut off goes on where
 it was, and one with ``--most 1`` trains once. A line counts as long as its settings are those that a
@@ -315,7 +315,7 @@ def again(rows: Sequence[Mapping[str, Any]], wanted: Sequence[Training], seed: i
     """Train a sample anew; exit status 1 where a score is further off than another processor explains."""
     chance, status = random.Random(seed), 0
     for task in dict.fromkeys(each.task for each in wanted):
-        for side in task.levels:
+        for side in dict.fromkeys(each.side for each in wanted if each.task == task):
             known = [
                 (t, row) for t in wanted if t.task == task and t.side == side and (row := t.kept_in(rows))
             ]
@@ -325,12 +325,14 @@ def again(rows: Sequence[Mapping[str, Any]], wanted: Sequence[Training], seed: i
             now = training.run()
             same = now["score"] == row["score"]
             alike = all(now[key] == row.get(key) for key in ("versions", "processor"))
-            spread = statistics.stdev([each["score"] for _, each in known]) if len(known) > 1 else 0.0
-            far = abs(now["score"] - row["score"]) > MOST_SPREADS * spread
+            spread = statistics.stdev([each["score"] for _, each in known]) if len(known) > 1 else None
+            far = spread is not None and abs(now["score"] - row["score"]) > MOST_SPREADS * spread
             status |= not same and (alike or far)
             verdict = "as kept" if same else f"kept as {row['score']:.2f}"
             if not alike:
-                verdict += f", by other versions or another processor; its side spreads by {spread:.2f}"
+                verdict += ", by other versions or another processor"
+                told_spread = "no spread is known" if spread is None else f"its side spreads by {spread:.2f}"
+                verdict += f"; {told_spread}"
             print(f"{training.name}, seed {training.seed}: {now['score']:.2f}, {verdict}")
     return status
 
@@ -342,7 +344,7 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="trainings whose name contains this")
     parser.add_argument("--trainings", type=int, help="of each side, in place of each task's number")
-    parser.add_argument("--most", type=int, default=1_000_000, metavar="N", help="trainings in this call")
+    parser.add_argument("--most", type=int, default=1_000_000, metavar="N", help="train at most so many")
     parser.add_argument("--kept", type=Path, default=KEPT, metavar="FILE")
     parser.add_argument("--causes", action="store_true", help="what each default that was changed does")
     parser.add_argument("--full", action="store_true", help="train a sample of what is kept again")
@@ -357,14 +359,18 @@ def main() -> int:
         row = training.run()
         keep(args.kept, row)
         print(f"  {training.name}, seed {training.seed}: {row['score']:.1f}", file=sys.stderr)
-    figures, rows = Figures(), lines(args.kept)
+    figures, rows, undecided = Figures(), lines(args.kept), False
     for task in dict.fromkeys(each.task for each in wanted):
         scores = scores_of(task, rows, args.trainings)
         if args.causes:
             print_causes(task, scores)
-        elif min(len(scores[side]) for side in task.levels) >= 2:
+        else:
+            if min(len(scores[side]) for side in task.levels) < 2:
+                print(f"{task.name}: fewer than two trainings of a side are kept: not decided")
+                undecided = True
+                continue
             figures.take(task.name, partial(measured, task, scores))
-    return 0 if args.causes else figures.told(args.json)
+    return 0 if args.causes else max(figures.told(args.json), undecided)
 
 
 if __name__ == "__main__":

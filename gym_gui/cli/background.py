@@ -90,7 +90,7 @@ def _config(request: TrainRequest) -> UnifiedRunConfig:
 async def _submit(services: Services, request: TrainRequest, priority: int, resume_of: str) -> TrainingRecord:
     client = await TrainerClient.connect(services.store)
     try:
-        run_id = await services.orchestrator(client).submit_run(
+        run_id = await services.new_orchestrator(client).submit_run(
             _config(request), title=request.title, priority=priority, resume_of=resume_of
         )
         return next(run for run in await client.runs() if run.run_id == run_id)
@@ -121,7 +121,7 @@ async def _submit_group(
                 ids.append(there.run_id)
                 continue
             again = next((run.run_id for run in reversed(of_seed) if run.policy), "")
-            submit = services.orchestrator(client).submit_run
+            submit = services.new_orchestrator(client).submit_run
             ids.append(await submit(_config(request), priority=priority, resume_of=again))
         runs = {run.run_id: run for run in await client.runs()}
         return [runs[run_id] for run_id in ids]

@@ -43,9 +43,11 @@ class Parts:
         """The part, where only one can be asked for.
 
         Raises:
-            UsageError: There are several.
+            UsageError: There are several, or a folder of begun ones.
         """
-        if len(self.shards) > 1 or self.folder is not None:
+        if self.folder is not None:
+            raise UsageError("--dry-run with --shard does not take --resume", fix="Leave --resume out")
+        if len(self.shards) > 1:
             raise UsageError("--dry-run looks at one part", fix=f"Write such as --shard {self.shards[0]}")
         return self.shards[0]
 

@@ -66,9 +66,11 @@ def run_tournament(
             "a tournament file or --resume is needed", fix="For example: mosaic tournament FILE.yaml"
         )
     parts = asked_parts(shard, resume)
-    if parts is not None and not dry_run:
-        if file is None:
-            raise UsageError("a tournament file is needed", fix=f"For example: FILE.yaml --shard {shard}")
+    if parts is not None and file is None:
+        raise UsageError(
+            "a tournament file is needed", fix=f"For example: mosaic tournament FILE.yaml --shard {shard}"
+        )
+    if parts is not None and file is not None and not dry_run:
         player = tournament_parts(
             file,
             concurrency=concurrency,

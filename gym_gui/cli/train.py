@@ -210,7 +210,7 @@ def _choose(worker: str, algo: str, env: str) -> tuple[WorkerTypeDefinition, str
     if not env:
         raise UsageError("an environment is needed", fix="For example: mosaic train --env CartPole-v1")
     services = bootstrap_default_services()
-    registry, orchestrator = services.workers.registry, services.orchestrator()
+    registry, orchestrator = services.workers.registry, services.new_orchestrator()
     turns = None if algo else known_paradigm(orchestrator.environment(UnifiedRunConfig(env)))
     if turns is not None and turns is not SteppingParadigm.SINGLE_AGENT:
         definition = registry.require(worker) if worker else orchestrator.select_worker(UnifiedRunConfig(env))

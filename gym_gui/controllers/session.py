@@ -537,7 +537,7 @@ class SessionController:
 
     def _lose(self, episode: Episode, reason: str, lost: str) -> None:
         """A worker or an environment's server was lost: begin the episode again, unless it is what kills."""
-        if self._queue.lose(self._policies.left(episode.plan)):
+        if self._queue.lose(self._policies.with_remaining_allowances(episode.plan)):
             self._release(episode, EpisodeStatus.ABORTED)
             self._on_event(EpisodeRetried(episode.index, reason, lost))
         else:

@@ -14,11 +14,9 @@ from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.shards import BY_SEEDS, SHARD, Shard, schedule_of
-from gym_gui.core.spending import NOTHING
+from gym_gui.core.spending import BUDGETS, NOTHING
 from gym_gui.services.experiment_file import file_settings
 from gym_gui.services.experiment_identity import content_of, identity_digest
-
-_BUDGETS = ("money_budget_usd", "token_budget", "time_budget_s")
 
 
 @dataclass(frozen=True)
@@ -169,7 +167,7 @@ def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None
             "a shard cannot be played 'until: decided': that looks at all episodes while they are played",
             fix="Leave 'until' out, play it without --shard, or have it played in shards: --executor",
         )
-    budgets = ("time_budget_s",) if coordinated else _BUDGETS
+    budgets = ("time_budget_s",) if coordinated else BUDGETS
     limited = next((name for name in budgets if getattr(execution, name) is not None), None)
     if limited is not None:
         raise UsageError(

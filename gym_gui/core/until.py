@@ -9,12 +9,12 @@ from typing import Any, Protocol
 
 from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.execution import ExecutionConfig
+from gym_gui.core.spending import BUDGETS_OF_SLOTS
 from gym_gui.core.training_of import TrainingOf
 from gym_gui.core.validation import ConfigError
 
 MOST_OPERATORS = 32
 """Of one task: all pairs share the error that may be made, and less than 1 in 10,000 cannot be told."""
-_BUDGETS = ("money_budget_usd", "token_budget")
 
 
 class _Operator(Protocol):
@@ -72,7 +72,7 @@ def check_decidable(operators: Sequence[_Operator], execution: ExecutionConfig) 
         if operator.seats == "fixed":  # how many seeds others need is known once their teams are
             execution.look_at(execution.num_episodes)
         for slot, player in operator.resolved_slots().items():
-            budget = next((name for name in _BUDGETS if player.settings.get(name)), None)
+            budget = next((name for name in BUDGETS_OF_SLOTS if player.settings.get(name)), None)
             if budget is not None:
                 raise ConfigError(
                     f"'decided' does not go with {budget} of {operator.operator_id}/{slot}, which may end "

@@ -56,6 +56,8 @@ class ActorRegistration:
     @property
     def exclusive(self) -> bool:
         """Whether only one episode at a time may hold it."""
+        if self.batched is not None:
+            return self.batched.exclusive
         return self.source is not None and self.source.exclusive
 
     def make(self, context: ActorContext) -> Actor:
@@ -118,7 +120,8 @@ class ActorService:
         Args:
             actor_or_factory: An actor, operator or controller object (held by one episode
                 at a time), or a class or function that makes one. A factory that has a
-                required parameter is given an :class:`ActorContext`.
+                required parameter is given an :class:`ActorContext`. A function of the observation
+                is no factory: register it by :meth:`register_policy`.
             activate: Make it the active one. The first registered is active anyway.
             actor_id: Its name; the object's ``id`` by default. Needed for a factory.
             display_name: Name shown to people; the object's ``name`` or the id by default.
@@ -350,7 +353,10 @@ class KeyboardQueue:
 
 
 class HumanKeyboardActor:
-    """A person. ``select_action`` returns ``None`` as long as nothing was chosen."""
+    """A person, for use without a session. ``select_action`` returns ``None`` as long as nothing was chosen.
+
+    In a session ``human_worker`` plays, which waits for the person.
+    """
 
     id = "human_keyboard"
     name = "Human (keyboard)"
@@ -366,7 +372,7 @@ class HumanKeyboardActor:
         """The person sees the screen."""
 
     def on_episode_end(self, summary: EpisodeSummary) -> None:
-        """Keys pressed after the end do not count for the next episode."""
+        """Drop keys that were pressed in this episode and not played."""
         self.queue.clear(summary.agent_id)
 
 

@@ -1,4 +1,4 @@
-"""Agents that appear in an episode and are played by a slot that plays others there too."""
+"""Agents that appear in an episode, and the episode numbers under which their slot's policy knows them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from gym_gui.core.types import AgentID, Answer, Decision
 
 _LAST_EPISODE = 2**32 - 1
-"""Numbers of episodes are counted down from here for agents that appear: no run has so many."""
+"""Stand-in numbers are counted down from here: no run has so many episodes."""
 
 
 class AppearedAgent(NamedTuple):
@@ -18,7 +18,7 @@ class AppearedAgent(NamedTuple):
 
     Attributes:
         slot: The slot.
-        episode: Its number to the slot's policy.
+        episode: The stand-in: the episode number shown to the slot's policy in place of the real one.
         seed: Its policy seed.
         agent: The agent.
     """
@@ -30,7 +30,7 @@ class AppearedAgent(NamedTuple):
 
 
 class AppearedAgents:
-    """Gives each agent that appears an episode of its own, as a policy keeps what it remembers by episode."""
+    """Gives agents that appear stand-in episode numbers: a policy keeps what it remembers by episode."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, AgentID], AppearedAgent] = {}
@@ -63,7 +63,7 @@ class AppearedAgents:
         return found
 
     def translated(self, decisions: list[Decision]) -> list[Decision]:
-        """Questions as the policies are asked them."""
+        """Decisions with the stand-in numbers."""
         return [self._translated(each) for each in decisions] if self._known else decisions
 
     def _translated(self, decision: Decision) -> Decision:
@@ -74,7 +74,7 @@ class AppearedAgents:
         return msgspec.structs.replace(decision, episode=found.episode)
 
     def restored(self, answers: Sequence[Answer]) -> Sequence[Answer]:
-        """Answers to the questions as the session has asked them."""
+        """Answers with the session's own decisions put back."""
         if not self._asked_as:
             return answers
         return [

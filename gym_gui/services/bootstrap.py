@@ -1,4 +1,4 @@
-"""Where window and command line get their services from, each made when it is first asked for."""
+"""Where window and command line get their services from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Services:
-    """The services of one program.
+    """The services of one program: properties are made once, when they are first asked for.
 
     What one of them needs is imported when it is first asked for: a command that lists policies loads no
     environment.
@@ -43,13 +43,13 @@ class Services:
 
         return PolicyLibrary(self.store)
 
-    def operators(self, launcher: OperatorLauncher) -> MultiOperatorService:
+    def new_operators(self, launcher: OperatorLauncher) -> MultiOperatorService:
         """Operators side by side, started by ``launcher``."""
         from gym_gui.services.operator import MultiOperatorService
 
         return MultiOperatorService(launcher)
 
-    def orchestrator(self, dispatcher: WorkerDispatcher | None = None) -> WorkerOrchestrator:
+    def new_orchestrator(self, dispatcher: WorkerDispatcher | None = None) -> WorkerOrchestrator:
         """Chooses workers for trainings, and submits these to a dispatcher (a trainer daemon's client)."""
         from gym_gui.services.worker_orchestrator import WorkerOrchestrator
 

@@ -78,6 +78,7 @@ class PolicyMappingService:
         self._default: PolicySource | None = None
         self._default_controller: PolicyController | None = None
         self._by_default: dict[AgentID, PolicyBackend] = {}
+        self._unasked: set[AgentID] = set()  # bound by set_agents alone
         self.on_bound: Callable[[AgentPolicyBinding], None] | None = None
         self._slots: dict[AgentID, SlotInfo] = {}
         self._appeared = AppearedAgents()
@@ -110,12 +111,16 @@ class PolicyMappingService:
     set_paradigm_hint = set_paradigm
 
     def set_agents(self, agent_ids: Sequence[AgentID]) -> None:
-        """Name the environment's agents; unbound ones get the active actor."""
+        """Name the environment's agents.
+
+        Agents that have no policy are bound to the active actor, unless there is a default policy.
+        """
         self._agents = list(agent_ids)
         active = self._actors.get_active_actor_id()
         for agent in self._agents:
-            if agent not in self._bindings and active is not None:
+            if agent not in self._bindings and active is not None and self._default is None:
                 self.bind_agent_policy(agent, active)
+                self._unasked.add(agent)
 
     def is_multi_agent(self) -> bool:
         """Whether the environment has more than one agent."""
@@ -141,8 +146,14 @@ class PolicyMappingService:
     ) -> None:
         """Bind an agent to a policy of the actor service.
 
-        In a running session this takes effect at the agent's next decision. One that a worker
-        plays is noted, with its settings; only a session can ask it.
+        In a running session this takes effect at the agent's next decision. A worker's policy is only
+        recorded here, with its settings: a session starts it.
+
+        Args:
+            agent_id: The agent.
+            policy_id: The policy's name.
+            worker_id: The worker that the binding names; by default, the one that plays the policy.
+            config: The policy's settings.
 
         Raises:
             KeyError: ``policy_id`` is unknown.
@@ -156,8 +167,7 @@ class PolicyMappingService:
             backend = registration.backend(agent_id, self.collect, settings)
             self.attach(AgentPolicyBinding(agent_id, policy_id, worker_id, settings), backend)
             return
-        self._controllers.pop(agent_id, None)
-        self._backends.pop(agent_id, None)
+        self._unbind(agent_id)
         self._bindings[agent_id] = AgentPolicyBinding(
             agent_id, policy_id, worker_id or registration.worker_id, {**registration.settings, **settings}
         )
@@ -169,10 +179,21 @@ class PolicyMappingService:
         self._controllers[agent_id] = policy
 
     def set_default_policy(self, policy: PolicyController) -> None:
-        """Assign the policy of agents that have none of their own."""
+        """Assign the policy of agents that have none of their own.
+
+        It takes the place of the active actor where :meth:`set_agents` has bound that.
+        """
         self._default = PolicySource.held(policy)
         self._by_default.clear()
         self._default_controller = policy
+        for agent in list(self._unasked):
+            self._unbind(agent)
+            self._bindings.pop(agent, None)
+
+    def _unbind(self, agent_id: AgentID) -> None:
+        self._controllers.pop(agent_id, None)
+        self._backends.pop(agent_id, None)
+        self._unasked.discard(agent_id)
 
     def attach(
         self, binding: AgentPolicyBinding, backend: PolicyBackend, allowance: Amount | None = None
@@ -185,7 +206,7 @@ class PolicyMappingService:
             allowance: What it may take in each episode that is on, where that is limited.
         """
         agent = binding.agent_id
-        self._controllers.pop(agent, None)
+        self._unbind(agent)
         self._bindings[agent] = binding
         self._backends[agent] = backend
         if isinstance(backend, ActorBackend):
@@ -201,8 +222,9 @@ class PolicyMappingService:
             self.on_bound(binding)
 
     def get_policy(self, agent_id: AgentID) -> PolicyController | None:
-        """The policy object given for the agent, or the default one."""
-        return self._controllers.get(agent_id, self._default_controller)
+        """The policy object given for the agent; where it is bound to nothing, the default one."""
+        default = None if agent_id in self._bindings else self._default_controller
+        return self._controllers.get(agent_id, default)
 
     def get_binding(self, agent_id: AgentID) -> AgentPolicyBinding | None:
         """The agent's binding, or ``None``."""
@@ -222,6 +244,7 @@ class PolicyMappingService:
         self._backends.clear()
         self._controllers.clear()
         self._by_default.clear()
+        self._unasked.clear()
         self._default = self._default_controller = None
 
     @property
@@ -242,6 +265,8 @@ class PolicyMappingService:
         return backend if backend is not None else self._default_backend(agent_id)
 
     def _default_backend(self, agent_id: AgentID) -> PolicyBackend:
+        if (binding := self._bindings.get(agent_id)) is not None:
+            raise _not_here(binding)
         if self._default is None:
             raise UsageError(f"agent {agent_id!r} has no policy", fix="Bind one first")
         backend = self._by_default.get(agent_id)
@@ -269,7 +294,7 @@ class PolicyMappingService:
         """
         if not isinstance(snapshot, StepSnapshot):
             snapshot = StepSnapshot(observation=snapshot, agent_id=agent_id, info=dict(info or {}))
-        own = self._in_process(agent_id, snapshot.episode_index)
+        own = self._in_process(agent_id, snapshot.episode_index, snapshot.seed)
         return (self._actors if own is None else own).select_action(snapshot)
 
     def select_actions(
@@ -294,30 +319,27 @@ class PolicyMappingService:
 
     def notify_step(self, agent_id: AgentID, snapshot: StepSnapshot) -> None:
         """Tell an agent's policy the result of a step."""
-        own = self._in_process(agent_id, snapshot.episode_index)
+        own = self._in_process(agent_id, snapshot.episode_index, snapshot.seed)
         (self._actors.notify_step if own is None else own.on_step)(snapshot)
 
     def notify_episode_end(self, agent_id: AgentID, summary: EpisodeSummary) -> None:
         """Tell an agent's policy that the episode is over."""
         if self._is_asked(agent_id):
             self._backend_of(agent_id).end(summary)
-        elif self._in_process(agent_id, summary.episode_index) is None:
+        elif self._in_process(agent_id, summary.episode_index, None) is None:
             self._actors.notify_episode_end(summary)
 
     def _is_asked(self, agent_id: AgentID) -> bool:
         """Whether a policy of its own, or the default one, decides for it; else the active actor does."""
-        return agent_id in self._backends or self._default is not None
+        return agent_id in self._bindings or self._default is not None
 
-    def _in_process(self, agent_id: AgentID, episode: int) -> Actor | None:
+    def _in_process(self, agent_id: AgentID, episode: int, seed: int | None) -> Actor | None:
         """The actor of an episode; ``None`` where the active one of the actor service decides."""
         backend = self._backend_of(agent_id) if self._is_asked(agent_id) else None
         if isinstance(backend, ActorBackend):
-            return backend.actor(episode)
-        if agent_id in self._bindings:
-            raise UsageError(
-                f"{agent_id} is played by a worker process, which only a session can ask",
-                fix="Use gym_gui.evaluate() or `mosaic run`",
-            )
+            return backend.actor(episode, seed)
+        if backend is not None:
+            raise _not_here(self._bindings[agent_id])
         if self._actors.get_active_actor_id() is None:
             self._backend_of(agent_id)  # raises: the agent has no policy
         return None
@@ -428,7 +450,7 @@ class PolicyMappingService:
             self._backend_of(slot).begin(episode, seed, agent)
 
     def join(self, episode: int, slot: AgentID, seed: int, info: SlotInfo) -> None:
-        """An agent has appeared in an episode, and is played by a slot that plays others there too.
+        """An agent has appeared in an episode; a slot plays it that plays others there too.
 
         Args:
             episode: The episode.
@@ -443,8 +465,8 @@ class PolicyMappingService:
             return
         backend.begin(self._appeared.add(episode, slot, seed, agent).episode, seed, agent)
 
-    def left(self, plan: EpisodePlan) -> EpisodePlan:
-        """The plan of an episode that is begun again, with what is left to it."""
+    def with_remaining_allowances(self, plan: EpisodePlan) -> EpisodePlan:
+        """The plan of an episode that is begun again, with what its slots may still spend."""
         if not plan.allowances:
             return plan
         left: dict[AgentID, Amount] = {}
@@ -469,7 +491,7 @@ class PolicyMappingService:
         summaries: Mapping[AgentID, EpisodeSummary],
         joined: Mapping[AgentID, EpisodeSummary] | None = None,
     ) -> None:
-        """An episode is over. What it was still asked is forgotten.
+        """An episode is over. No answer is waited for where it was cut off.
 
         Args:
             summaries: By slot.
@@ -480,10 +502,10 @@ class PolicyMappingService:
             known = self._appeared.pop(summary.episode_index, agent)
             if known is not None:
                 self._backend_of(known.slot).end(replace(summary, episode_index=known.episode))
-        for agent, summary in summaries.items():
+        for slot, summary in summaries.items():
             self._live.pop(summary.episode_index, None)
             self._owe_nothing(summary)
-            self._backend_of(agent).end(summary)
+            self._backend_of(slot).end(summary)
 
     def _owe_nothing(self, summary: EpisodeSummary) -> None:
         """Forget what an episode that did not come to its end was asked."""
@@ -494,3 +516,11 @@ class PolicyMappingService:
         """Deliver pending notifications, when nothing will be asked for a while."""
         for backend in self._backends.values():
             backend.settle()
+
+
+def _not_here(binding: AgentPolicyBinding) -> UsageError:
+    played = "a worker process" if binding.worker_id else f"{binding.policy_id!r}, which answers batches"
+    return UsageError(
+        f"{binding.agent_id} is played by {played}: only a session can ask it",
+        fix="Use gym_gui.evaluate() or `mosaic run`",
+    )

@@ -92,12 +92,29 @@ def test_the_rest_is_played_what_is_missing_is_said_first_and_rows_may_come_late
     }
 
     other = mosaic("run", _file(mosaic.home, {**POOL, "rl": {"type": "random"}}), "--resume", run)
-    assert (
-        other.status == 2
-        and "the run has episodes of 'rl_vs_rl', which the file has not, or not so" in other.line
-    )
+    assert other.status == 2
+    assert "operator 'rl_vs_rl' of the run is missing from the file, or differs there" in other.line
     other = mosaic("run", _file(mosaic.home, execution={"seeds": 5}), "--resume", run)
     assert other.status == 2 and "the run was begun with another 'execution'" in other.line
+
+
+def test_a_run_that_ends_when_it_is_decided_gains_no_rows(mosaic: Mosaic) -> None:
+    limits = {"num_episodes": 8, "until": "decided", "batch": 8, "max_steps": 20}
+
+    def asked(*players: str) -> Path:
+        pool = {"gone": {"type": "rl", "checkpoint": "gone"}}
+        changes = {"task": "CartPole-v1", "players": list(players), "rows": None}
+        return _file(mosaic.home, pool, limits, **changes)
+
+    done = mosaic("run", asked("random", "noop", "gone"), "--json")
+    assert done.status == 0, done.err
+    run = mosaic.home / done.json()["run"]
+    before = _episodes(run)
+    other = mosaic("run", asked("random", "noop", "gone", "cycle"), "--resume", run)
+    assert other.status == 2 and "this run cannot gain rows" in other.line
+    same = asked("random", "noop", "gone")
+    assert "Nothing is left to play" in mosaic("run", same, "--resume", run).out
+    assert _episodes(run) == before and len(before) == 2
 
 
 def test_a_policy_that_is_not_there_yet_or_damaged_costs_its_own_rows(mosaic: Mosaic) -> None:

@@ -36,7 +36,7 @@ def test_operators_are_started_by_what_was_passed_in():
         started.append(config.operator_id)
         return Running()
 
-    operators = bootstrap_default_services().operators(launch)
+    operators = bootstrap_default_services().new_operators(launch)
     player = WorkerAssignment("operators_worker", "baseline")
     operators.add_operator(OperatorConfig("a", "A", "", "CartPole-v1", {"agent_0": player}))
     operators.start_all()

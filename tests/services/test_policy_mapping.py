@@ -10,7 +10,7 @@ import pytest
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.types import EpisodeSummary, StepSnapshot
-from gym_gui.services.actor import ActorService
+from gym_gui.services.actor import ActorContext, ActorService
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 from tests.support.engine import lineup_of, play, player
 
@@ -180,3 +180,54 @@ async def test_what_the_default_policy_does_is_held_against_the_rules() -> None:
         mapping.set_slot(slot)
     sheet = await play(replace(lineup, policies=mapping), [5], max_steps=1)
     assert "action 9 is outside 0..2" in sheet.episodes[0]["error"]
+
+
+def test_the_default_policy_does_not_play_for_an_agent_that_a_worker_plays() -> None:
+    mapping = PolicyMappingService()
+    mapping.set_default_policy(Fixed(1))  # pyright: ignore[reportArgumentType]  # any policy will do
+    mapping.bind_agent_policy("a", "cleanrl_ppo")
+    with pytest.raises(UsageError, match="played by a worker process"):
+        mapping.select_action("a", 0)
+    with pytest.raises(UsageError, match="played by a worker process"):
+        mapping.begin_episode(0, {"a": (1, "a")})
+    assert mapping.get_policy("a") is None
+
+
+@pytest.mark.parametrize("agents_first", [True, False])
+def test_the_default_policy_takes_the_place_of_the_active_one(agents_first: bool) -> None:
+    mapping, default = service(Fixed(1, "active")), Fixed(2, "default")
+    if agents_first:
+        mapping.set_agents(["a", "b"])
+    mapping.bind_agent_policy("b", "active")
+    mapping.set_default_policy(default)  # pyright: ignore[reportArgumentType]  # any policy will do
+    mapping.set_agents(["a", "b"])
+    assert mapping.select_actions({"a": 0, "b": 0}) == {"a": 2, "b": 1}
+    assert mapping.get_policy("a") is default and mapping.get_policy("b") is None
+
+
+def test_what_answers_batches_is_not_said_to_be_a_worker() -> None:
+    mapping = PolicyMappingService(ActorService())
+    batched: Any = type("Batched", (), {"exclusive": True})()
+    known = mapping.actor_service.register_policy("replay", batched)
+    mapping.bind_agent_policy("a", "replay")
+    assert known.exclusive and mapping.exclusive
+    with pytest.raises(UsageError, match="a is played by 'replay', which answers batches: only a session"):
+        mapping.select_action("a", 0)
+
+
+@pytest.mark.parametrize("bound", [True, False])
+def test_a_policy_is_made_with_the_seed_it_is_asked_with(bound: bool) -> None:
+    seeds: list[Any] = []
+
+    class Seeded(Fixed):
+        def __init__(self, context: ActorContext) -> None:
+            super().__init__(0)
+            seeds.append(context.seed)
+
+    known = ActorService()
+    known.register_actor(Seeded, actor_id="seeded")
+    mapping = PolicyMappingService(known)
+    if bound:
+        mapping.bind_agent_policy("a", "seeded")
+    mapping.select_action("a", StepSnapshot(agent_id="a", seed=5))
+    assert seeds == [5]

@@ -98,7 +98,9 @@ class PlannedExperiment:
 
     def tried(self, among: Collection[str] | None = None) -> Collection[str] | None:
         """Of a large matrix, as many as it takes to see each player on each task."""
-        return None if self.planned.matrix is None else tried_of(self.operators)
+        if self.planned.matrix is None:
+            return None
+        return tried_of([o for o in self.operators if among is None or o.config.operator_id in among])
 
     def next_round(self, run: Run) -> bool:
         """There is none."""

@@ -10,9 +10,8 @@ from gym_gui.analysis.reader import open_run
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.shards import Shard
+from gym_gui.core.spending import BUDGETS
 from gym_gui.services.experiment_file import load_experiment
-
-_BUDGETS = frozenset({"money_budget_usd", "token_budget", "time_budget_s"})
 
 
 def shard_of(run: Path) -> Shard | None:
@@ -28,17 +27,27 @@ def experiment_to_resume(run: Path, file: Experiment | None = None) -> Experimen
     Args:
         run: The run folder.
         file: What an experiment file asks for now, whose budgets may be others, and which may have further
-            rows; the run's own by default.
+            rows where the run can gain them (:func:`can_gain_rows`); the run's own by default.
 
     Raises:
         UsageError: The file asks for something else.
     """
     begun = load_experiment(run, allow_code=True)
-    fixed = not can_gain_rows(begun) or shard_of(run) is not None
-    if file is not None:
-        _require_same(file, begun)
-        return begun if begun.matrix is not None and fixed else file
-    return begun if fixed else _with_missing_rows(begun, run)
+    rows_are_fixed = not can_gain_rows(begun) or shard_of(run) is not None
+    if file is None:
+        return begun if rows_are_fixed else _with_missing_rows(begun, run)
+    _require_same(file, begun)
+    if begun.matrix is None or file.matrix is None or not rows_are_fixed:
+        return file
+    if _without_budgets(file.matrix.asked) != _without_budgets(begun.matrix.asked):
+        raise UsageError(
+            "this run cannot gain rows: it is a shard, or ends when its comparisons are decided",
+            fix="Begin a run of its own with the file, or leave the file out",
+        )
+    # Rows that could not be played when it was begun stay out of it.
+    there = {operator.operator_id for operator in begun.operators}
+    kept = [operator for operator in file.operators if operator.operator_id in there]
+    return Experiment(kept, file.execution, begun.matrix)
 
 
 def can_gain_rows(experiment: Experiment) -> bool:
@@ -69,7 +78,7 @@ def _without_budgets(value: object) -> object:
     """Plain data without what may be spent, of the run and of its slots."""
     if isinstance(value, Mapping):
         items = cast("Mapping[str, object]", value).items()
-        return {key: _without_budgets(item) for key, item in items if key not in _BUDGETS}
+        return {key: _without_budgets(item) for key, item in items if key not in BUDGETS}
     if isinstance(value, (list, tuple)):
         return [_without_budgets(item) for item in cast("Sequence[object]", value)]
     return value
@@ -86,11 +95,14 @@ def _require_same(file: Experiment, run: Experiment) -> None:
         lost = _lost(file, run)
         if same and not lost:
             return
+        if same:
+            raise UsageError(
+                f"operator {lost[0]!r} of the run is missing from the file, or differs there",
+                fix="Rows may be added, and none changed; or begin a run of its own with it",
+            )
         raise UsageError(
-            f"the run has episodes of {lost[0]!r}, which the file has not, or not so"
-            if same
-            else "the run was begun with another 'execution': only budgets can be changed",
-            fix="Rows may be added, and none changed; or begin a run of its own with it",
+            "the run was begun with another 'execution': only budgets can be changed",
+            fix="Begin a run of its own with it, or give --resume alone",
         )
     if _without_budgets(file.to_record()) != _without_budgets(run.to_record()):
         raise UsageError(

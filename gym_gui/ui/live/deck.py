@@ -80,7 +80,7 @@ class OperatorDeck(QObject):
         super().__init__(parent)
         self._context, self._open_session = context, open_session
         self._operators: list[LiveOperator] = []
-        self.service = context.services.operators(self._launch)
+        self.service = context.services.new_operators(self._launch)
         self.service.operators.seed(seed)
         self._seed = seed
         self.undo_stack = QUndoStack(self)

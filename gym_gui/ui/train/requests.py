@@ -89,5 +89,5 @@ class RunRequests:
             seed=record.seed,
             settings={**record.settings, **changes},
         )
-        orchestrator = self._context.services.orchestrator(client)
+        orchestrator = self._context.services.new_orchestrator(client)
         await orchestrator.submit_run(config, title=record.title, resume_of=record.run_id)

@@ -43,7 +43,7 @@ async def start_runs(
         there = await asyncio.to_thread(TrainingGroups(services.store).all)
         queued = [run.group for run in await client.runs() if run.env_id == env_id]
         group = _unused(preset.algorithm, {*queued, *(g.label for g in there if g.env_id == env_id)})
-    orchestrator = services.orchestrator(client)
+    orchestrator = services.new_orchestrator(client)
     for seed, title in titles.items():
         config = UnifiedRunConfig(
             task=preset.env_id,

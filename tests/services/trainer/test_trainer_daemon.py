@@ -229,6 +229,6 @@ async def test_what_the_orchestrator_chooses_is_trained_by_the_daemon(daemon: Da
         asked = UnifiedRunConfig("CartPole-v1", algorithm="search", seed=3, settings={"total_steps": 300})
         client = await daemon.client()
         services = bootstrap_default_services(store=store, registry=registry)
-        run_id = await services.orchestrator(client).submit_run(asked)
+        run_id = await services.new_orchestrator(client).submit_run(asked)
     ended = await over(client, run_id)
     assert (ended.state, ended.worker_id, ended.algorithm) == ("completed", "search_trainer", "search")
