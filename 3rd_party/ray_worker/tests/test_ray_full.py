@@ -32,6 +32,8 @@ TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parents[2]
 PATHS = (TESTS, TESTS.parent, ROOT / "3rd_party" / "mosaic_worker_sdk")
 MARK = "RAY_TEST_MARK"
+# Ray gives its workers a niceness of 15, with which they hardly get a core beside other tests.
+ALWAYS = {"PYTHONPATH": os.pathsep.join(map(str, PATHS)), "RAY_worker_niceness": "0"}
 
 
 def rows(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -80,7 +82,7 @@ class Started:
         self.mark = uuid.uuid4().hex
         self.child = subprocess.Popen(
             [str(python), *arguments],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, PATHS)), MARK: self.mark, **env},
+            env={**os.environ, **ALWAYS, MARK: self.mark, **env},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
