@@ -7,40 +7,43 @@ from typing import Any
 
 import msgspec
 
-from gym_gui.controllers.apart.playing import own_work, play_apart, question_of_job
+from gym_gui.controllers.apart.playing import keep_alive, play_apart, question_of_job, tell_position
 from gym_gui.controllers.cost_estimate import ModelSlot, estimate_cost
 from gym_gui.controllers.load_check import load_all
 from gym_gui.controllers.model_slots import DRY_RUN, slots_with
 from gym_gui.controllers.operator_execution import RunResult
-from gym_gui.controllers.resolved_operator import resolve_operator
+from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.runs.experiment_run import ExperimentRun
-from gym_gui.core.config import Experiment
+from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.experiment_data import experiment_from_data
 from gym_gui.core.trust import Origin
 from gym_gui.host.ahead import HostAhead
-from gym_gui.services.subprocess_job import answer_job
+from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """What was found out of an experiment.
+    """What a dry run found.
 
     Attributes:
         notes: A sentence for each slot whose worker was not waited for.
-        slots: Those that would ask a model, played without asking.
+        model_slots: Those that would ask a model, played without asking.
     """
 
     notes: list[str] = field(default_factory=list[str])
-    slots: list[ModelSlot] = field(default_factory=list[ModelSlot])
+    model_slots: list[ModelSlot] = field(default_factory=list[ModelSlot])
 
 
-async def look_ahead(experiment: Experiment, processes: int, *, models: bool) -> Outlook:
+async def look_ahead(
+    experiment: Experiment, processes: int, *, models: bool, longest_s: float = LONGEST_CALL_S
+) -> Outlook:
     """Have workers load their slots, and play a few episodes of those that ask models, without asking.
 
     Args:
         experiment: What would be played; all of it can be.
         processes: Session processes.
         models: Whether what models would be asked is estimated.
+        longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
 
     Raises:
         NotAllowedError: An operator names code that the person has not allowed.
@@ -55,7 +58,8 @@ async def look_ahead(experiment: Experiment, processes: int, *, models: bool) ->
         "processes": processes,
         "models": models,
     }
-    return msgspec.convert(await play_apart(__name__, asked, operators, env_only=False), Outlook)
+    answer = await play_apart(__name__, asked, operators, env_only=False, longest_s=longest_s)
+    return msgspec.convert(answer, Outlook)
 
 
 def _look_ahead() -> Any:
@@ -68,19 +72,27 @@ def _look_ahead() -> Any:
         {"operators": operators, "execution": asked["execution"]}, complete=False
     ).execution
     experiment = Experiment(operators, execution)
-    # Who asks models loads its slots where they are played without asking: so a server is asked once.
+    # Operators that use models are loaded by the cost estimate; loading them here too would contact their
+    # server twice.
     asking = [o for o in operators if asked["models"] and slots_with(o, DRY_RUN)]
     with HostAhead(wanted=False) as hosts:
-        with own_work():  # which waits for no environment longer than it says
-            notes = hosts.run(load_all([resolve_operator(o) for o in operators if o not in asking]))
-        slots: list[ModelSlot] = []
+        resolved = [_resolved(o) for o in operators if o not in asking]
+        with keep_alive():  # workers are in processes of their own, and are waited for so long
+            notes = hosts.run(load_all(resolved))
+        model_slots: list[ModelSlot] = []
         if asking:
-            slots = hosts.run(estimate_cost(experiment, hosts.open_session, asked["processes"], _run))
-        return msgspec.to_builtins(Outlook(notes, slots))
+            model_slots = hosts.run(estimate_cost(experiment, hosts.open_session, asked["processes"], _run))
+        return msgspec.to_builtins(Outlook(notes, model_slots))
+
+
+def _resolved(operator: OperatorConfig) -> ResolvedOperator:
+    """The operator, checked against its environment, which is made here."""
+    tell_position(operator.operator_id, 0, 0)
+    return resolve_operator(operator)
 
 
 async def _run(run: ExperimentRun) -> RunResult:
-    with own_work():  # environments are in session processes
+    with keep_alive():  # environments are in session processes
         return await run.run()
 
 

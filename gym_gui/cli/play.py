@@ -86,7 +86,7 @@ def play(
         playing = [operator for operator in players.operators if operator.operator_id in left]
         found = hosts.run(look_ahead(Experiment(playing, players.execution), workers, models=models))
         say_notes(found.notes)
-        say_plan(planned.planned, planned.operators, workers, found.slots, part, as_json=as_json)
+        say_plan(planned.planned, planned.operators, workers, found.model_slots, part, as_json=as_json)
         return DONE
     # The experiment stays what it was: only where replies came from is another, also after --resume.
     header = {} if replay is None else {REPLAY: str(replay.absolute())}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -34,13 +34,20 @@ class _Kept:
     last: bool = False
 
 
-def film_of(recorded: RecordedEpisode, run_id: str, most_bytes: int) -> Film:
+OnLook = Callable[[int], None]
+"""Told the environment's step of a look."""
+
+
+def film_of(
+    recorded: RecordedEpisode, run_id: str, most_bytes: int, on_look: OnLook = lambda _step: None
+) -> Film:
     """Play an episode again and make a film of it.
 
     Args:
         recorded: The episode.
         run_id: Its run.
         most_bytes: Room that the film may take in a page; it is thinned and made smaller until it fits.
+        on_look: Called when a look is played, and each time it is drawn into the film.
 
     Raises:
         MosaicError: It cannot be played.
@@ -48,22 +55,23 @@ def film_of(recorded: RecordedEpisode, run_id: str, most_bytes: int) -> Film:
     replay, moves = EpisodeReplay(ReplayOrder.of(recorded)), list[str]()
     replay.open()
     try:
-        kept, every = _thinned(_noted(replay.frames(), moves))
+        kept, every = _thinned(_noted(replay.frames(), moves, on_look))
     finally:
         replay.close()
     track = ReplayTrack(recorded)
     track.moves = moves
     film = Film(run_id, recorded.operator_id, recorded.episode.episode_index)
     for longest, stride in _FRUGAL:
-        cut = _Cutter(replay, track, kept).film(film, longest, stride)
+        cut = _Cutter(replay, track, kept, on_look).film(film, longest, stride)
         if len(msgspec.json.encode(cut)) <= most_bytes:
             return msgspec.structs.replace(cut, every=stride * every)
     return msgspec.structs.replace(film, missing="its replay is too large for this page")
 
 
-def _noted(frames: Iterator[ReplayFrame], moves: list[str]) -> Iterator[ReplayFrame]:
+def _noted(frames: Iterator[ReplayFrame], moves: list[str], on_look: OnLook) -> Iterator[ReplayFrame]:
     """The frames; what was played is written down meanwhile, in the game's own notation."""
     for frame in frames:
+        on_look(frame.step)
         moves += frame.moves
         yield frame
 
@@ -93,8 +101,10 @@ def _packed(picture: Picture | None) -> PackedPicture | None:
 class _Cutter:
     """Puts one film together."""
 
-    def __init__(self, replay: EpisodeReplay, track: ReplayTrack, kept: Sequence[_Kept]) -> None:
-        self._replay, self._track, self._kept = replay, track, kept
+    def __init__(
+        self, replay: EpisodeReplay, track: ReplayTrack, kept: Sequence[_Kept], on_look: OnLook
+    ) -> None:
+        self._replay, self._track, self._kept, self._on_look = replay, track, kept, on_look
         self._words: dict[str, int] = {}
         self._maker = PatchMaker()
         self._size = (0, 0)
@@ -108,6 +118,7 @@ class _Cutter:
         frames: list[FilmFrame] = []
         rows = 0
         for kept in looks:
+            self._on_look(kept.look.step)
             frames.append(self._frame(kept, rows, longest))
             rows = kept.look.rows
         board = next((k.look.board for k in looks if k.look.board is not None), None)

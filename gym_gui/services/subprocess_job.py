@@ -34,7 +34,8 @@ USAGE = 2
 """Exit status of a command that the person can put right."""
 
 OnProgress = Callable[[Any], None]
-"""Told what the process reports: the value of ``progress`` of each of its lines."""
+"""Told what the process reports: the value of ``progress`` of each of its lines. What it raises ends the
+process and is raised to the caller."""
 
 
 LONGEST_CALL_S: Final = 120.0
@@ -206,6 +207,7 @@ async def _run(
 ) -> FinishedChild:
     more = {name: os.environ[name] for name in named if name in os.environ}
     environment = trust.handed_on(engine_environment() | more, subjects)
+    failures: list[Exception] = []
 
     async def listen(child: ManagedChild) -> None:
         now = asyncio.get_running_loop().time
@@ -222,12 +224,20 @@ async def _run(
                         continue
                     if longest_s is not None:
                         limit.reschedule(now() + longest_s)
-                    if on_progress is not None:
-                        on_progress(progress)
+                    tell(child, progress)
         except TimeoutError:
             child.kill(f"has not returned for {longest_s:g} s", ChildStatus.TIMED_OUT)
 
-    return await run_child(
+    def tell(child: ManagedChild, progress: Any) -> None:
+        if on_progress is None or failures:
+            return
+        try:
+            on_progress(progress)
+        except Exception as error:  # raised to the caller; stderr is read on until the process has ended
+            failures.append(error)
+            child.kill("is no longer listened to")
+
+    done = await run_child(
         *(sys.executable, "-P", "-m", module, *arguments),
         name=_name(module),
         environment=environment | {"COLUMNS": "1000", "NO_COLOR": "1"},
@@ -235,6 +245,9 @@ async def _run(
         folder=folder,
         **limits,
     )
+    if failures:
+        raise failures[0]
+    return done
 
 
 def _sentence_of(line: str) -> str:

@@ -5,15 +5,15 @@ It may print, start threads, call ``sys.exit()``, crash or never return.
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from gym_gui import envs
+from gym_gui.controllers.apart.playing import not_returned, question_of_job
 from gym_gui.core.paradigms.check import CheckReport, Finding, Status
 from gym_gui.core.trust import TYPED, require
-from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.services.subprocess_job import (
     LONGEST_CALL_S,
     SubprocessJobError,
@@ -64,33 +64,28 @@ async def check_apart(
     try:
         answer = await run_foreign_job(
             __name__,
-            *(task, *([] if api is None else [api])),
+            question=orjson.dumps({"task": task, "api": api}),
             on_progress=note,
             subjects=[need.subject for need in needs],
             longest_s=longest_s,
         )
     except SubprocessJobError as error:
-        finding = Finding("running", Status.FAILED, _ended(latest, error))
+        finding = Finding("running", Status.FAILED, _said(latest, error))
         return CheckedEnvironment(spec.id, api or "", CheckReport((finding,)))
     findings = (Finding(row["name"], Status(row["status"]), row["detail"]) for row in answer["findings"])
     return CheckedEnvironment(answer["env_id"], answer["api"], CheckReport(tuple(findings)))
 
 
-def _ended(latest: list[Any], error: SubprocessJobError) -> str:
-    """That a call did not come back, and when it was made."""
+def _said(latest: list[Any], error: SubprocessJobError) -> str:
+    """That a call did not return, and when it was made."""
     call, seed, step = latest
-    where = "" if seed is None else f" (seed {seed}, step {step})"
-    outcome = error.outcome or ChildOutcome(ChildStatus.ENDED)
-    if outcome.status is ChildStatus.TIMED_OUT:
-        return f"{call} {outcome.words}{where}"
-    return f"{call} ended the process, which {outcome.words}{where}"
+    return not_returned(call, error) + ("" if seed is None else f" (seed {seed}, step {step})")
 
 
 def _check() -> dict[str, Any]:
-    # Pictures are drawn into memory; SDL need not look for a screen, nor complain of none.
-    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    asked = question_of_job()
+    task, api = asked["task"], asked["api"]
     tell_progress(["the constructor", None, 0])
-    task, api = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
     first = envs.make(envs.resolve(task, api=api))
     spec = first.spec  # which interface one's own environment has is known once it is made
     first.close()

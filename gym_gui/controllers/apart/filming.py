@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.analysis.film import Film
 from gym_gui.analysis.film_folder import write_film
 from gym_gui.analysis.reader import Run, open_run
-from gym_gui.controllers.apart.playing import play_apart, question_of_job
+from gym_gui.controllers.apart.playing import PositionReports, play_apart, question_of_job
 from gym_gui.controllers.filming import film_of
+from gym_gui.controllers.verification import experiment_of
 from gym_gui.core.errors import MosaicError
-from gym_gui.core.experiment_data import experiment_from_data
-from gym_gui.core.trust import Origin
 from gym_gui.services.recorded_episode import load_episodes
-from gym_gui.services.subprocess_job import answer_job, tell_progress
+from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job, tell_progress
 
-_ENVIRONMENT: Final = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
 LONGEST_FILM_S: Final = 60.0
 """Time for one film."""
 
@@ -31,6 +28,8 @@ async def films_apart(
     folder: Path,
     most_bytes: int,
     on_film: Callable[[], None],
+    *,
+    longest_s: float = LONGEST_CALL_S,
 ) -> None:
     """Play episodes of an operator again and write a file for each film into a folder.
 
@@ -41,6 +40,7 @@ async def films_apart(
         folder: Where the films go.
         most_bytes: Room for each of them.
         on_film: Told of every film.
+        longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
 
     Raises:
         NotAllowedError: The run names what the person has not allowed.
@@ -55,27 +55,23 @@ async def films_apart(
         "most_bytes": most_bytes,
     }
 
-    def hear(told: Any) -> None:
-        with suppress(TypeError, KeyError):  # what the environment prints may look like progress
-            if told["film"] in episodes:
-                on_film()
+    def hear(told: Mapping[str, Any]) -> None:
+        if told.get("film") in episodes:
+            on_film()
 
-    origin = Origin(str(run.path / "run.json"), str(run.path))
-    data = {"operators": [dict(run.operators[operator_id].config)]}
-    operators = experiment_from_data(data, complete=False, origin=origin).operators
-    await play_apart(__name__, asked, operators, on_told=hear, longest_s=LONGEST_FILM_S)
+    operators = [each for each in experiment_of(run).operators if each.operator_id == operator_id]
+    await play_apart(__name__, asked, operators, on_told=hear, longest_s=longest_s)
 
 
 def _film() -> None:
     asked = question_of_job()
-    for name, value in _ENVIRONMENT.items():
-        os.environ.setdefault(name, value)
     run, operator_id = open_run(Path(asked["run"])), asked["operator"]
+    reports = PositionReports()
     for recorded in load_episodes(run, operator_id, set(asked["episodes"])):
         index = recorded.episode.episode_index
         try:
             recorded.require_rows()
-            film = film_of(recorded, run.run_id, asked["most_bytes"])
+            film = film_of(recorded, run.run_id, asked["most_bytes"], partial(reports.at, operator_id, index))
         except MosaicError as error:
             film = Film(run.run_id, operator_id, index, missing=error.message)
         write_film(Path(asked["folder"]), film)

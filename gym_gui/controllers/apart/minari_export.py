@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis import Run, open_run
-from gym_gui.controllers.apart.playing import Beats, play_apart, question_of_job
+from gym_gui.controllers.apart.playing import PositionReports, play_apart, question_of_job
 from gym_gui.controllers.minari_export import write_datasets
 from gym_gui.controllers.verification import experiment_of
 from gym_gui.services.subprocess_job import answer_job
@@ -28,7 +28,7 @@ async def write_datasets_apart(run: Run, folder: Path) -> tuple[dict[str, int], 
         NotAllowedError: The run names code that the person has not allowed.
         SubprocessJobError: An environment ended the process, or did not return.
     """
-    asked = {"run": str(run.path), "folder": str(folder)}
+    asked = {"run": str(run.path.absolute()), "folder": str(folder.absolute())}
     answer = await play_apart(__name__, asked, experiment_of(run).operators)
     return answer["written"], answer["left_out"]
 
@@ -40,7 +40,7 @@ def _write() -> dict[str, Any]:
         open_run(Path(asked["run"])),
         Path(asked["folder"]),
         lambda error: left_out.append(str(error)),
-        Beats().at,
+        PositionReports().at,
     )
     return {"written": written, "left_out": left_out}
 

@@ -1,20 +1,23 @@
-"""What processes have in common in which a run, or an experiment, is played for a command."""
+"""What the processes of this folder share: how one is started and heard, and how it asks and reports."""
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, Final
 
+import msgspec
 import orjson
 
 from gym_gui.controllers.resolved_operator import vouch
 from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.record_fields import mapping
 from gym_gui.core.types import Decision
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.services.subprocess_job import (
@@ -24,8 +27,10 @@ from gym_gui.services.subprocess_job import (
     tell_progress,
 )
 
-_BEAT_S: Final = 0.5
-"""Time between two signs of life."""
+_REPORT_S: Final = 0.5
+"""Time between two reports."""
+_PROCESS_VARIABLES: Final = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
+"""Pictures are drawn into memory: SDL opens no window, plays no sound, and does not complain of no screen."""
 
 
 async def play_apart(
@@ -34,7 +39,7 @@ async def play_apart(
     operators: Iterable[OperatorConfig],
     on_progress: OnProgress | None = None,
     *,
-    on_told: Callable[[Any], None] | None = None,
+    on_told: Callable[[Mapping[str, Any]], None] | None = None,
     env_only: bool = True,
     longest_s: float = LONGEST_CALL_S,
 ) -> Any:
@@ -61,17 +66,24 @@ async def play_apart(
     latest: list[Any] = ["", 0, 0]
 
     def hear(told: Any) -> None:
-        # What the environment prints may look like progress.
-        with suppress(TypeError, KeyError, ValueError):
-            if "at" in told:
-                operator, episode, step = told["at"]
-                latest[:] = str(operator), int(episode), int(step)
-            elif "operators" in told:
-                progress = [OperatorProgress(**row) for row in told["operators"]]
-                if on_progress is not None:
-                    on_progress(progress)
-            elif on_told is not None and told:
-                on_told(told)
+        report = mapping(told)
+        if not report:
+            return
+        progress: list[OperatorProgress] = []
+        try:  # what the environment prints may look like a report
+            if "at" in report:
+                latest[:] = msgspec.convert(report["at"], tuple[str, int, int])
+                return
+            if "operators" in report:
+                progress = msgspec.convert(report["operators"], list[OperatorProgress])
+        except msgspec.ValidationError:
+            return
+        # Listeners are called outside: their errors are not the environment's, and are raised.
+        if "operators" in report:
+            if on_progress is not None:
+                on_progress(progress)
+        elif on_told is not None:
+            on_told(report)
 
     try:
         return await run_foreign_job(
@@ -82,17 +94,18 @@ async def play_apart(
             longest_s=longest_s,
         )
     except SubprocessJobError as error:
-        raise SubprocessJobError(_ended(latest, error), outcome=error.outcome) from error
+        operator, episode, step = latest
+        where = f" at about operator {operator}, episode {episode}, step {step}" if operator else ""
+        said = not_returned("the environment", error) + where
+        raise SubprocessJobError(said, outcome=error.outcome) from error
 
 
-def _ended(latest: Sequence[Any], error: SubprocessJobError) -> str:
-    """That the environment did not come back, and about when."""
-    operator, episode, step = latest
-    where = f" at about operator {operator}, episode {episode}, step {step}" if operator else ""
+def not_returned(subject: str, error: SubprocessJobError) -> str:
+    """That ``subject`` (the environment, a call of it) did not return, or ended its process, as a clause."""
     outcome = error.outcome or ChildOutcome(ChildStatus.ENDED)
     if outcome.status is ChildStatus.TIMED_OUT:
-        return f"the environment {outcome.words}{where}"
-    return f"the environment ended its process, which {outcome.words}{where}"
+        return f"{subject} {outcome.words}"
+    return f"{subject} ended its process, which {outcome.words}"
 
 
 # -- in the process ------------------------------------------------------------------------------
@@ -101,11 +114,13 @@ def _ended(latest: Sequence[Any], error: SubprocessJobError) -> str:
 def question_of_job() -> dict[str, Any]:
     """What the process is asked; from here on its time counts as that of environments."""
     tell_progress({})
+    for name, value in _PROCESS_VARIABLES.items():
+        os.environ.setdefault(name, value)
     return orjson.loads(sys.stdin.buffer.read())
 
 
-class Beats:
-    """Says now and then which decision is played."""
+class PositionReports:
+    """Reports which decision of which episode is played."""
 
     def __init__(self) -> None:
         self._told = 0.0
@@ -115,11 +130,16 @@ class Beats:
         self.at(operator_id, decision.episode, decision.step)
 
     def at(self, operator_id: str, episode: int, step: int) -> None:
-        """So far it is."""
+        """Report the position (operator, episode, step), at most every 0.5 s."""
         now = time.monotonic()
-        if now - self._told >= _BEAT_S:
+        if now - self._told >= _REPORT_S:
             self._told = now
-            tell_progress({"at": [operator_id, episode, step]})
+            tell_position(operator_id, episode, step)
+
+
+def tell_position(operator_id: str, episode: int, step: int) -> None:
+    """Report the position at once."""
+    tell_progress({"at": [operator_id, episode, step]})
 
 
 def tell_operators(progress: Sequence[OperatorProgress]) -> None:
@@ -128,15 +148,15 @@ def tell_operators(progress: Sequence[OperatorProgress]) -> None:
 
 
 @contextmanager
-def own_work() -> Generator[None]:
-    """Say all the time that the process is at work: no foreign code runs in it meanwhile."""
+def keep_alive() -> Generator[None]:
+    """Report progress all the time; use only where no foreign code runs."""
     over = threading.Event()
 
-    def beat() -> None:
-        while not over.wait(_BEAT_S):
+    def report() -> None:
+        while not over.wait(_REPORT_S):
             tell_progress({})
 
-    thread = threading.Thread(target=beat, name="beats", daemon=True)
+    thread = threading.Thread(target=report, name="keep-alive", daemon=True)
     thread.start()
     try:
         yield

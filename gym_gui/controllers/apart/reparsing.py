@@ -10,8 +10,8 @@ import msgspec
 
 from gym_gui.analysis import Run, open_run
 from gym_gui.controllers.apart.playing import (
-    Beats,
-    own_work,
+    PositionReports,
+    keep_alive,
     play_apart,
     question_of_job,
     tell_operators,
@@ -38,7 +38,7 @@ async def reparse_apart(
         SubprocessJobError: The environment ended the process, or did not return.
         MosaicError: The worker cannot read replies here.
     """
-    asked = {"run": str(run.path)}
+    asked = {"run": str(run.path.absolute())}
     operators = experiment_of(run).operators
     answer = await play_apart(__name__, asked, operators, on_progress, longest_s=longest_s)
     return msgspec.convert(answer, Reparsing)
@@ -46,8 +46,8 @@ async def reparse_apart(
 
 def _reparse() -> Any:
     run = open_run(Path(question_of_job()["run"]))
-    replies = asyncio.run(recorded_replies(run, tell_operators, Beats().asked))
-    with own_work():
+    replies = asyncio.run(recorded_replies(run, tell_operators, PositionReports().asked))
+    with keep_alive():
         return msgspec.to_builtins(asyncio.run(reparse(replies)))
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.apart.playing import Beats, play_apart, question_of_job
+from gym_gui.controllers.apart.playing import PositionReports, play_apart, question_of_job
 from gym_gui.controllers.replay_session import EpisodeReplay, ReplayOrder
 from gym_gui.core.errors import UsageError
+from gym_gui.core.record_fields import count
 from gym_gui.services.recorded_episode import RecordedEpisode, load_episode
 from gym_gui.services.subprocess_job import answer_job, tell_progress
 
@@ -31,7 +30,7 @@ class ReplayedAgain:
 
     Attributes:
         steps: Environment steps that were played.
-        departs: How it differs from the record, in words; empty where it does not.
+        departs: The first difference from the record, as a sentence; empty for none.
     """
 
     steps: int
@@ -59,18 +58,17 @@ async def replay_apart(
         SubprocessJobError: The environment ended the process, or did not return.
     """
     asked = {
-        "run": str(recorded.run),
+        "run": str(recorded.run.absolute()),
         "operator": recorded.operator_id,
         "episode": recorded.episode.episode_index,
-        "video": None if video is None else str(video),
+        "video": None if video is None else str(video.absolute()),
         "fps": fps,
     }
 
-    def hear(told: Any) -> None:
-        # What the environment prints may look like progress.
-        with suppress(TypeError, KeyError, ValueError):
-            if on_steps is not None:
-                on_steps(int(told["steps"]))
+    def hear(told: Mapping[str, Any]) -> None:
+        steps = count(told.get("steps"))
+        if on_steps is not None and steps is not None:
+            on_steps(steps)
 
     order = ReplayOrder.of(recorded)
     return ReplayedAgain(**await play_apart(__name__, asked, [order.config], on_told=hear))
@@ -78,9 +76,6 @@ async def replay_apart(
 
 def _replay() -> dict[str, Any]:
     asked = question_of_job()
-    # Pictures are drawn into memory: no window, no sound.
-    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
     recorded = load_episode(open_run(Path(asked["run"])), asked["operator"], asked["episode"])
     video = asked["video"]
     replay = EpisodeReplay(ReplayOrder.of(recorded), render=video is not None)
@@ -103,14 +98,14 @@ class _Played:
     """Plays, tells how far it is, and hands out the pictures there are."""
 
     def __init__(self, replay: EpisodeReplay, recorded: RecordedEpisode) -> None:
-        self._replay, self._recorded, self._beats = replay, recorded, Beats()
+        self._replay, self._recorded, self._reports = replay, recorded, PositionReports()
         self.steps = 0
 
     def pictures(self) -> Iterator[NDArray[np.uint8]]:
         """Every picture, in order; raises where the environment draws none."""
         for frame in self._replay.frames():
             self.steps = frame.step
-            self._beats.at(self._recorded.operator_id, self._recorded.episode.episode_index, frame.step)
+            self._reports.at(self._recorded.operator_id, self._recorded.episode.episode_index, frame.step)
             if frame.position % _REPORT_EVERY == 0:
                 tell_progress({"steps": self.steps})
             if frame.picture is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from gym_gui.analysis import Run, open_run
-from gym_gui.controllers.apart.playing import Beats, play_apart, question_of_job, tell_operators
+from gym_gui.controllers.apart.playing import PositionReports, play_apart, question_of_job, tell_operators
 from gym_gui.controllers.resolved_operator import ResolvedOperator
 from gym_gui.controllers.script_execution import OnProgress
 from gym_gui.controllers.verification import Verification, experiment_of, verify
@@ -50,7 +50,7 @@ async def verify_apart(
     return msgspec.convert(answer, Verification)
 
 
-class _Onlooker(Beats):
+class _Onlooker(PositionReports):
     def views(self, resolved: ResolvedOperator) -> Mapping[AgentID, PromptInputs]:
         return {}
 

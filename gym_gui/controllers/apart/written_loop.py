@@ -22,7 +22,7 @@ async def written_loop_apart(recorded: RecordedEpisode) -> str:
         MosaicError: No seed is on record, or a row is damaged.
     """
     asked = {
-        "run": str(recorded.run),
+        "run": str(recorded.run.absolute()),
         "operator": recorded.operator_id,
         "episode": recorded.episode.episode_index,
     }

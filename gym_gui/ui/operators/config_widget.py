@@ -41,28 +41,32 @@ _SETTLE_MS = 350
 _MOST_FINDINGS = 3
 
 
-@dataclass(frozen=True)
-class _Check:
-    """What follows from a check of the draft.
+@dataclass(frozen=True, eq=False)
+class _AfterCheck:
+    """What to do after a check of the draft; compared by identity, so that each check has one of its own.
 
     Attributes:
-        panel: Who plays is shown anew.
-        offers: Who could play is.
-        edited: The configuration is handed out.
+        rebuild_panel: Show anew who plays.
+        refresh_offers: Show anew who could play.
+        emit_config: Hand out the configuration.
     """
 
-    panel: bool = False
-    offers: bool = False
-    edited: bool = False
+    rebuild_panel: bool = False
+    refresh_offers: bool = False
+    emit_config: bool = False
 
-    def after(self, before: _Check | None) -> _Check:
-        """This one, and what was to follow from one that is given up; equal to no other."""
+    def after(self, before: _AfterCheck | None) -> _AfterCheck:
+        """A new one: this, and what was to follow from a check that is given up."""
         if before is None:
             return replace(self)
-        return _Check(self.panel or before.panel, self.offers or before.offers, self.edited or before.edited)
+        return _AfterCheck(
+            self.rebuild_panel or before.rebuild_panel,
+            self.refresh_offers or before.refresh_offers,
+            self.emit_config or before.emit_config,
+        )
 
 
-_EDITED = _Check(edited=True)
+_EDITED = _AfterCheck(emit_config=True)
 
 
 class OperatorConfigWidget(QWidget):
@@ -97,8 +101,10 @@ class OperatorConfigWidget(QWidget):
         self._panel: SingleAgentPanel | MultiAgentPanel | None = None
         self._notes: list[QWidget] = []
         self._pending: OperatorConfig | None = None
-        self._check: _Check | None = None
-        self._moved = False  # to what an environment that has not described itself yet is to say
+        self._check: _AfterCheck | None = None
+        self._unsent_edit = False  # An edit waits for the environment's description.
+        self._is_looking = False  # The environment's description is waited for.
+        self._finishing: set[asyncio.Task[None]] = set()
         self._settle = QTimer(self)
         self._settle.setSingleShot(True)
         self._settle.setInterval(_SETTLE_MS)
@@ -210,6 +216,7 @@ class OperatorConfigWidget(QWidget):
         if operator is self._operator:
             return
         self._hand_out()
+        self._finish_apart()
         before, self._operator = self._operator, operator
         if before is not None:
             before.config_changed.disconnect(self._on_config_changed)
@@ -222,6 +229,9 @@ class OperatorConfigWidget(QWidget):
         """There is nothing to edit."""
         self._settle.stop()
         self._pending = self._check = None
+        self._is_looking = False
+        for task in self._finishing:
+            task.cancel()
         if self._operator is not None:
             self._operator.config_changed.disconnect(self._on_config_changed)
             self._record.follow(None)
@@ -241,7 +251,7 @@ class OperatorConfigWidget(QWidget):
     def _adopt(self, config: OperatorConfig) -> None:
         from gym_gui.controllers.configuration_draft import Draft
 
-        self._draft, self._moved, self._check = Draft.of(config), False, None
+        self._draft, self._unsent_edit, self._check = Draft.of(config), False, None
         self.name.setText(config.display_name)
         self.environment.set_value(config.task)
         self._settings.show_values(config.env_kwargs)
@@ -255,15 +265,19 @@ class OperatorConfigWidget(QWidget):
     # -- what the environment is -----------------------------------------------------
 
     def _look_again(self) -> None:
-        self._moved, self._check = self._moved or self._is_edited, None
+        # What was about to be handed out names the environment of before.
+        self._unsent_edit = self._unsent_edit or self._is_edited or self._pending is not None
+        self._settle.stop()
+        self._check = self._pending = None
         if self._sheet is None:
             self._clear_panel()
             self._show_notes([muted_label("Looking at the environment…", wrap=True)])
         if self._draft is not None:
+            self._is_looking = True
             self._look.begin(self._draft, self._operator)
 
     def _on_not_found(self, reason: str) -> None:
-        self._sheet = None
+        self._is_looking, self._sheet = False, None
         self._clear_panel()
         install = install_action(self._context, reason, self, self._on_installed)
         self._show_notes([InlineMessage("error", reason, install)])
@@ -279,13 +293,13 @@ class OperatorConfigWidget(QWidget):
         draft = self._draft
         if draft is None:
             return
-        self._checks, self._sheet = checks, sheet
+        self._is_looking, self._checks, self._sheet = False, checks, sheet
         self.environment.set_value(sheet.env_id, sheet.page.title)
         steps = f"{sheet.max_episode_steps} (its own)" if sheet.max_episode_steps else "its own"
         self.limit.setSpecialValueText(steps)
         self._draft = draft.seated(sheet, _random)
-        edited, self._moved = self._draft != draft or self._moved, False
-        self._look_over(_Check(panel=True, edited=edited))
+        edited, self._unsent_edit = self._draft != draft or self._unsent_edit, False
+        self._look_over(_AfterCheck(rebuild_panel=True, emit_config=edited))
 
     def _on_list_opening(self) -> None:
         """Policies may have been trained since."""
@@ -296,45 +310,45 @@ class OperatorConfigWidget(QWidget):
         if checks is self._checks or self._checks is None:
             return
         self._checks = checks
-        self._look_over(_Check(offers=True))
+        self._look_over(_AfterCheck(refresh_offers=True))
 
-    def _look_over(self, wanted: _Check) -> None:
+    def _look_over(self, wanted: _AfterCheck) -> None:
         """Check the draft, and show and hand out what follows from it.
 
         Policies' files and the keyring are read, so it is done in a thread. A check of an earlier draft that
         is still under way is given up, and what was to follow from it follows from this one.
         """
-        if self._draft is None or self._sheet is None or self._checks is None:
+        if self._is_looking or self._draft is None or self._sheet is None or self._checks is None:
             # What was edited is handed out once the environment is known.
-            self._moved = self._moved or wanted.edited
+            self._unsent_edit = self._unsent_edit or wanted.emit_config
             self._settle.stop()
             self._pending = None
             return
         self._check = wanted = wanted.after(self._check)
-        if wanted.edited:
+        if wanted.emit_config:
             self._settle.stop()
         work = self._report(wanted, self._checks, self._draft, self._sheet)
         self._context.spawn(work, "Checking the operator")
 
     async def _report(
-        self, wanted: _Check, checks: ConfigurationChecks, draft: Draft, sheet: EnvironmentSheet
+        self, wanted: _AfterCheck, checks: ConfigurationChecks, draft: Draft, sheet: EnvironmentSheet
     ) -> None:
         report = await asyncio.to_thread(checks.check, draft, sheet)
         if self._check is wanted:
             self._take(wanted, report)
 
-    def _take(self, wanted: _Check, report: Report) -> None:
+    def _take(self, wanted: _AfterCheck, report: Report) -> None:
         self._check = None
         assert self._draft is not None and self._sheet is not None and self._checks is not None
-        if wanted.panel:
+        if wanted.rebuild_panel:
             self._make_panel(self._sheet.agents)
             assert self._panel is not None
             self._panel.show_draft(self._draft, report, self._sheet, self._checks)
-        elif wanted.offers and self._panel is not None:
+        elif wanted.refresh_offers and self._panel is not None:
             # A model or a file that is set in the form is who decides.
             self._panel.show_offers(self._draft, report, self._checks)
         self._say_findings(report)
-        if wanted.edited:
+        if wanted.emit_config:
             self._pending = report.config
             if report.config is not None:
                 self._settle.start()
@@ -344,7 +358,7 @@ class OperatorConfigWidget(QWidget):
     @property
     def _is_edited(self) -> bool:
         """Whether an edit is being checked."""
-        return self._check is not None and self._check.edited
+        return self._check is not None and self._check.emit_config
 
     def _make_panel(self, agents: tuple[AgentID, ...]) -> None:
         """A panel for these agents, where the one that is there is not."""
@@ -408,7 +422,7 @@ class OperatorConfigWidget(QWidget):
             same, task=str(task), env_name="", api=None, env_kwargs={}, teams=None, links=()
         )
         self._settings.show_values({})
-        self._moved = True
+        self._unsent_edit = True
         self._look_again()
 
     def _request(self) -> EnvironmentRequest | None:
@@ -419,7 +433,7 @@ class OperatorConfigWidget(QWidget):
             return
         self._draft = replace(self._draft, env_kwargs=values)
         self._settings.show_values(values)
-        self._sheet, self._moved = None, True
+        self._sheet, self._unsent_edit = None, True
         self._look_again()
 
     def _on_limit(self, steps: int) -> None:
@@ -451,7 +465,7 @@ class OperatorConfigWidget(QWidget):
         assert self._draft is not None and self._checks is not None
         self._draft = draft.following(self._draft, self._checks.name_of)
         self.name.setText(self._draft.name)
-        self._look_over(_Check(panel=whole, offers=True, edited=True))
+        self._look_over(_AfterCheck(rebuild_panel=whole, refresh_offers=True, emit_config=True))
 
     def _hand_out(self) -> None:
         if self._check is not None and self._is_edited and self._draft and self._sheet and self._checks:
@@ -461,6 +475,21 @@ class OperatorConfigWidget(QWidget):
         config, self._pending = self._pending, None
         if config is not None and self._operator is not None and config != self._operator.player.config:
             self.changed.emit(config)
+
+    def _finish_apart(self) -> None:
+        """Have an edit that waits for its environment's description handed out without being shown."""
+        if self._is_looking and self._unsent_edit and self._draft is not None and self._operator is not None:
+            work = self._finish(self._draft, self._operator, self._operator.player.config)
+            task = self._context.spawn(work, "Checking the operator")
+            self._finishing.add(task)
+            task.add_done_callback(self._finishing.discard)
+
+    async def _finish(self, draft: Draft, operator: LiveOperator, before: OperatorConfig) -> None:
+        checks, sheet = await self._knowledge.checks(), await self._knowledge.sheet(draft.request())
+        report = await asyncio.to_thread(checks.check, draft.seated(sheet, _random), sheet)
+        # An operator that was changed meanwhile stays so.
+        if report.config is not None and operator.player.config == before:
+            self.changed.emit(report.config)
 
     # -- the rest --------------------------------------------------------------------
 

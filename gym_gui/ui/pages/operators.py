@@ -345,7 +345,8 @@ class OperatorsTab(Page):
         self.context.notify(sentence, "warning")
 
     def _on_config(self, config: OperatorConfig) -> None:
-        self._try(self.deck.change, config)
+        if self.deck.find(config.operator_id) is not None:  # it may have been removed since it was edited
+            self._try(self.deck.change, config)
 
     def _on_duplicate(self, operator_id: str) -> None:
         self._try(self.deck.duplicate, operator_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import threading
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from PyQt6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QPushButton, QSpi
 
 from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
 from gym_gui.controllers.configuration_draft import Draft
+from gym_gui.controllers.environment_probe import EnvironmentRequest
 from gym_gui.controllers.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.tally import Tally
@@ -57,6 +59,18 @@ def config(context: AppContext, finish: Any, qtbot: Any) -> Iterator[OperatorCon
     finish(knowledge.close())
     result.close()
     result.deleteLater()
+
+
+@pytest.fixture
+def slow_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at an environment takes longer than an edit waits before it is handed out."""
+    sheet = Knowledge.sheet
+
+    async def slow(knowledge: Knowledge, request: EnvironmentRequest) -> EnvironmentSheet:
+        await asyncio.sleep(0.8)
+        return await sheet(knowledge, request)
+
+    monkeypatch.setattr(Knowledge, "sheet", slow)
 
 
 def shown(config: OperatorConfigWidget, deck: OperatorDeck, what: OperatorConfig, qtbot: Any) -> Any:
@@ -128,6 +142,47 @@ def test_edits_that_follow_each_other_are_handed_out_together(
         named(config, QSpinBox, "operator-max-steps").setValue(9)
         named(config, EnvironmentPicker, "operator-environment").chosen.emit("FrozenLake-v1")
     assert (changed.args[0].task, changed.args[0].max_steps) == ("FrozenLake-v1", 9)
+
+
+@pytest.mark.usefixtures("slow_look")
+def test_an_environment_that_is_chosen_while_an_edit_is_about_to_be_handed_out_stays(
+    config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any
+):
+    shown(config, deck, baseline(), qtbot)
+    handed: list[OperatorConfig] = []
+    config.changed.connect(handed.append)
+    limit = named(config, QSpinBox, "operator-max-steps")
+    limit.setValue(7)
+    qtbot.wait(150)  # it is checked, and not yet handed out
+    with qtbot.waitSignal(config.changed, timeout=WAIT):
+        config.environment.chosen.emit("classic/tictactoe_v3")
+    assert [(each.task, each.max_steps) for each in handed] == [("classic/tictactoe_v3", 7)]
+
+
+@pytest.mark.usefixtures("slow_look")
+def test_an_edit_while_another_environment_is_looked_at_is_handed_out_with_it(
+    config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any
+):
+    shown(config, deck, baseline(), qtbot)
+    handed: list[OperatorConfig] = []
+    config.changed.connect(handed.append)
+    with qtbot.waitSignal(config.changed, timeout=WAIT):
+        config.environment.chosen.emit("classic/tictactoe_v3")
+        named(config, QSpinBox, "operator-max-steps").setValue(7)
+    assert [(each.task, each.max_steps) for each in handed] == [("classic/tictactoe_v3", 7)]
+    assert set(handed[0].workers) == {"player_1", "player_2"}
+
+
+def test_a_chosen_environment_is_not_lost_where_another_operator_is_shown_at_once(
+    config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any
+):
+    shown(config, deck, baseline(), qtbot)
+    other = deck.add(replace(baseline(), operator_id="other"), start=False)
+    with qtbot.waitSignal(config.changed, timeout=WAIT) as changed:
+        config.environment.chosen.emit("FrozenLake-v1")
+        config.show_operator(other, 2, 2)
+    assert (changed.args[0].operator_id, changed.args[0].task) == ("random", "FrozenLake-v1")
+    assert config.operator is other and config.draft is not None and config.draft.task == "CartPole-v1"
 
 
 def test_what_is_not_whole_is_said_and_not_handed_out(

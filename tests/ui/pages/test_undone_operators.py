@@ -60,6 +60,20 @@ def click_card(window: MainWindow, name: str, qtbot: Any) -> None:
     qtbot.mouseClick(card, LEFT)
 
 
+def test_an_edit_of_an_operator_that_is_removed_goes_with_it(window: MainWindow, qtbot: Any):
+    page = build(window)
+    notices: list[str] = []
+    window.context.noticed.connect(lambda notice: notices.append(notice.text))
+    qtbot.waitUntil(lambda: page.config.panel is not None, timeout=WAIT)
+    operator = page.config.operator
+    assert operator is not None
+    page.config.environment.chosen.emit("FrozenLake-v1")
+    page.deck.remove(operator.player.config.operator_id)
+    assert page.config.operator is not operator
+    qtbot.waitUntil(lambda: "Checking the operator" not in window.context.busy, timeout=WAIT)
+    assert not [text for text in notices if "operator" in text], notices
+
+
 def test_what_a_card_replaced_comes_back(window: MainWindow, qtbot: Any):
     page = build(window)
     built = page.deck.table
