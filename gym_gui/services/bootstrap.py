@@ -6,13 +6,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gym_gui.services.store import Store
-from gym_gui.workers.registry import WorkerTypeRegistry
 
 if TYPE_CHECKING:
     from gym_gui.services.operator import MultiOperatorService, OperatorLauncher
     from gym_gui.services.policy_library import PolicyLibrary
     from gym_gui.services.worker_orchestrator import WorkerDispatcher, WorkerOrchestrator
     from gym_gui.services.worker_registry import WorkerCatalog
+    from gym_gui.workers.registry import WorkerTypeRegistry
 
 
 class Services:
@@ -25,7 +25,7 @@ class Services:
         store: Where things live.
     """
 
-    def __init__(self, store: Store, registry: type[WorkerTypeRegistry]) -> None:
+    def __init__(self, store: Store, registry: type[WorkerTypeRegistry] | None) -> None:
         self.store = store
         self._registry = registry
 
@@ -34,7 +34,7 @@ class Services:
         """The workers there are; looks for them when it is made."""
         from gym_gui.services.worker_registry import WorkerCatalog
 
-        return WorkerCatalog(self._registry)
+        return WorkerCatalog() if self._registry is None else WorkerCatalog(self._registry)
 
     @cached_property
     def policies(self) -> PolicyLibrary:
@@ -57,12 +57,12 @@ class Services:
 
 
 def bootstrap_default_services(
-    *, store: Store | None = None, registry: type[WorkerTypeRegistry] = WorkerTypeRegistry
+    *, store: Store | None = None, registry: type[WorkerTypeRegistry] | None = None
 ) -> Services:
     """The services of a program; starts nothing and makes no folder.
 
     Args:
         store: Where things live; the platform's folders by default.
-        registry: The workers' registry, filled by discovery.
+        registry: The workers' registry, filled by discovery; the program's own by default.
     """
     return Services(store or Store(), registry)

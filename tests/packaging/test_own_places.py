@@ -41,7 +41,7 @@ def test_what_the_person_has_installed_is_collected_by_no_test(
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *asked]
     collected = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
     assert collected.returncode == 0, collected.stdout + collected.stderr
-    assert "[open_spiel/kuhn_poker]" in collected.stdout and "textarena" not in collected.stdout
+    assert "[open_spiel/kuhn_poker]" in collected.stdout and "[textarena/" not in collected.stdout
 
 
 _LISTED = "from gym_gui.envs import list_specs; print(*(spec.id for spec in list_specs()))"
