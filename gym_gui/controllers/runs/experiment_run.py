@@ -198,7 +198,7 @@ class ExperimentRun:
         """
         about = {**await asyncio.to_thread(made_here), **self._header}
         while True:
-            result = self._is_done() or await self._play(about)
+            result = await asyncio.to_thread(self._is_done) or await self._play(about)
             self._resume = self._ended = result.folder
             if result.status == STOPPED or result.problem or not await self._pairs_next(result.folder):
                 return result
