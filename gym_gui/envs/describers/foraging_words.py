@@ -11,6 +11,7 @@ from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.directions import away
+from gym_gui.envs.describers.foraging_picture import draw
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.facts import Fact, fact
 from gym_gui.envs.pictures import Picture
@@ -123,8 +124,6 @@ class ForagingDescriber(SpaceDescriber):
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
         """Drawn of the observation alone: where nothing is known of a cell, it is grey."""
-        from gym_gui.envs.families.foraging_env import draw
-
         view, game = self._view(agent, observation), self.environment.env
         rows, columns = (game.rows, game.cols) if self._sees_field else (2 * game.sight + 1,) * 2
         food, others = (

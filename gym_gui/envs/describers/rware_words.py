@@ -12,6 +12,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.base import ActionWord, Limit
 from gym_gui.envs.describers.directions import away
 from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.rware_picture import Robot, draw
 from gym_gui.envs.facts import Fact, fact
 from gym_gui.envs.pictures import Picture
 
@@ -136,8 +137,6 @@ class WarehouseDescriber(SpaceDescriber):
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
         """Drawn of the observation, and of the plan of the warehouse."""
-        from gym_gui.envs.families.rware_env import Robot, draw
-
         view, game = self._view(observation), self.environment.env
         reach, (rows, columns) = game.sensor_range, game.grid_size
         size = 2 * reach + 1

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 import gymnasium
 import numpy as np
-from PIL import Image, ImageDraw
 
-from gym_gui.core.errors import MissingDependencyError
+from gym_gui.envs.describers.foraging_picture import draw
 from gym_gui.envs.families.tuple_parallel import TupleParallel
-from gym_gui.envs.index import package_dir
-from gym_gui.envs.pictures import Picture
 
-CELL = 51
-"""Pixels of a cell and the line beside it, as in the package's own window."""
 _IDLE = 0
-_WHITE, _BLACK, _GREY, _OWN = (255, 255, 255), (0, 0, 0), (170, 170, 170), (214, 39, 40)
-
-Thing = tuple[int, int, int | None]
-"""Row, column, and level where it is known."""
 
 
 def foraging(env_id: str, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> TupleParallel:
@@ -68,56 +58,3 @@ class _Foraging(gymnasium.Wrapper[Any, Any, Any, Any]):
         food = [(int(r), int(c), int(game.field[r, c])) for r, c in np.argwhere(game.field)]
         players = [(int(each.position[0]), int(each.position[1]), int(each.level)) for each in game.players]
         return draw(game.rows, game.cols, food, players)
-
-
-def draw(
-    rows: int,
-    columns: int,
-    food: Sequence[Thing],
-    players: Sequence[Thing],
-    *,
-    own: tuple[int, int] | None = None,
-    unseen: Sequence[tuple[int, int]] = (),
-) -> Picture:
-    """A field as the package's window shows it, by its own icons.
-
-    Args:
-        rows: Of the field.
-        columns: Of the field.
-        food: Where food is.
-        players: Where players are.
-        own: Row and column of whom the picture is for; framed.
-        unseen: Cells of which nothing is known; grey.
-    """
-    picture = Image.new("RGB", (columns * CELL + 1, rows * CELL + 1), _WHITE)
-    pen = ImageDraw.Draw(picture)
-    for row, column in unseen:
-        pen.rectangle((column * CELL, row * CELL, (column + 1) * CELL, (row + 1) * CELL), _GREY)
-    for n in range(max(rows, columns) + 1):
-        pen.line((n * CELL, 0, n * CELL, rows * CELL), _BLACK)
-        pen.line((0, n * CELL, columns * CELL, n * CELL), _BLACK)
-    for things, name in ((food, "apple"), (players, "agent")):
-        for row, column, level in things:
-            icon = _icon(name)
-            picture.paste(icon, (column * CELL + 1, row * CELL + 1), icon)
-            if level is not None:
-                _badge(pen, row, column, level)
-    if own is not None:
-        row, column = own
-        pen.rectangle((column * CELL, row * CELL, (column + 1) * CELL, (row + 1) * CELL), None, _OWN, 4)
-    return np.asarray(picture)
-
-
-def _badge(pen: ImageDraw.ImageDraw, row: int, column: int, level: int) -> None:
-    x, y, radius = column * CELL + CELL * 3 // 4, row * CELL + CELL * 3 // 4, CELL // 5
-    pen.ellipse((x - radius, y - radius, x + radius, y + radius), _WHITE, _BLACK)
-    pen.text((x, y), str(level), _BLACK, anchor="mm", font_size=15)
-
-
-@lru_cache(maxsize=4)
-def _icon(name: str) -> Image.Image:
-    place = package_dir("lbforaging")
-    if place is None:
-        raise MissingDependencyError("lbforaging", "mosaic envs install lbforaging")
-    with Image.open(place / "foraging" / "icons" / f"{name}.png") as icon:
-        return icon.convert("RGBA").resize((CELL - 1, CELL - 1))
