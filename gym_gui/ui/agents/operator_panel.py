@@ -12,9 +12,9 @@ from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.ui import theme
 from gym_gui.ui.agents.environment_settings import EnvironmentSettingsLink
 from gym_gui.ui.agents.model import RANDOM, ConfigurationModel
-from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH
 from gym_gui.ui.widgets import FormRows, section_label
+from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.ui.widgets.number_fields import IntegerField
 
 if TYPE_CHECKING:

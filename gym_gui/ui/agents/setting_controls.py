@@ -7,32 +7,27 @@ from pathlib import Path
 from typing import Any
 
 from PyQt6.QtCore import QSignalBlocker, Qt, pyqtSignal
-from PyQt6.QtGui import QPainter, QPaintEvent, QPalette, QStandardItemModel, QWheelEvent
+from PyQt6.QtGui import QPainter, QPaintEvent, QPalette, QStandardItemModel
 from PyQt6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
-    QComboBox,
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
     QSizePolicy,
     QStyle,
-    QStyledItemDelegate,
-    QStyleOptionComboBox,
     QStyleOptionFrame,
-    QStylePainter,
     QWidget,
 )
 
 from gym_gui.ui.numbers import read, written
 from gym_gui.ui.widgets import IconButton, restyle
+from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.ui.widgets.number_fields import KeptGroups, SteadyField
 from gym_gui.workers.settings_schema import Setting
 
 _ASIDE_GAP, _LEAST_ASIDE = 12, 30
 """Between a value and what is said of it; room below which nothing is."""
-_POPUP_EDGE = 12
-"""Border and padding of a list, both sides."""
 
 
 class SettingControl(QWidget):
@@ -240,47 +235,6 @@ class FlagControl(SettingControl):
     def set_value(self, value: Any) -> None:
         with QSignalBlocker(self._box):
             self._box.setChecked(bool(value))
-
-
-class SteadyComboBox(QComboBox):
-    """A choice that a wheel which scrolls the page does not change; as wide as the form has room."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setItemDelegate(QStyledItemDelegate(self))  # its own one draws no item of the style sheet
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(6)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-
-    def showPopup(self) -> None:
-        """The list has room for its words, however narrow the form is."""
-        view = self.view()
-        if view is not None:
-            view.setMinimumWidth(view.sizeHintForColumn(0) + _POPUP_EDGE)
-        super().showPopup()
-
-    def paintEvent(self, e: QPaintEvent | None) -> None:
-        """What has no room ends in dots; Qt would cut it within a letter."""
-        if self.isEditable():
-            super().paintEvent(e)
-            return
-        painter, option = QStylePainter(self), QStyleOptionComboBox()
-        self.initStyleOption(option)
-        style = self.style()
-        if style is not None:
-            part = QStyle.SubControl.SC_ComboBoxEditField
-            room = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self).width()
-            text = option.currentText
-            option.currentText = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
-        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
-
-    def wheelEvent(self, e: QWheelEvent | None) -> None:
-        if e is not None and not self.hasFocus():
-            e.ignore()
-        else:
-            super().wheelEvent(e)
 
 
 class NumberBox(SteadyField, QAbstractSpinBox):

@@ -19,7 +19,6 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.marks import LinkMark, link_letter
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.rule_box import TIP, RuleBox
-from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.widgets import (
@@ -31,6 +30,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.ui.widgets.number_fields import NumberField
 from gym_gui.workers.settings_schema import chosen_policy
 from mosaic_worker.preprocessing import PreprocessingError, describe_steps

@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QWidget
 
 from gym_gui.core import paths
 from gym_gui.core.errors import UsageError
-from gym_gui.ui.agents.setting_controls import SteadyComboBox
+from gym_gui.ui.widgets.combo_box import SteadyComboBox
 
 if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext

@@ -12,11 +12,12 @@ from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 from gym_gui.core.errors import UsageError
 from gym_gui.services.api_keys import Provider
 from gym_gui.ui import theme
-from gym_gui.ui.agents.setting_controls import PathControl, SettingControl, SteadyComboBox, TextControl
+from gym_gui.ui.agents.setting_controls import PathControl, SettingControl, TextControl
 from gym_gui.ui.editor.file_request import FileRequest
 from gym_gui.ui.language.desk import PromptsRequest, ServerLook, ServerRequest, SettingsDesk
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import LinkButton, QuietButton, restyle
+from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.workers.settings_schema import Setting
 
 _PLACES: Final = {

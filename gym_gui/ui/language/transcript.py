@@ -14,12 +14,12 @@ from gym_gui.analysis.turn import Turn
 from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.ui import theme
-from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.language.turns import EpisodeTurns, LiveTurns, TurnModel, TurnSource, Wanted
 from gym_gui.ui.numbers import count, local, read
 from gym_gui.ui.widgets import muted_label
+from gym_gui.ui.widgets.combo_box import SteadyComboBox
 
 TYPING_MS: Final = 200
 GROWTH_MS: Final = 100

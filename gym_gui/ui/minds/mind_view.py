@@ -13,7 +13,6 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSplitter, QTextEdit, QVBo
 from gym_gui.analysis.planned import Planned
 from gym_gui.core.live import AgentView
 from gym_gui.ui import theme
-from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.language.turn_view import Section, write_sections
 from gym_gui.ui.minds.mind import Mind, mind_sections
 from gym_gui.ui.minds.plan_plot import PlanPlot
@@ -21,6 +20,7 @@ from gym_gui.ui.minds.search_tree import SearchTree
 from gym_gui.ui.renderers.agent_words import seat_words
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.widgets import ElidedLabel
+from gym_gui.ui.widgets.combo_box import SteadyComboBox
 
 _PICTURE: Final = 220
 """Pixels of the picture at first, across the splitter."""

@@ -9,8 +9,8 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.core.execution import TimeControl
 from gym_gui.ui import theme
-from gym_gui.ui.agents.setting_controls import SteadyComboBox
 from gym_gui.ui.widgets import FormRows, muted_label
+from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.ui.widgets.number_fields import IntegerField, NumberField
 
 PRESETS: Final = (
