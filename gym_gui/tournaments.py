@@ -9,24 +9,24 @@ from pathlib import Path
 from typing import Any, cast
 
 from gym_gui.analysis import Run, open_run, write_report
-from gym_gui.analysis.cross_play import CrossPlay, Found
-from gym_gui.analysis.reader import OperatorRun
+from gym_gui.analysis.compute.summary_builder import summarize
+from gym_gui.analysis.findings.cross_play import CrossPlay, Found
+from gym_gui.analysis.findings.standings import Standings
+from gym_gui.analysis.records.reader import OperatorRun
 from gym_gui.analysis.reporting import find_standings, found_text
-from gym_gui.analysis.standings import Standings
-from gym_gui.analysis.summary_builder import summarize
-from gym_gui.controllers.contest import Contest
+from gym_gui.controllers.runs.contest import Contest
 from gym_gui.controllers.runs.experiment_run import ExperimentRun
-from gym_gui.controllers.script_execution import OnProgress
+from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.core.config import ExecutionConfig
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.pool import SLOTS, BySlot, Player
+from gym_gui.core.experiment.pool import SLOTS, BySlot, Player
+from gym_gui.core.experiment.tournament import Tournament, environment, held_out_from_data, schedule_from_data
 from gym_gui.core.protocols import check_policy
-from gym_gui.core.tournament import Tournament, environment, held_out_from_data, schedule_from_data
-from gym_gui.core.trust import TYPED
+from gym_gui.core.trusted.trust import TYPED
 from gym_gui.core.validation import mapping
-from gym_gui.evaluation.play import open_here, run_to_end, seed_list
+from gym_gui.evaluation.evaluation_run import open_here, run_to_end, seed_list
 from gym_gui.evaluation.players import Policy, as_assignment, is_configured
-from gym_gui.services.group_operators import pool_of
+from gym_gui.services.policies.group_operators import pool_of
 from mosaic_worker.failures import own_part
 
 

@@ -156,7 +156,7 @@ def _ours(state: State) -> Told:
 def _asked_there(states: Sequence[State]) -> list[tuple[Told, Told | None]]:
     from gym_gui.core.foreign_python import python_environment
     from gym_gui.core.paths import cache_dir
-    from gym_gui.envs.registry import families
+    from gym_gui.envs.environment_registry import families
 
     family: Any = families()["balrog"]
     family.require()

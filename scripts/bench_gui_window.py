@@ -140,7 +140,7 @@ class Scenes:
         """Opening the list of many runs for the first time, then what somebody types there."""
         from PyQt6.QtWidgets import QLineEdit
 
-        from gym_gui.ui.widgets.rows import RowsTable
+        from gym_gui.ui.widgets.tables import RowsTable
 
         runs = self._context.store.runs_dir()
         await asyncio.to_thread(make_runs, runs, int(self._options["runs"]))

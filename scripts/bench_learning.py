@@ -40,7 +40,7 @@ from bench import Figure, Figures
 from bench_marl import MOST_BELOW, difference_of, interval, sentence, trained
 
 from gym_gui import evaluate
-from gym_gui.analysis.stats import iqm
+from gym_gui.analysis.statistics.stats import iqm
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "docs" / "training_levels.jsonl"

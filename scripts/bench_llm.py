@@ -41,14 +41,14 @@ import psutil
 from bench import Figure, Figures
 
 from gym_gui import envs
-from gym_gui.analysis.reader import OperatorRun, open_run
-from gym_gui.controllers.lineup import read_slots
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
+from gym_gui.analysis.records.reader import OperatorRun, open_run
+from gym_gui.controllers.engine.lineup import read_slots
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig, WorkerAssignment
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import sample_legal
-from gym_gui.host.client import HostSession
+from gym_gui.host.host_client import HostSession
 from gym_gui.workers.discovery import discover
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -41,11 +41,11 @@ from typing import Any
 from bench import SOCCER, Figure, Figures
 
 from gym_gui import evaluate
-from gym_gui.analysis.algorithms import compare_algorithms
-from gym_gui.analysis.distributions import student_quantile
-from gym_gui.services.trainer.folder import METRICS
-from gym_gui.services.training_groups import TrainingGroup, group_folder
-from gym_gui.services.training_scores import scores_of
+from gym_gui.analysis.compute.algorithms import compare_algorithms
+from gym_gui.analysis.statistics.distributions import student_quantile
+from gym_gui.services.trainer.training_folder import METRICS
+from gym_gui.services.trainings.training_groups import TrainingGroup, group_folder
+from gym_gui.services.trainings.training_scores import scores_of
 
 GOAL, MOST_BELOW = 1.5, 10.0
 """Times the faster of the others; percent of XuanCe's range below it, at most."""

@@ -26,8 +26,8 @@ from pathlib import Path
 
 from bench import Figure, Figures
 
-from gym_gui.core.shards import Scheduled, Shard
-from gym_gui.services.recorder import COMPLETED, Recorder, read_header
+from gym_gui.core.experiment.shards import Scheduled, Shard
+from gym_gui.services.runs.recorder import COMPLETED, Recorder, read_header
 
 SHARDS = 64
 MOST_RATIO = 1.1

@@ -37,13 +37,13 @@ from bench import CARTPOLE, MINIGRID, Figure, Figures, engine_rate, ppo_player
 
 from gym_gui.core.config import LinkGroup, WorkerAssignment
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.client import TrainerClient
-from gym_gui.services.trainer.folder import EPISODES, EVENTS, METRICS
-from gym_gui.services.trainer.follower import Follower
+from gym_gui.services.trainer.file_follower import Follower
 from gym_gui.services.trainer.starting import stop_daemon
+from gym_gui.services.trainer.trainer_client import TrainerClient
+from gym_gui.services.trainer.training_folder import EPISODES, EVENTS, METRICS
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.discovery import discover
-from gym_gui.workers.environment import worker_environment
+from gym_gui.workers.environment_variables import worker_environment
 from gym_gui.workers.registry import WorkerTypeRegistry
 
 WORKER = "cleanrl_worker"

@@ -25,8 +25,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.analysis import intervals, stats
-from gym_gui.analysis.distributions import student_quantile
+from gym_gui.analysis.statistics import intervals, stats
+from gym_gui.analysis.statistics.distributions import student_quantile
 from gym_gui.core.terminal import print_rows
 
 Rng = np.random.Generator

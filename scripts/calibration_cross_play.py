@@ -22,10 +22,10 @@ import numpy as np
 from calibration_pairs import PATTERNS, RESAMPLES, is_wrong  # beside this file
 from numpy.typing import NDArray
 
-from gym_gui.analysis import intervals
-from gym_gui.analysis.distributions import normal_quantile, student_quantile
-from gym_gui.analysis.games import Games
-from gym_gui.analysis.team_values import TeamValue, TeamValues
+from gym_gui.analysis.compute.games import Games
+from gym_gui.analysis.compute.team_values import TeamValue, TeamValues
+from gym_gui.analysis.statistics import intervals
+from gym_gui.analysis.statistics.distributions import normal_quantile, student_quantile
 from gym_gui.core.terminal import print_rows
 
 Floats = NDArray[np.float64]

@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.analysis import intervals
-from gym_gui.analysis.sequential import ALPHA, SequentialTest
-from gym_gui.analysis.stats import holm
-from gym_gui.core.execution import ExecutionConfig
+from gym_gui.analysis.statistics import intervals
+from gym_gui.analysis.statistics.sequential_test import ALPHA, SequentialTest
+from gym_gui.analysis.statistics.stats import holm
+from gym_gui.core.experiment.execution import ExecutionConfig
 from gym_gui.core.terminal import print_rows
 
 Rng = np.random.Generator

@@ -21,11 +21,11 @@ from pathlib import Path
 
 import numpy as np
 
-from gym_gui.analysis.bradley_terry import ELO
-from gym_gui.analysis.distributions import normal_quantile
-from gym_gui.analysis.games import Game, Games
-from gym_gui.analysis.ratings import rate
-from gym_gui.analysis.units import Sample
+from gym_gui.analysis.compute.games import Game, Games
+from gym_gui.analysis.compute.ratings import rate
+from gym_gui.analysis.statistics.bradley_terry import ELO
+from gym_gui.analysis.statistics.distributions import normal_quantile
+from gym_gui.analysis.statistics.units import Sample
 from gym_gui.core.terminal import print_rows
 
 SAMPLES = 5_000

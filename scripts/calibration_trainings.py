@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.analysis import stats, stratified
-from gym_gui.analysis.algorithms import compare_algorithms
-from gym_gui.analysis.trainings import TrainedScores
+from gym_gui.analysis.compute.algorithms import compare_algorithms
+from gym_gui.analysis.findings.trainings import TrainedScores
+from gym_gui.analysis.statistics import stats, stratified
 from gym_gui.core.terminal import print_rows
 
 Floats = NDArray[np.float64]

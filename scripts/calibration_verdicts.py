@@ -30,9 +30,9 @@ from calibration import (  # beside this file
 )
 
 from gym_gui.analysis import summarize
-from gym_gui.analysis.comparison import Comparison
-from gym_gui.analysis.jsonl import Line
-from gym_gui.analysis.reader import OperatorRun, Run
+from gym_gui.analysis.findings.comparison import Comparison
+from gym_gui.analysis.records.jsonl import Line
+from gym_gui.analysis.records.reader import OperatorRun, Run
 from gym_gui.core.records import EpisodeRecord, RunRecord, parse_episode
 from gym_gui.core.terminal import print_rows
 

@@ -23,9 +23,9 @@ from PyQt6.QtGui import QColor, QImage, QPainter, QPen, QPolygonF
 from PyQt6.QtWidgets import QApplication
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.replay_session import EpisodeReplay, ReplayFrame, ReplayOrder
+from gym_gui.controllers.replays.replay_session import EpisodeReplay, ReplayFrame, ReplayOrder
 from gym_gui.core.config import OperatorConfig
-from gym_gui.services.recorded_episode import load_episode
+from gym_gui.services.runs.recorded_episode import load_episode
 from gym_gui.ui.operators.examples import trained_against_random
 from gym_gui.ui.renderers import BoardView
 from gym_gui.ui.starters import SEED, connect_four, soccer_teams

@@ -29,7 +29,7 @@ from gym_gui.core.prompt_inputs import Mode, PromptInputs
 from gym_gui.core.spaces import space_to_spec, to_space
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
-from gym_gui.envs.registry import families
+from gym_gui.envs.environment_registry import families
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "docs" / "prompts"

@@ -214,9 +214,9 @@ class Scenes:
     async def play_clock(self) -> None:
         """Chess on the clock: White, who is to move, has little time left."""
         from gym_gui.core.config import OperatorConfig, WorkerAssignment
-        from gym_gui.core.execution import TimeControl
+        from gym_gui.core.experiment.execution import TimeControl
         from gym_gui.ui.renderers.board_view import BoardView
-        from gym_gui.ui.widgets.messages import IconLabel
+        from gym_gui.ui.widgets.message_panels import IconLabel
 
         person = WorkerAssignment("human_worker", "human")
         config = OperatorConfig.multi_agent(
@@ -303,8 +303,8 @@ class Scenes:
 
     async def operators_language(self) -> None:
         """A language model beside a rule that knows the way, and chance."""
-        from gym_gui.core.assignment import OnInvalid
         from gym_gui.core.config import OperatorConfig, WorkerAssignment
+        from gym_gui.core.experiment.assignment import OnInvalid
 
         def one(name: str, title: str, player: WorkerAssignment) -> OperatorConfig:
             return OperatorConfig.multi_agent(
@@ -338,7 +338,7 @@ class Scenes:
 
     async def _stopped_run(self) -> Any:
         """A run of the quickstart that was stopped after a few episodes."""
-        from gym_gui.services.run_library import RunLibrary
+        from gym_gui.services.runs.run_library import RunLibrary
 
         await self.operators_script()
         script = self._page("operators").script
@@ -499,7 +499,7 @@ class Scenes:
 
         import example_model  # beside this file
 
-        from gym_gui.core.trust import TYPED
+        from gym_gui.core.trusted.trust import TYPED
         from gym_gui.services.experiment_file import load_experiment
 
         (match,) = load_experiment(EVERYONE, allow_code=False).operators
@@ -533,8 +533,8 @@ class Scenes:
 
     async def operators_joint(self) -> None:
         """Three agents that one policy plays together, beside one that is played with strangers."""
-        from gym_gui.core.assignment import LinkGroup
         from gym_gui.core.config import OperatorConfig, WorkerAssignment
+        from gym_gui.core.experiment.assignment import LinkGroup
 
         agents = ("agent_0", "agent_1", "agent_2")
         teams = [ROOT / "docs/examples/zero_shot" / name for name in ("seed1", "seed2")]
@@ -609,7 +609,7 @@ class Scenes:
 
     async def train(self) -> None:
         """Two runs of PPO that go on, one more that waits or runs, and one that is done."""
-        from gym_gui.services.training_presets import TrainingPreset
+        from gym_gui.services.trainings.training_presets import TrainingPreset
 
         page = await self._trainer()
         if not page.link.runs:
@@ -676,7 +676,7 @@ class Scenes:
         return page
 
     async def _joint_runs(self) -> None:
-        from gym_gui.services.training_presets import TrainingPreset
+        from gym_gui.services.trainings.training_presets import TrainingPreset
 
         page = await self._trainer()
         joint = TrainingPreset("cleanrl_worker", "ippo", SPREAD, JOINT)
@@ -703,7 +703,7 @@ class Scenes:
 
     async def train_league(self) -> None:
         """Connect four, learnt against itself: the learner's rating, and who plays against it."""
-        from gym_gui.services.training_presets import TrainingPreset
+        from gym_gui.services.trainings.training_presets import TrainingPreset
 
         page = await self._trainer()
         league = TrainingPreset("cleanrl_worker", "self_play", CONNECT_FOUR, LEAGUE)
@@ -719,7 +719,7 @@ class Scenes:
 
     async def agents_joint(self) -> None:
         """Three agents that play the parts of one file."""
-        from gym_gui.ui.train.use_menu import operator_of
+        from gym_gui.ui.policies.use_menu import operator_of
 
         await self.train_joint_policy()
         row = self._page("train").policies.table.current
@@ -827,9 +827,9 @@ def end_trainings() -> None:
     """Trainings outlive the window, and the trainer does: not these."""
     from gym_gui.core.errors import UsageError
     from gym_gui.services.store import Store
-    from gym_gui.services.trainer.client import TrainerClient
     from gym_gui.services.trainer.daemon_address import find
     from gym_gui.services.trainer.starting import stop_daemon
+    from gym_gui.services.trainer.trainer_client import TrainerClient
 
     async def cancel_all() -> None:
         client = await TrainerClient.connect(Store(), start=False)
@@ -872,7 +872,7 @@ async def photograph(
     """Take every picture asked for, then close the window; returns what is wrong with what is seen."""
     from PyQt6.QtWidgets import QAbstractButton
 
-    from gym_gui.ui.palette import CommandPalette
+    from gym_gui.ui.window.palette import CommandPalette
 
     pictures = Scenes(window, run, model_url)
     scenes = pictures.by_name()

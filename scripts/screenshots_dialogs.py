@@ -59,7 +59,7 @@ class DialogScenes:
 
     async def closing(self) -> None:
         """What an experiment with a language model would lose."""
-        from gym_gui.ui.closing_dialog import ClosingDialog
+        from gym_gui.ui.window.closing_dialog import ClosingDialog
 
         words = (
             "The experiment stops and can be resumed. Resume uses the replies that are on record again; "
@@ -83,7 +83,7 @@ class DialogScenes:
 
     async def trust(self) -> None:
         """An experiment that imports code of its own."""
-        from gym_gui.core.trust import Need, NotAllowedError, Subject
+        from gym_gui.core.trusted.trust import Need, NotAllowedError, Subject
 
         needs = [Need(Subject("package", "theirs"), "theirs:make", "imports")]
         self._context.ask_trust(NotAllowedError("theirs.yaml", needs))
@@ -94,8 +94,8 @@ class DialogScenes:
         from PyQt6.QtWidgets import QApplication
 
         from gym_gui.services.submissions.handed_in import Unconfirmed
-        from gym_gui.services.submissions.record import Submission
-        from gym_gui.ui.results.confirm_dialog import ask_to_confirm
+        from gym_gui.services.submissions.submission_record import Submission
+        from gym_gui.ui.results.submissions.confirm_dialog import ask_to_confirm
 
         folder = Path("runs/submissions/01M8H83KEBJ7758D9XJK3WVK24")
         rows = [("It plays there, with these commands", ['hosts: ["lab"]', 'mosaic: "mosaic"'])]
@@ -104,8 +104,8 @@ class DialogScenes:
         await asyncio.sleep(_SETTLE_S)
 
     async def install(self) -> None:
-        from gym_gui.controllers.installing import Missing
-        from gym_gui.ui.play.install_dialog import InstallDialog
+        from gym_gui.controllers.setup.installing import Missing
+        from gym_gui.ui.environments.install_dialog import InstallDialog
 
         InstallDialog(self._context, Missing("envs", "procgen"), "Procgen", self._window).open()
         await asyncio.sleep(_SETTLE_S)

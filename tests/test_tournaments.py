@@ -103,8 +103,8 @@ def test_teams_are_played_by_one_policy(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="policy 'chaser'"):
         tournament("tictactoe_v3", pool, seeds=1, out=tmp_path)
     # Two on each side.
-    from gym_gui.controllers.contest import Contest
-    from gym_gui.core.tournament import tournament_from_data
+    from gym_gui.controllers.runs.contest import Contest
+    from gym_gui.core.experiment.tournament import tournament_from_data
 
     asked = tournament_from_data({"task": "MosaicMultiGrid-S-2v2-IndAgObs-v1", "policies": pool})
     contest = Contest.of(asked)

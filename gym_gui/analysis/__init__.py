@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gym_gui.analysis.compare import RunDifference, compare_runs
-    from gym_gui.analysis.export import to_pandas
-    from gym_gui.analysis.page import render_html
-    from gym_gui.analysis.reader import OperatorRun, Run, open_run
+    from gym_gui.analysis.compute.summary_builder import summarize
+    from gym_gui.analysis.exports.export import to_pandas
+    from gym_gui.analysis.findings.summary import Summary
+    from gym_gui.analysis.pages.report_page import render_html
+    from gym_gui.analysis.records.compare import RunDifference, compare_runs
+    from gym_gui.analysis.records.reader import OperatorRun, Run, open_run
     from gym_gui.analysis.reporting import report, write_html, write_report, write_summary
-    from gym_gui.analysis.summary import Summary
-    from gym_gui.analysis.summary_builder import summarize
-    from gym_gui.analysis.terminal import render_text
+    from gym_gui.analysis.terminal_report import render_text
 
 __all__ = [
     "OperatorRun",
@@ -36,17 +36,17 @@ __all__ = [
 ]
 
 _HOME = {
-    "OperatorRun": "reader",
-    "Run": "reader",
-    "RunDifference": "compare",
-    "Summary": "summary",
-    "compare_runs": "compare",
-    "open_run": "reader",
-    "render_html": "page",
-    "render_text": "terminal",
+    "OperatorRun": "records.reader",
+    "Run": "records.reader",
+    "RunDifference": "records.compare",
+    "Summary": "findings.summary",
+    "compare_runs": "records.compare",
+    "open_run": "records.reader",
+    "render_html": "pages.report_page",
+    "render_text": "terminal_report",
     "report": "reporting",
-    "summarize": "summary_builder",
-    "to_pandas": "export",
+    "summarize": "compute.summary_builder",
+    "to_pandas": "exports.export",
     "write_html": "reporting",
     "write_report": "reporting",
     "write_summary": "reporting",

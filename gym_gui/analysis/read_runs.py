@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from gym_gui.analysis.compute.summary_builder import summarize
 from gym_gui.analysis.printed_summary import PrintedSummary
-from gym_gui.analysis.reader import Run, open_run
-from gym_gui.analysis.record_check import check_records
-from gym_gui.analysis.summary_builder import summarize
+from gym_gui.analysis.records.reader import Run, open_run
+from gym_gui.analysis.records.record_check import check_records
 from gym_gui.core.errors import UsageError
 
 

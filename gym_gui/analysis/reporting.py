@@ -10,23 +10,23 @@ from typing import Any
 import orjson
 from rich.console import Console
 
-from gym_gui.analysis.algorithm_page import algorithm_parts, render_algorithm_page
-from gym_gui.analysis.cross_play import CrossPlay, Found
-from gym_gui.analysis.cross_play_builder import cross_play_of
-from gym_gui.analysis.film import Film
-from gym_gui.analysis.found_page import render_found_page
-from gym_gui.analysis.games import is_cross_play, is_tournament
-from gym_gui.analysis.page import TRANSCRIPT, render_html
+from gym_gui.analysis.compute.cross_play_builder import cross_play_of
+from gym_gui.analysis.compute.games import is_cross_play, is_tournament
+from gym_gui.analysis.findings.cross_play import CrossPlay, Found
+from gym_gui.analysis.findings.summary import Summary
+from gym_gui.analysis.findings.trainings import AlgorithmReport
+from gym_gui.analysis.pages.algorithm_page import algorithm_parts, render_algorithm_page
+from gym_gui.analysis.pages.film import Film
+from gym_gui.analysis.pages.found_page import render_found_page
+from gym_gui.analysis.pages.report_digest import MADE, SUMMARY, made_with
+from gym_gui.analysis.pages.report_page import TRANSCRIPT, render_html
+from gym_gui.analysis.pages.scenes import Films
+from gym_gui.analysis.pages.transcript_page import render_transcript
 from gym_gui.analysis.read_runs import ReadRuns, read_runs
-from gym_gui.analysis.reader import Run
-from gym_gui.analysis.report_digest import MADE, SUMMARY, made_with
-from gym_gui.analysis.scenes import Films
-from gym_gui.analysis.summary import Summary
-from gym_gui.analysis.terminal import render_cross_play, render_standings, render_tables, render_text
-from gym_gui.analysis.text import clean
-from gym_gui.analysis.trainings import AlgorithmReport
-from gym_gui.analysis.transcript import Transcript, told
-from gym_gui.analysis.transcript_page import render_transcript
+from gym_gui.analysis.records.reader import Run
+from gym_gui.analysis.terminal_report import render_cross_play, render_standings, render_tables, render_text
+from gym_gui.analysis.transcripts.transcript import Transcript, told
+from gym_gui.analysis.words.text import clean
 from gym_gui.core import terminal
 from gym_gui.core.errors import UsageError
 from gym_gui.core.visible import visible_json
@@ -173,7 +173,9 @@ def find_standings(runs: Sequence[Run]) -> Found | None:
         return None
     if is_cross_play(runs[0]):
         return cross_play_of(runs[0])
-    from gym_gui.analysis.tournament import standings_of  # scipy's sparse matrices take a tenth of a second
+    from gym_gui.analysis.compute.standings_builder import (
+        standings_of,  # scipy's sparse matrices take a tenth of a second
+    )
 
     return standings_of(runs[0])
 

@@ -35,7 +35,7 @@ from gym_gui.cli.commands_kept import policies_app, runs_app, trust_app
 from gym_gui.cli.commands_recorded import export, power, query, reparse, replay, report, rerun, verify
 from gym_gui.cli.commands_training import daemon, train
 from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, reported, tell
-from gym_gui.core import trust
+from gym_gui.core.trusted import trust
 from gym_gui.core.visible import visible_streams
 
 app = typer.Typer(
@@ -122,8 +122,8 @@ def run_command(
     """
     trust.allow_all(trusted)
     if is_elsewhere(executor, profile, shards, resume, detach):
-        from gym_gui.cli.coordinating import Elsewhere
-        from gym_gui.cli.submit import submit_experiment
+        from gym_gui.cli.running.coordinating import Elsewhere
+        from gym_gui.cli.running.submit import submit_experiment
 
         check_alone(shard=shard, replay=replay, processes=processes)
         check_alone(time_budget=time_budget)
@@ -143,7 +143,7 @@ def run_command(
     from gym_gui.host.ahead import HostAhead
 
     with HostAhead(wanted=not dry_run) as hosts:
-        from gym_gui.cli.run import run_experiment
+        from gym_gui.cli.running.run import run_experiment
 
         status = run_experiment(
             file,
@@ -198,8 +198,8 @@ def tournament(
     """
     trust.allow_all(trusted)
     if is_elsewhere(executor, profile, shards, resume, detach):
-        from gym_gui.cli.coordinating import Elsewhere
-        from gym_gui.cli.submit import submit_tournament
+        from gym_gui.cli.running.coordinating import Elsewhere
+        from gym_gui.cli.running.submit import submit_tournament
 
         check_alone(shard=shard, processes=processes)
         where = Elsewhere(executor, profile, shards, resume, dry_run, detach)
@@ -207,7 +207,7 @@ def tournament(
     from gym_gui.host.ahead import HostAhead
 
     with HostAhead(wanted=not dry_run) as hosts:
-        from gym_gui.cli.tournament import run_tournament
+        from gym_gui.cli.running.tournament import run_tournament
 
         status = run_tournament(
             file,
@@ -255,7 +255,7 @@ def install(
     as_json: Json = False,
 ) -> None:
     """Install what the window, tournaments or queries need."""
-    from gym_gui.cli.install_extras import install_extra
+    from gym_gui.cli.installing.install_extras import install_extra
 
     raise typer.Exit(install_extra(extra, dry_run=dry_run, as_json=as_json))
 

@@ -67,7 +67,7 @@ def workers_install(
     as_json: Json = False,
 ) -> None:
     """Install what a worker needs."""
-    from gym_gui.cli.install import install_worker
+    from gym_gui.cli.installing.install import install_worker
 
     raise typer.Exit(install_worker(worker, gpu=gpu, given=given or (), dry_run=dry_run, as_json=as_json))
 
@@ -115,7 +115,7 @@ def envs_install(
     as_json: Json = False,
 ) -> None:
     """Install what a family of environments needs."""
-    from gym_gui.cli.install_extras import install_environments
+    from gym_gui.cli.installing.install_extras import install_environments
 
     files = tuple(given or ())
     raise typer.Exit(install_environments(family, given=files, gpu=gpu, dry_run=dry_run, as_json=as_json))

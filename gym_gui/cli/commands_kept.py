@@ -9,7 +9,7 @@ import typer
 
 from gym_gui.cli import completion
 from gym_gui.cli.arguments import HELP, Json, PolicyName, RunFolder, RunFolders, Submission, Trust
-from gym_gui.core import trust
+from gym_gui.core.trusted import trust
 
 runs_app = typer.Typer(help="What was played: list, show, label, merge, watch, stop, …", **HELP)
 policies_app = typer.Typer(help="Trained policies: list, add, show, score, remove, export.", **HELP)
@@ -28,7 +28,7 @@ def runs_list(
     as_json: Json = False,
 ) -> None:
     """Runs, newest first."""
-    from gym_gui.cli.runs import list_runs
+    from gym_gui.cli.kept.runs import list_runs
 
     list_runs(folder, find=find, as_json=as_json)
 
@@ -36,7 +36,7 @@ def runs_list(
 @runs_app.command("show")
 def runs_show(run: RunFolder, as_json: Json = False) -> None:
     """One run: what was played, by whom, how it stands."""
-    from gym_gui.cli.runs import show_run
+    from gym_gui.cli.kept.runs import show_run
 
     show_run(run, as_json=as_json)
 
@@ -62,7 +62,7 @@ def runs_label(
 
     Kept in labels.json in the run folder; run.json stays as recorded.
     """
-    from gym_gui.cli.labelling import label_runs
+    from gym_gui.cli.kept.labelling import label_runs
 
     given = {"name": name, "group": group, "notes": notes, "star": star}
     changes = {key: value for key, value in given.items() if value is not None}
@@ -95,7 +95,7 @@ def runs_merge(
 
     Shards are left as they are.
     """
-    from gym_gui.cli.merging import merge_runs
+    from gym_gui.cli.kept.merging import merge_runs
 
     raise typer.Exit(
         merge_runs(shards, out=out, allow_differences=allow_differences, partial=partial, as_json=as_json)
@@ -105,7 +105,7 @@ def runs_merge(
 @runs_app.command("watch")
 def runs_watch(submission: Submission, as_json: Json = False) -> None:
     """How far an experiment is that is played elsewhere."""
-    from gym_gui.cli.watching import watch_submission
+    from gym_gui.cli.running.watching import watch_submission
 
     raise typer.Exit(watch_submission(submission, as_json=as_json))
 
@@ -113,7 +113,7 @@ def runs_watch(submission: Submission, as_json: Json = False) -> None:
 @runs_app.command("stop")
 def runs_stop(submission: Submission, as_json: Json = False) -> None:
     """Have what is played elsewhere end; what is done is kept."""
-    from gym_gui.cli.stopping import stop_submission
+    from gym_gui.cli.running.stopping import stop_submission
 
     raise typer.Exit(stop_submission(submission, as_json=as_json))
 
@@ -124,7 +124,7 @@ def runs_confirm(submission: Submission, as_json: Json = False) -> None:
 
     It was handed in by another person, on another machine, or was changed since.
     """
-    from gym_gui.cli.confirming import confirm_submission
+    from gym_gui.cli.kept.confirming import confirm_submission
 
     raise typer.Exit(confirm_submission(submission, as_json=as_json))
 
@@ -139,7 +139,7 @@ def runs_compress(
 
     Everything reads them as before.
     """
-    from gym_gui.cli.packing import compress_runs
+    from gym_gui.cli.kept.packing import compress_runs
 
     raise typer.Exit(compress_runs(runs, undo=undo, as_json=as_json))
 
@@ -147,7 +147,7 @@ def runs_compress(
 @policies_app.command("list")
 def policies_list(as_json: Json = False) -> None:
     """Every policy there is, trained here or brought."""
-    from gym_gui.cli.policies import list_policies
+    from gym_gui.cli.kept.policies import list_policies
 
     list_policies(as_json=as_json)
 
@@ -155,7 +155,7 @@ def policies_list(as_json: Json = False) -> None:
 @policies_app.command("show")
 def policies_show(name: PolicyName, as_json: Json = False) -> None:
     """One policy: what it sees and does, where it comes from."""
-    from gym_gui.cli.policies import show_policy
+    from gym_gui.cli.kept.policies import show_policy
 
     show_policy(name, as_json=as_json)
 
@@ -185,8 +185,8 @@ def policies_add(
     Options that are not named here go to the worker that reads the file, such as
     --vecnormalize FILE (sb3_worker), --describe FILE (cleanrl_worker), --preprocess JSON (both).
     """
-    from gym_gui.cli.policies import add
-    from gym_gui.services.policy_import import ImportRequest
+    from gym_gui.cli.kept.policies import add
+    from gym_gui.services.policies.policy_import import ImportRequest
 
     request = ImportRequest(file, env, worker, name, licence, tuple(context.args))
     raise typer.Exit(add(request, as_json=as_json))
@@ -195,7 +195,7 @@ def policies_add(
 @policies_app.command("score")
 def policies_score(name: PolicyName, trusted: Trust = False, as_json: Json = False) -> None:
     """Play a policy on the 20 standard seeds and keep its score."""
-    from gym_gui.cli.policies import score
+    from gym_gui.cli.kept.policies import score
 
     trust.allow_all(trusted)
     raise typer.Exit(score(name, as_json=as_json))
@@ -204,7 +204,7 @@ def policies_score(name: PolicyName, trusted: Trust = False, as_json: Json = Fal
 @policies_app.command("remove")
 def policies_remove(name: PolicyName, as_json: Json = False) -> None:
     """Move a policy to the trash."""
-    from gym_gui.cli.policies import remove
+    from gym_gui.cli.kept.policies import remove
 
     raise typer.Exit(remove(name, as_json=as_json))
 
@@ -218,7 +218,7 @@ def policies_export(
     as_json: Json = False,
 ) -> None:
     """Write a policy and its score, to be taken in elsewhere."""
-    from gym_gui.cli.policies import export
+    from gym_gui.cli.kept.policies import export
 
     raise typer.Exit(export(name, out, as_json=as_json))
 
@@ -230,7 +230,7 @@ def policies_folders(
     as_json: Json = False,
 ) -> None:
     """Where policies are looked for."""
-    from gym_gui.cli.policies import folders
+    from gym_gui.cli.kept.policies import folders
 
     raise typer.Exit(folders(add, remove, as_json=as_json))
 
@@ -238,7 +238,7 @@ def policies_folders(
 @trust_app.command("list")
 def trust_list(as_json: Json = False) -> None:
     """What has been allowed for good."""
-    from gym_gui.cli.trust import list_trusted
+    from gym_gui.cli.kept.trust import list_trusted
 
     list_trusted(as_json=as_json)
 
@@ -258,7 +258,7 @@ def trust_add(
 
     Of an experiment file or a run, all that it names is allowed.
     """
-    from gym_gui.cli.trust import add_trusted
+    from gym_gui.cli.kept.trust import add_trusted
 
     add_trusted(names, as_json=as_json)
 
@@ -269,6 +269,6 @@ def trust_remove(
     as_json: Json = False,
 ) -> None:
     """Take back what has been allowed."""
-    from gym_gui.cli.trust import remove_trusted
+    from gym_gui.cli.kept.trust import remove_trusted
 
     remove_trusted(names, as_json=as_json)

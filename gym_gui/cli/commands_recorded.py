@@ -19,15 +19,15 @@ from gym_gui.cli.arguments import (
     Trust,
 )
 from gym_gui.cli.errors import DONE, WORK_FAILED
-from gym_gui.core import trust
 from gym_gui.core.errors import UsageError
+from gym_gui.core.trusted import trust
 
 
 def verify(
     runs: RunFolders, trusted: Trust = False, timeout: CallTimeout = None, as_json: Json = False
 ) -> None:
     """Re-execute the actions of runs and compare every step."""
-    from gym_gui.cli.verify import verify_runs
+    from gym_gui.cli.recorded.verify import verify_runs
 
     trust.allow_all(trusted)
     raise typer.Exit(verify_runs(runs, timeout_s=timeout, as_json=as_json))
@@ -52,7 +52,7 @@ def rerun(
 
     trust.allow_all(trusted)
     with HostAhead() as hosts:
-        from gym_gui.cli.rerun import rerun_run
+        from gym_gui.cli.recorded.rerun import rerun_run
 
         status = rerun_run(run, episodes=episodes, out=out, processes=processes, as_json=as_json, hosts=hosts)
     raise typer.Exit(status)
@@ -63,7 +63,7 @@ def reparse(run: RunFolder, trusted: Trust = False, as_json: Json = False) -> No
 
     Says which decisions would differ with today's reader. No model is asked, nothing in the run is changed.
     """
-    from gym_gui.cli.reparse import reparse_run
+    from gym_gui.cli.recorded.reparse import reparse_run
 
     trust.allow_all(trusted)
     raise typer.Exit(reparse_run(run, as_json=as_json))
@@ -93,13 +93,13 @@ def replay(
     """
     trust.allow_all(trusted)
     if as_python:
-        from gym_gui.cli.written import print_loop
+        from gym_gui.cli.recorded.written import print_loop
 
         if video is not None or as_json:
             raise UsageError("--as-python goes with neither --video nor --json", fix="Leave them out")
         print_loop(run, operator=operator, episode=episode)
         raise typer.Exit(DONE)
-    from gym_gui.cli.replay import replay_episode
+    from gym_gui.cli.recorded.replay import replay_episode
 
     raise typer.Exit(
         replay_episode(run, operator=operator, episode=episode, video=video, fps=fps, as_json=as_json)
@@ -152,12 +152,12 @@ def report(
     if all_replays and (site is None or not replays):
         what = "goes with --site, which has room for them" if site is None else "is not --no-replays"
         raise UsageError(f"--all-replays {what}", fix="Add --site DIR" if site is None else "Leave one out")
-    from gym_gui.cli.report_files import format_of, refuse_file, write_format
+    from gym_gui.cli.recorded.report_files import format_of, refuse_file, write_format
 
     refuse_file(out)
     found = [find_run(run) for run in runs]
     if not all((run / "run.json").exists() for run in found):
-        from gym_gui.cli.algorithms import are_groups, report_algorithms
+        from gym_gui.cli.recorded.algorithms import are_groups, report_algorithms
 
         if are_groups(runs, found):
             if site is not None:
@@ -169,13 +169,13 @@ def report(
     if wanted := format_of(out, form):
         summary = write_format(found, wanted, out)
     elif site is not None:
-        from gym_gui.cli.site import report_site
+        from gym_gui.cli.recorded.site import report_site
 
         trust.allow_all(trusted)
         which = "all" if all_replays else "some" if replays else "none"
         summary = report_site(found, site, replays=which, as_json=as_json)
     else:
-        from gym_gui.cli.report import report_runs
+        from gym_gui.cli.recorded.report import report_runs
 
         trust.allow_all(trusted)
         summary = report_runs(found, out=out, replays=replays, as_json=as_json)
@@ -207,7 +207,7 @@ def query(
 
     Tables are runs, episodes and steps: mosaic query "describe episodes".
     """
-    from gym_gui.cli.query import query_runs
+    from gym_gui.cli.recorded.query import query_runs
 
     query_runs(sql, runs or (), form="json" if as_json else form, out=out)
 
@@ -224,7 +224,7 @@ def export(
     as_json: Json = False,
 ) -> None:
     """Write a run in a format of other programs."""
-    from gym_gui.cli.export import export_run
+    from gym_gui.cli.recorded.export import export_run
 
     trust.allow_all(trusted)
     export_run(run, to=to, out=out, as_json=as_json)
@@ -255,7 +255,7 @@ def power(
     as_json: Json = False,
 ) -> None:
     """Say beforehand how many seeds a difference needs."""
-    from gym_gui.cli.power import tell_power
+    from gym_gui.cli.recorded.power import tell_power
 
     raise typer.Exit(
         tell_power(

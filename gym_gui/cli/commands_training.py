@@ -9,8 +9,8 @@ import typer
 
 from gym_gui.cli import completion
 from gym_gui.cli.arguments import Detach, Executor, Json, Profile, Trust, check_alone, is_elsewhere
-from gym_gui.core import trust
 from gym_gui.core.errors import UsageError
+from gym_gui.core.trusted import trust
 
 
 def train(
@@ -82,12 +82,12 @@ def train(
 
     Further options are settings as well: --learning-rate 0.001 is --set learning_rate=0.001.
     """
-    from gym_gui.cli.train import train_policy
+    from gym_gui.cli.training.train import train_policy
 
     trust.allow_all(trusted)
     elsewhere = None
     if is_elsewhere(executor, profile, None, resume, detach):
-        from gym_gui.cli.coordinating import Elsewhere
+        from gym_gui.cli.running.coordinating import Elsewhere
 
         check_alone(background=background or None, priority=priority or None)
         elsewhere = Elsewhere(executor, profile, None, resume, dry_run, detach)
@@ -134,8 +134,8 @@ def daemon(
 
     It is started by itself when a training is asked for, and ends when nobody needs it.
     """
-    from gym_gui.cli.daemon import cancel_run, run_daemon, show_status
-    from gym_gui.cli.daemon import stop as stop_it
+    from gym_gui.cli.training.daemon import cancel_run, run_daemon, show_status
+    from gym_gui.cli.training.daemon import stop as stop_it
 
     if sum(map(bool, (status, stop, cancel))) > 1:
         raise typer.BadParameter("--status, --stop and --cancel are different things: ask for one")

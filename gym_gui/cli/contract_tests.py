@@ -24,8 +24,8 @@ from gym_gui.envs import Environment
 from gym_gui.envs import simulator as inside
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.subprocess_job import LONGEST_CALL_S
-from gym_gui.workers.check_probe import SHOWN, Question
-from gym_gui.workers.check_rounds import EPISODES, STEPS
+from gym_gui.workers.contract.check_probe import SHOWN, Question
+from gym_gui.workers.contract.check_rounds import EPISODES, STEPS
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.patterns import either, matches
 from mosaic_worker.rng import bits_of

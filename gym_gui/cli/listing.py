@@ -11,15 +11,15 @@ from gym_gui.cli.output import cell, entries, write_json, write_line
 from gym_gui.core.errors import MosaicError, UnknownNameError
 from gym_gui.envs.documents.markdown import clean as clean_page
 from gym_gui.envs.documents.markdown import first_sentence
+from gym_gui.envs.environment_registry import families, family_of, list_specs, resolve
 from gym_gui.envs.family import Family
-from gym_gui.envs.registry import families, family_of, list_specs, resolve
 from gym_gui.envs.spec import EnvSpec
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.environment_settings import settings_of
-from gym_gui.services.trainer.settings import read_schemas
+from gym_gui.services.trainer.training_settings import read_schemas
 from gym_gui.workers.definition import WorkerTypeDefinition
-from gym_gui.workers.settings_schema import Setting, grouped, json_schema
-from gym_gui.workers.settings_text import text_of
+from gym_gui.workers.settings.settings_schema import Setting, grouped, json_schema
+from gym_gui.workers.settings.settings_text import text_of
 from gym_gui.workers.status import WorkerStatus
 
 _ALL_ACTIONS = frozenset({"discrete", "continuous", "multi_discrete", "multi_binary"})

@@ -29,11 +29,11 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
-from gym_gui.analysis import wording
+from gym_gui.analysis.words import wording
 from gym_gui.core import terminal
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
+    from gym_gui.controllers.runs.script_execution import OnProgress, OperatorProgress
     from gym_gui.core.live import Compiling
     from gym_gui.services.trainer import TrainProgress
 

@@ -8,7 +8,7 @@ import time
 from gym_gui.cli.progress import compile_progress
 from gym_gui.core.errors import MosaicError
 from gym_gui.envs.compiling import compile_ahead
-from gym_gui.envs.registry import families, list_specs, make
+from gym_gui.envs.environment_registry import families, list_specs, make
 
 
 def main() -> int:

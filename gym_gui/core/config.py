@@ -11,32 +11,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from gym_gui.core.assignment import (
+from gym_gui.core.experiment.assignment import (
     InvalidFallback,
     LinkGroup,
     OnInvalid,
     WorkerAssignment,
 )
-from gym_gui.core.execution import (
+from gym_gui.core.experiment.execution import (
     MAX_STEPS,
     EnvironmentMode,
     EpisodePlan,
     ExecutionConfig,
     RecordConfig,
 )
-from gym_gui.core.link_resolution import link_slots
-from gym_gui.core.matrix_table import MatrixTable
-from gym_gui.core.operator_parts import (
+from gym_gui.core.experiment.link_resolution import link_slots
+from gym_gui.core.experiment.matrix_table import MatrixTable
+from gym_gui.core.experiment.operator_parts import (
     assignments_of,
     check_agent,
     instances_of,
     link_groups_of,
     teams_of,
 )
+from gym_gui.core.experiment.training_of import TrainingOf
+from gym_gui.core.experiment.until import check_decidable
 from gym_gui.core.secret_refs import refuse_literals
-from gym_gui.core.training_of import TrainingOf
-from gym_gui.core.trust import TYPED, Origin
-from gym_gui.core.until import check_decidable
+from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.validation import (
     ConfigError,
     Plain,

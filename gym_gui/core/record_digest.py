@@ -7,7 +7,7 @@ can write its digests anew, unless they were published.
 
 It is the SHA-256 of the episode's rows in the order of the file, then of its own line, each
 as compact JSON with its keys in their order and a line break, without the keys of
-:data:`UNTIMED`. What a run has of its own is in :mod:`gym_gui.analysis.run_digest`.
+:data:`UNTIMED`. What a run has of its own is in :mod:`gym_gui.analysis.records.run_digest`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """The rows of a run folder as typed objects, and the parsers that make them.
 
 ``docs/run_directory.md`` describes the files. An episode's line is written from its record
-(:meth:`EpisodeRecord.to_row`); the rows of ``steps.jsonl`` are *written* by the engine, which is
-optimised by hand (:mod:`gym_gui.controllers.rows`): their model is for reading and as documentation.
-Parsers demand what statistics and verification rest on, give the rest a default,
-and keep keys they do not know in ``extra``, so that a run written by a newer
-version stays readable.
+(:meth:`EpisodeRecord.to_row`); the rows of ``steps.jsonl`` are *written* by the engine, which is optimised by
+hand (:mod:`gym_gui.controllers.engine.episode_rows`): their model is for reading and as documentation.
+Parsers demand what statistics and verification rest on, give the rest a default, and keep keys they do not
+know in ``extra``, so that a run written by a newer version stays readable.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from msgspec.structs import asdict
 
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Outcome
 from gym_gui.core.errors import RunFormatError
-from gym_gui.core.execution import TimeControl, read_seeds
+from gym_gui.core.experiment.execution import TimeControl, read_seeds
 from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import (
     Fields,

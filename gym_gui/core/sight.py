@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from gym_gui.core.packed_picture import PackedPicture
+from gym_gui.core.drawing.packed_picture import PackedPicture
 from gym_gui.core.types import AgentID
 
 

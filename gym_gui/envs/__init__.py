@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from gym_gui.envs.contract import check
 from gym_gui.envs.environment import Environment
-from gym_gui.envs.family import Family
-from gym_gui.envs.keymaps import Axis, KeyScheme
-from gym_gui.envs.page import EnvironmentPage, document, keys, render_modes
-from gym_gui.envs.registry import (
+from gym_gui.envs.environment_page import EnvironmentPage, document, keys, render_modes
+from gym_gui.envs.environment_registry import (
     arguments,
     families,
     list_specs,
@@ -17,6 +15,8 @@ from gym_gui.envs.registry import (
     resolve,
     trouble,
 )
+from gym_gui.envs.family import Family
+from gym_gui.envs.keymaps import Axis, KeyScheme
 from gym_gui.envs.spec import EnvSpec
 
 __all__ = [

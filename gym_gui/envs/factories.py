@@ -12,11 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from gym_gui.core import own_code
 from gym_gui.core.errors import UsageError
-from gym_gui.core.own_code import OwnModule
-from gym_gui.core.subjects import Need, Subject
-from gym_gui.core.trust import (
+from gym_gui.core.trusted import own_code
+from gym_gui.core.trusted.own_code import OwnModule
+from gym_gui.core.trusted.subjects import Need, Subject
+from gym_gui.core.trusted.trust import (
     Origin,
     RefusedError,
     allow,

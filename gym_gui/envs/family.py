@@ -14,7 +14,7 @@ from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, adapt
 from gym_gui.core.types import Plan
 from gym_gui.envs.documents import source
-from gym_gui.envs.documents.arguments import arguments_of, with_default
+from gym_gui.envs.documents.environment_arguments import arguments_of, with_default
 from gym_gui.envs.index import is_installed
 from gym_gui.envs.instance import Instance, Teams
 from gym_gui.envs.keymaps import KeyScheme, Pace, of_space

@@ -24,7 +24,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import inherited
 from gym_gui.core.interpreters import installed_versions
 from gym_gui.core.paths import cache_dir
-from gym_gui.envs.distributions import distributions_of
+from gym_gui.envs.installed_distributions import distributions_of
 from gym_gui.processes.outcome import ChildStatus
 from gym_gui.processes.run_child import run_child_sync
 from mosaic_worker.plain_files import replace_file

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import SimultaneousAdapter
 from gym_gui.core.types import AgentID
-from gym_gui.envs.registry import make, resolve
+from gym_gui.envs.environment_registry import make, resolve
 
 if TYPE_CHECKING:
     from gym_gui.envs.environment import Environment

@@ -1,6 +1,6 @@
 """``gym_gui.evaluate``: the engine, a run folder and the statistics, in one call from Python."""
 
-from gym_gui.evaluation.play import aevaluate, evaluate
+from gym_gui.evaluation.evaluation_run import aevaluate, evaluate
 from gym_gui.evaluation.players import Policy
 from gym_gui.evaluation.results import Results
 from gym_gui.evaluation.scoring import score_policy, see_allowed

@@ -18,20 +18,20 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 
 from gym_gui import envs
-from gym_gui.analysis.games import points, side_results
-from gym_gui.controllers.lineup import Lineup, is_alike, read_slots
-from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
-from gym_gui.controllers.session import SessionController
-from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
-from gym_gui.controllers.staffing import staff
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.analysis.compute.games import points, side_results
+from gym_gui.controllers.engine.lineup import Lineup, is_alike, read_slots
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.controllers.engine.session import SessionController
+from gym_gui.controllers.engine.session_events import EpisodeFinished, SessionEvent
+from gym_gui.controllers.sessions.staffing import staff
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
-from gym_gui.core.execution import EpisodePlan
-from gym_gui.core.pool import Player, players_from_data, seated
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.experiment.execution import EpisodePlan
+from gym_gui.core.experiment.pool import Player, players_from_data, seated
 from gym_gui.core.records import EpisodeRecord, parse_episode
-from gym_gui.core.trust import TYPED, NotAllowedError, Origin
+from gym_gui.core.trusted.trust import TYPED, NotAllowedError, Origin
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.core.validation import Plain, shown
 from gym_gui.evaluation.players import as_assignment

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, cast
 
 from gym_gui.core.config import GOAL_SUFFIX, SINGLE_AGENT, WorkerAssignment
-from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.core.experiment.training_of import GROUP_PREFIX
 from gym_gui.core.protocols import check_policy
-from gym_gui.core.training_of import GROUP_PREFIX
+from gym_gui.services.policies.policy_library import PolicyLibrary
 from gym_gui.services.policy_files import read_policy_file
-from gym_gui.services.policy_library import PolicyLibrary
 
 Policy = Callable[..., Any] | WorkerAssignment | Mapping[str, Any] | str | Path | object
 """A function of the observation, an Operator, Actor or controller object, a class of one of
@@ -65,7 +65,7 @@ def as_assignment(policy: Policy) -> WorkerAssignment:
     if isinstance(policy, Mapping):
         slot = dict(cast("Mapping[str, Any]", policy))
     elif str(policy).startswith(GROUP_PREFIX):
-        from gym_gui.services.training_groups import TrainingGroups  # most name none
+        from gym_gui.services.trainings.training_groups import TrainingGroups  # most name none
 
         worker = TrainingGroups().find(str(policy)).about.worker
         slot = {"type": "rl", "checkpoint": str(policy), "worker_id": worker}

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.analysis import Run, Summary, open_run, summarize, write_report
-from gym_gui.analysis.export import to_pandas
-from gym_gui.analysis.notebook import notebook_html
+from gym_gui.analysis.exports.export import to_pandas
+from gym_gui.analysis.pages.notebook import notebook_html
 from gym_gui.core.errors import UsageError
 from gym_gui.core.records import EpisodeRecord
 

@@ -6,15 +6,15 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gym_gui.controllers.script_execution import OnProgress
+from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.core.config import SINGLE_AGENT, WorkerAssignment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import PolicyFailure
-from gym_gui.core.trust import Origin, require
+from gym_gui.core.trusted.trust import Origin, require
 from gym_gui.envs import needs_of, resolve
-from gym_gui.evaluation.play import evaluate
+from gym_gui.evaluation.evaluation_run import evaluate
+from gym_gui.services.policies.policy_scores import STANDARD_SEEDS, PolicyScore
 from gym_gui.services.policy_files import PolicyFile
-from gym_gui.services.policy_scores import STANDARD_SEEDS, PolicyScore
 
 
 def score_policy(

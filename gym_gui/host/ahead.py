@@ -15,9 +15,9 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.host.program import HostProgram
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.resolved_operator import ResolvedOperator
-    from gym_gui.controllers.session_events import OnSessionEvent
-    from gym_gui.controllers.session_interface import Session, SessionSettings
+    from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+    from gym_gui.controllers.engine.session_events import OnSessionEvent
+    from gym_gui.controllers.engine.session_interface import Session, SessionSettings
 
 _T = TypeVar("_T")
 
@@ -113,7 +113,7 @@ class HostAhead:
         self, resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent
     ) -> Session:
         """A session in a host process: the first that is started gets this one."""
-        from gym_gui.host.client import HostSession
+        from gym_gui.host.host_client import HostSession
 
         return HostSession(resolved, settings, on_event, take=self._spare.take)
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import inherited
 from gym_gui.core.record_fields import mapping
-from gym_gui.core.trust import VARIABLE
+from gym_gui.core.trusted.trust import VARIABLE
 from gym_gui.host.program import ALIVE_EVERY_S, ENDED, GREETING, LISTENING, HostProgram
 from gym_gui.host.socket_folder import SocketFolder
 from gym_gui.processes.outcome import ChildOutcome
@@ -100,7 +100,7 @@ def _orders(line: bytes) -> dict[str, Any]:
 
 def _environment(orders: Mapping[str, Any]) -> dict[str, str]:
     from gym_gui.workers.discovery import find_workers
-    from gym_gui.workers.environment import engine_environment
+    from gym_gui.workers.environment_variables import engine_environment
 
     find_workers(orders["workers"])  # what their manifests name is for it as well
     return {**engine_environment(), VARIABLE: str(orders["allowed"])}

@@ -6,18 +6,18 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
-from gym_gui.controllers.session_interface import (
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.controllers.engine.session_interface import (
     LiveSettings,
     SessionReady,
     SessionSettings,
     default_concurrency,
 )
-from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.execution import EpisodePlan, Opening, TimeControl
-from gym_gui.core.experiment_data import experiment_from_data
-from gym_gui.core.spending import Amount
-from gym_gui.host.service import pb
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.experiment.execution import EpisodePlan, Opening, TimeControl
+from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.core.experiment.spending import Amount
+from gym_gui.host.service_names import pb
 from gym_gui.host.views import text_by_name, texts, words, words_by_name
 from gym_gui.services.secrets import resolve_secrets
 

@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator
 
 from msgspec.structs import replace
 
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.session_events import (
+from gym_gui.controllers.engine.session_events import (
     CallMade,
     EpisodeFinished,
     EpisodeRetried,
@@ -24,9 +23,10 @@ from gym_gui.controllers.session_events import (
     StepsTaken,
     Thought,
 )
+from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 from gym_gui.host.frames import LARGEST, FrameWriter
-from gym_gui.host.service import pb
+from gym_gui.host.service_names import pb
 from gym_gui.host.views import frame_with, question_message, view_message
 
 _NEWS_S = 0.05

@@ -21,9 +21,9 @@ from gym_gui.host.program import ALIVE_EVERY_S, ENDED, GREETING, HostProgram
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.services.submissions.host_check import check_told
 from gym_gui.services.submissions.shell import from_home, own_alone
-from gym_gui.services.submissions.ssh import LOST, SshHost
-from gym_gui.services.submissions.ssh_check import check_host
-from gym_gui.services.submissions.ssh_profile import Host
+from gym_gui.services.submissions.ssh.ssh import LOST, SshHost
+from gym_gui.services.submissions.ssh.ssh_check import check_host
+from gym_gui.services.submissions.ssh.ssh_profile import Host
 from gym_gui.services.submissions.trouble import HostFailedError
 
 _GREETING_S: Final = 120.0
@@ -34,7 +34,7 @@ class RemoteProgram(HostProgram):
     """A host that is being started on another machine; made by :meth:`begin`.
 
     Attributes:
-        allowed: What it may use, as :data:`gym_gui.core.trust.VARIABLE` hands it on.
+        allowed: What it may use, as :data:`gym_gui.core.trusted.trust.VARIABLE` hands it on.
         workers: Ids of the workers that play there.
         files: A private folder there, which goes with it.
         machine: What it runs on.

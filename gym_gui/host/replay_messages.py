@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from gym_gui.controllers.replay_session import ReplayOrder
-from gym_gui.core.trust import Origin
-from gym_gui.host.service import pb
+from gym_gui.controllers.replays.replay_session import ReplayOrder
+from gym_gui.core.trusted.trust import Origin
+from gym_gui.host.service_names import pb
 from gym_gui.host.views import text_by_name, texts
 
 

@@ -6,10 +6,10 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 
-from gym_gui.controllers.replay_session import EpisodeReplay, ReplayFrame
-from gym_gui.core.packed_picture import pack
+from gym_gui.controllers.replays.replay_session import EpisodeReplay, ReplayFrame
+from gym_gui.core.drawing.packed_picture import pack
 from gym_gui.host.replay_messages import replay_order_of
-from gym_gui.host.service import pb
+from gym_gui.host.service_names import pb
 from gym_gui.host.views import board_message, pixels_message, scores_message, sight_message, texts, words
 
 _EVERY_S = 0.05

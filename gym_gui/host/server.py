@@ -17,14 +17,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from gym_gui.controllers.session_events import LogLine
+from gym_gui.controllers.engine.session_events import LogLine
 from gym_gui.core.inherited import set_aside
-from gym_gui.core.trust import enforce
+from gym_gui.core.trusted.trust import enforce
 from gym_gui.host.frames import FrameWriter
 from gym_gui.host.outbox import Outbox
 from gym_gui.host.pb import session_pb2_grpc
 from gym_gui.host.program import LISTENING
-from gym_gui.host.servicer import SessionServicer
+from gym_gui.host.session_servicer import SessionServicer
 from gym_gui.processes.tree import TAG, adopt_orphans
 from gym_gui.services.rpc.serving import RpcServer
 from gym_gui.services.secrets import provide

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_gui.core.drawing.packed_picture import PackedPicture, pack, unpack
 from gym_gui.core.live import (
     OFF_BOARD,
     AgentView,
@@ -20,9 +21,8 @@ from gym_gui.core.live import (
     PlayedMove,
     Pointing,
 )
-from gym_gui.core.packed_picture import PackedPicture, pack, unpack
 from gym_gui.core.sight import Sight
-from gym_gui.host.service import pb
+from gym_gui.host.service_names import pb
 
 
 def view_message(view: LiveView, frame: pb.Frame | None = None) -> pb.View:

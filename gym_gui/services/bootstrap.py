@@ -9,7 +9,7 @@ from gym_gui.services.store import Store
 
 if TYPE_CHECKING:
     from gym_gui.services.operator import MultiOperatorService, OperatorLauncher
-    from gym_gui.services.policy_library import PolicyLibrary
+    from gym_gui.services.policies.policy_library import PolicyLibrary
     from gym_gui.services.worker_orchestrator import WorkerDispatcher, WorkerOrchestrator
     from gym_gui.services.worker_registry import WorkerCatalog
     from gym_gui.workers.registry import WorkerTypeRegistry
@@ -39,7 +39,7 @@ class Services:
     @cached_property
     def policies(self) -> PolicyLibrary:
         """Trained policies, and those that were added."""
-        from gym_gui.services.policy_library import PolicyLibrary
+        from gym_gui.services.policies.policy_library import PolicyLibrary
 
         return PolicyLibrary(self.store)
 

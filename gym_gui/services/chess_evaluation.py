@@ -14,7 +14,7 @@ import shutil
 from dataclasses import dataclass
 from typing import Final
 
-from gym_gui.analysis.wording import written
+from gym_gui.analysis.words.wording import written
 from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import inherited
 from gym_gui.processes.child import ManagedChild

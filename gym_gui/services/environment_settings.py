@@ -9,9 +9,9 @@ from typing import Any, Final, cast
 from gym_gui.core.errors import UsageError
 from gym_gui.core.validation import plain_mapping
 from gym_gui.envs import EnvSpec, arguments
-from gym_gui.services.experiment_yaml import parse_yaml
-from gym_gui.workers.settings_schema import Setting, settings_from_schema
-from gym_gui.workers.settings_text import text_of
+from gym_gui.services.experiments.experiment_yaml import parse_yaml
+from gym_gui.workers.settings.settings_schema import Setting, settings_from_schema
+from gym_gui.workers.settings.settings_text import text_of
 
 _EXAMPLE: Final = "Write one to a line, for example size: 8, or {} for none"
 _MOST: Final = 3

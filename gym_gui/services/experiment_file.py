@@ -1,7 +1,7 @@
 """Experiment files: Python, YAML or JSON in, a checked :class:`Experiment` out.
 
 A file that is literal data is parsed and never executed. Any other Python file is
-evaluated in a separate process (:mod:`gym_gui.services.experiment_process`), and only
+evaluated in a separate process (:mod:`gym_gui.services.experiments.experiment_process`), and only
 where the caller allows it. The format is described in ``docs/experiment_format.md``.
 """
 
@@ -17,25 +17,25 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import ExperimentError, MosaicError, Place
-from gym_gui.core.experiment_data import experiment_from_data
-from gym_gui.core.experiment_text import describe
-from gym_gui.core.own_code import hash_of
-from gym_gui.core.pool import altered, assignments_of
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.core.experiment.experiment_text import describe
+from gym_gui.core.experiment.pool import altered, assignments_of
+from gym_gui.core.experiment.tournament import Tournament, tournament_from_data
 from gym_gui.core.records import TOURNAMENT, check_run_format
-from gym_gui.core.subjects import Need, Subject
-from gym_gui.core.tournament import Tournament, tournament_from_data
-from gym_gui.core.trust import Origin
+from gym_gui.core.trusted.own_code import hash_of
+from gym_gui.core.trusted.subjects import Need, Subject
+from gym_gui.core.trusted.trust import Origin
 from gym_gui.core.validation import ConfigError, shown
-from gym_gui.services.experiment_literal import NotLiteralError, literal_values, parse_python
-from gym_gui.services.experiment_places import place_of_value
-from gym_gui.services.experiment_process import NAMES, Limits, evaluate_file, missing_operators
-from gym_gui.services.experiment_yaml import parse_yaml
-from gym_gui.services.group_operators import members_of, pool_of
-from gym_gui.services.league_tournament import tournament_of_league
-from gym_gui.services.policy_library import PREFIX, PolicyLibrary
+from gym_gui.services.experiments.experiment_literal import NotLiteralError, literal_values, parse_python
+from gym_gui.services.experiments.experiment_places import place_of_value
+from gym_gui.services.experiments.experiment_process import NAMES, Limits, evaluate_file, missing_operators
+from gym_gui.services.experiments.experiment_yaml import parse_yaml
+from gym_gui.services.experiments.league_tournament import tournament_of_league
+from gym_gui.services.policies.group_operators import members_of, pool_of
+from gym_gui.services.policies.policy_library import PREFIX, PolicyLibrary
 from gym_gui.services.secrets import resolve_secrets
 
 # Imported for what it does: it tells the types of workers with a manifest.
@@ -45,7 +45,7 @@ from mosaic_worker.plain_files import read_file
 from mosaic_worker.training import LEAGUE
 
 if TYPE_CHECKING:
-    from gym_gui.core.matrix_expansion import PlacesOf
+    from gym_gui.core.experiment.matrix_expansion import PlacesOf
 
 __all__ = [
     "Limits",
@@ -115,7 +115,7 @@ def load_experiment(
     with _in_its_place(file):
         data = _data(file, allow_code, limits)
         if _has_matrix(data, anew=anew):
-            from gym_gui.services.experiment_matrix import expanded  # most files have none
+            from gym_gui.services.experiments.experiment_matrix import expanded  # most files have none
 
             anchored = partial(anchored_player, folder=folder)
             experiment = expanded(data, _origin(file), anchored, places_of, episodes)
@@ -161,8 +161,8 @@ def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfi
         return [replace(tournament.operator, workers=players)]
     if not _has_matrix(data, anew=False):
         return None
-    from gym_gui.core.matrix_expansion import everybody
-    from gym_gui.services.experiment_matrix import read_matrix
+    from gym_gui.core.experiment.matrix_expansion import everybody
+    from gym_gui.services.experiments.experiment_matrix import read_matrix
 
     with _in_its_place(file):
         anchored = partial(anchored_player, folder=file.absolute().parent)

@@ -1,6 +1,6 @@
 """Who fits where: whether a worker, set as it is, can play a slot; whether it can train in an environment.
 
-Play, Agents, the engine's own check (:func:`gym_gui.controllers.resolved_operator.resolve_operator`)
+Play, Agents, the engine's own check (:func:`gym_gui.controllers.engine.resolved_operator.resolve_operator`)
 and trainings ask here.
 """
 
@@ -12,19 +12,19 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError, without_capital
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.experiment.slot_patterns import is_pattern
 from gym_gui.core.prompt_inputs import PromptInputs
-from gym_gui.core.slot_patterns import is_pattern
 from gym_gui.core.spaces import Space, short_space, to_space
 from gym_gui.envs import EnvSpec
-from gym_gui.envs.registry import family_of
+from gym_gui.envs.environment_registry import family_of
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_files import PolicyFile, preprocessing_problem, read_policy_file
 from gym_gui.workers.capabilities import action_kind, observation_kinds
 from gym_gui.workers.registry import WorkerTypeDefinition
-from gym_gui.workers.settings_schema import problems
+from gym_gui.workers.settings.settings_schema import problems
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, describe_steps
 from mosaic_worker.worker import LoadError

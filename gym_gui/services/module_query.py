@@ -20,9 +20,9 @@ from gym_gui.processes.child import ChildStartError, ManagedChild
 from gym_gui.processes.outcome import ChildStatus
 from gym_gui.processes.run_child import run_child
 from gym_gui.workers.definition import WorkerTypeDefinition
-from gym_gui.workers.environment import worker_environment
+from gym_gui.workers.environment_variables import worker_environment
 from gym_gui.workers.own_files import with_files
-from gym_gui.workers.settings_schema import Setting
+from gym_gui.workers.settings.settings_schema import Setting
 from gym_gui.workers.status import check_installed
 
 PATIENCE_S: Final = 90.0

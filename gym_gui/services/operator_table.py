@@ -9,10 +9,10 @@ from typing import Any, Final, cast
 
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
-from gym_gui.core.execution import TimeControl
-from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.experiment.execution import TimeControl
+from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.seeding import check_seed
-from gym_gui.core.trust import Origin
+from gym_gui.core.trusted.trust import Origin
 from gym_gui.core.validation import ConfigError
 from gym_gui.services.preset_store import write_text
 from mosaic_worker.plain_files import read_file

@@ -11,12 +11,12 @@ from typing import Any, cast
 
 from gym_gui.core.enums import EpisodeStatus, SteppingParadigm
 from gym_gui.core.errors import UsageError
-from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.experiment.execution import EpisodePlan
+from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.policy_source import PolicySource
 from gym_gui.core.protocols import Actor, PolicyController, as_actor
 from gym_gui.core.seeding import SEED, check_seed
 from gym_gui.core.spaces import non_finite_row
-from gym_gui.core.spending import Amount
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome, StepSnapshot
 from gym_gui.services.actor import ActorService, default_actor_service
 from gym_gui.services.appeared_agents import AppearedAgents

@@ -10,7 +10,7 @@ from typing import Final
 
 from gym_gui.core.errors import UsageError
 from gym_gui.workers.definition import WorkerTypeDefinition
-from gym_gui.workers.environment import worker_environment
+from gym_gui.workers.environment_variables import worker_environment
 from mosaic_worker.plain_files import read_file, replace_file
 
 FOLDER: Final = "prompts"

@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import ExperimentError, MissingDependencyError
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.inherited import withhold
 from gym_gui.core.secret_refs import SecretRef, references
 

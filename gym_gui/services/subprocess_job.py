@@ -20,14 +20,14 @@ from typing import Any, Final, NoReturn
 
 import orjson
 
-from gym_gui.core import trust
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.record_fields import mapping
-from gym_gui.core.subjects import Subject
+from gym_gui.core.trusted import trust
+from gym_gui.core.trusted.subjects import Subject
 from gym_gui.processes.child import ManagedChild, lines_of
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.processes.run_child import FinishedChild, run_child
-from gym_gui.workers.environment import engine_environment
+from gym_gui.workers.environment_variables import engine_environment
 from mosaic_worker.failures import described
 
 USAGE = 2

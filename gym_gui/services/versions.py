@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from gym_gui.core.inherited import inherited
 from gym_gui.core.interpreters import installed_versions
 from gym_gui.core.paths import PACKAGE
-from gym_gui.envs.distributions import distributions_of
+from gym_gui.envs.installed_distributions import distributions_of
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.run_child import run_child_sync
 from gym_gui.version import __version__

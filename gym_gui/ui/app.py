@@ -24,11 +24,11 @@ from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext, Notice
 from gym_gui.ui.event_loop import close_loop, open_loop, tell_failures
 from gym_gui.ui.garbage import GarbageCollector
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.plain_style import PlainStyle
 from gym_gui.ui.preload import Preloader
 from gym_gui.ui.spare_host import keep_spare_host
 from gym_gui.ui.style_sheet import ASSETS
+from gym_gui.ui.window.main_window import MainWindow
 
 _log = logging.getLogger(__name__)
 

@@ -19,18 +19,18 @@ from PyQt6.QtWidgets import QWidget
 
 from gym_gui.core.errors import MosaicError, with_capital
 from gym_gui.core.paths import RUNS_SETTING
-from gym_gui.core.trust import NotAllowedError
+from gym_gui.core.trusted.trust import NotAllowedError
 from gym_gui.services.bootstrap import Services
 from gym_gui.ui.commands import CommandRegistry
-from gym_gui.ui.settings import SettingsStore
 from gym_gui.ui.theme import Theme
+from gym_gui.ui.window_settings import SettingsStore
 
 if TYPE_CHECKING:
     from gym_gui.host.ahead import SpareHost
     from gym_gui.services.api_keys import ApiKeys
     from gym_gui.ui.apart import OwnWindows
     from gym_gui.ui.editor.file_request import FileRequest
-    from gym_gui.ui.widgets.messages import Action
+    from gym_gui.ui.widgets.message_panels import Action
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -189,7 +189,7 @@ class AppContext(QObject):
             self.noticed.emit(Notice(with_capital(message), "error", action))
 
     def _link_of(self, message: str, error: BaseException) -> Action | None:
-        from gym_gui.ui.editor.links import link_of
+        from gym_gui.ui.editor.line_links import link_of
 
         place = error.place if isinstance(error, MosaicError) else None
         return link_of(self, message, place=place)

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from PyQt6.QtCore import QLocale
 
-from gym_gui.analysis import wording
-from gym_gui.analysis.wording import SCREEN, C, Locale
-from gym_gui.workers.settings_text import text_of, value_of_text
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.wording import SCREEN, C, Locale
+from gym_gui.workers.settings.settings_text import text_of, value_of_text
 
 _NARROW: Final = "\u202f"
 """A space that keeps a number together; CLDR has other ones too, which not every font shows."""

@@ -29,12 +29,12 @@ DELAY_MS: Final = 250
 BREATH_S: Final = 0.01
 """Between two modules, so that the window has the interpreter to itself now and then."""
 ENGINE: Final = (
-    "gym_gui.controllers.resolved_operator",
-    "gym_gui.controllers.live_run",
-    "gym_gui.controllers.environment_sheet_cache",
-    "gym_gui.controllers.configuration_checks",
+    "gym_gui.controllers.engine.resolved_operator",
+    "gym_gui.controllers.live_play.live_run",
+    "gym_gui.controllers.setup.environment_sheet_cache",
+    "gym_gui.controllers.setup.configuration_checks",
 )
-SESSIONS: Final = ("gym_gui.host.client",)
+SESSIONS: Final = ("gym_gui.host.host_client",)
 """What no page needs before an operator is opened, with gRPC: 11 MB."""
 
 

@@ -1,4 +1,5 @@
-"""Spacing and type of the window, and its colours: those of :mod:`gym_gui.core.colours`, light or dark.
+"""Spacing and type of the window, and its colours: those of :mod:`gym_gui.core.drawing.colours`, light or
+dark.
 
 A widget that paints itself asks :func:`current` when it paints; everything else is done by
 the style sheet (:mod:`gym_gui.ui.style_sheet`) and the palette. Changing the theme restyles
@@ -17,8 +18,9 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PyQt6.QtWidgets import QApplication
 
-from gym_gui.core import colours, enums
-from gym_gui.core.colours import DARK, LIGHT, Tokens
+from gym_gui.core import enums
+from gym_gui.core.drawing import colours
+from gym_gui.core.drawing.colours import DARK, LIGHT, Tokens
 from gym_gui.ui.style_sheet import style_sheet
 
 PAGE: Final = 16

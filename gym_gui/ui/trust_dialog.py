@@ -7,10 +7,10 @@ from collections.abc import Callable
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from gym_gui.core import trust
 from gym_gui.core.errors import UsageError
-from gym_gui.core.trust import NotAllowedError
-from gym_gui.core.trust_file import TrustFile
+from gym_gui.core.trusted import trust
+from gym_gui.core.trusted.trust import NotAllowedError
+from gym_gui.core.trusted.trust_file import TrustFile
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog

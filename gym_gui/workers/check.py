@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gym_gui.core.paradigms.check import CheckReport, Finding, Status
-from gym_gui.workers.check_probe import Question
-from gym_gui.workers.check_rounds import Rounds
-from gym_gui.workers.check_session import Ledger, check_end_of_input, check_session
-from gym_gui.workers.check_spaces import action_space_for, observation_space_for
+from gym_gui.workers.contract.check_probe import Question
+from gym_gui.workers.contract.check_rounds import Rounds
+from gym_gui.workers.contract.check_session import Ledger, check_end_of_input, check_session
+from gym_gui.workers.contract.check_spaces import action_space_for, observation_space_for
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.supervisor import SlotRequest
 

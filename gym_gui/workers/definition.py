@@ -13,8 +13,8 @@ from gym_gui.core.errors import ExperimentError, UnknownNameError, UsageError
 from gym_gui.core.prompt_inputs import VIEW_SETTINGS
 from gym_gui.core.seeding import check_seed
 from gym_gui.workers.capabilities import WorkerCapabilities
-from gym_gui.workers.settings_check import nearest
-from gym_gui.workers.settings_schema import (
+from gym_gui.workers.settings.settings_check import nearest
+from gym_gui.workers.settings.settings_schema import (
     SEED_OF_SLOT,
     Setting,
     settings_from_schema,

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gym_gui.core import aliases
 from gym_gui.core.entry_points import entry_points
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment import aliases
 from gym_gui.core.paths import user_workers_dir
 from gym_gui.workers.bundled import MANIFEST, bundled_folders
 from gym_gui.workers.manifest import read_manifest

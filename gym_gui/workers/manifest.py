@@ -26,9 +26,9 @@ from gym_gui.workers.registry import (
     WorkerInputs,
     WorkerTypeDefinition,
 )
-from gym_gui.workers.settings_check import check_schema
-from gym_gui.workers.settings_schema import Setting, settings_from_schema
-from gym_gui.workers.settings_table import settings_from_tables
+from gym_gui.workers.settings.settings_check import check_schema
+from gym_gui.workers.settings.settings_schema import Setting, settings_from_schema
+from gym_gui.workers.settings.settings_table import settings_from_tables
 
 _SETTINGS, _SCHEMA, _FILES = "settings", "schema", "files"
 _TABLES = {_SETTINGS: SETTING, _SCHEMA: SETTING, _FILES: FILE}

@@ -11,8 +11,8 @@ from typing import Any, cast
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.core.inherited import looks_secret
 from gym_gui.workers.capabilities import ACTION_KINDS, OBSERVATION_KINDS
-from gym_gui.workers.settings_schema import SLOT_NEEDS
-from gym_gui.workers.settings_table import TYPES
+from gym_gui.workers.settings.settings_schema import SLOT_NEEDS
+from gym_gui.workers.settings.settings_table import TYPES
 
 Check = Callable[[Any], str]
 """Returns what a value should have been, or an empty string when it is right."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-from gym_gui.core.own_code import hash_of
 from gym_gui.core.secret_refs import references
-from gym_gui.core.subjects import Need, Subject
+from gym_gui.core.trusted.own_code import hash_of
+from gym_gui.core.trusted.subjects import Need, Subject
 from gym_gui.workers.definition import WorkerTypeDefinition
 
 _HOST_AND_PORT: Final = re.compile(r"([A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?")

@@ -17,7 +17,7 @@ from gym_gui.processes.outcome import ChildStatus
 from gym_gui.processes.tree import kill_strays, own_mb, resident_mb
 from gym_gui.wire.channel import JsonChannel, SocketChannel, pb
 from gym_gui.workers.connection import WorkerConnection, WorkerEvents
-from gym_gui.workers.environment import worker_environment
+from gym_gui.workers.environment_variables import worker_environment
 from gym_gui.workers.launch import Launch
 from gym_gui.workers.log_sieve import shortened
 

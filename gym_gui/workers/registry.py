@@ -8,9 +8,9 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from gym_gui.core import aliases
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UnknownNameError, UsageError
+from gym_gui.core.experiment import aliases
 from gym_gui.workers.definition import (
     ImportSpec,
     LaunchSpec,

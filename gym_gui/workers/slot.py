@@ -11,9 +11,9 @@ import numpy as np
 
 from gym_gui.core.enums import EpisodeStatus, Limit, Loss, UnusableCause
 from gym_gui.core.errors import ProtocolError
-from gym_gui.core.legality import ActionNames, problem_with
+from gym_gui.core.experiment.legality import ActionNames, problem_with
+from gym_gui.core.experiment.spending import NOTHING, Amount, Course
 from gym_gui.core.spaces import NotInSpace, Space, SpaceCodec
-from gym_gui.core.spending import NOTHING, Amount, Course
 from gym_gui.core.types import CAUSE, Answer, Decision, EpisodeSummary, Shown, StepOutcome
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import add_columns, pb

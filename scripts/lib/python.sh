@@ -40,7 +40,7 @@ apt_install() {
 need_uv() {
     local ours="$TOOLS/uv/bin/uv"
     # uv reads no pip configuration: hand on the index, the wheel folders and the rest.
-    eval "$("$PYTHON_BIN" -I "$ROOT/gym_gui/cli/pip_settings.py")"
+    eval "$("$PYTHON_BIN" -I "$ROOT/gym_gui/cli/installing/pip_settings.py")"
     export UV_PYTHON_DOWNLOADS=never UV_NO_PROGRESS=1
     UV=$(command -v uv || true)
     [[ -n $UV ]] && "$UV" --version >/dev/null 2>&1 && return

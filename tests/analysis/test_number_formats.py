@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from gym_gui.analysis import open_run, summarize, wording
-from gym_gui.analysis.cells import Place, ResultRow, columns_in
-from gym_gui.analysis.export import operator_rows, write_table
-from gym_gui.analysis.result_columns import RESULT_COLUMNS
-from gym_gui.analysis.summary import Summary
-from gym_gui.analysis.summary_numbers import Estimate
-from gym_gui.analysis.wording import SCREEN, C, Locale
+from gym_gui.analysis import open_run, summarize
+from gym_gui.analysis.columns.cells import Place, ResultRow, columns_in
+from gym_gui.analysis.columns.result_columns import RESULT_COLUMNS
+from gym_gui.analysis.exports.export import operator_rows, write_table
+from gym_gui.analysis.findings.summary import Summary
+from gym_gui.analysis.statistics.summary_numbers import Estimate
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.wording import SCREEN, C, Locale
 
 GERMAN = Locale(point=",", group=".", none="–", micro="µ")  # noqa: RUF001  # a dash
 

@@ -1,6 +1,6 @@
 """A run that the engine itself wrote, with real workers: read and reported.
 
-That such runs are equal at any speed is tests/controllers/test_equal_runs.py.
+That such runs are equal at any speed is tests/controllers/engine/test_equal_runs.py.
 """
 
 from __future__ import annotations

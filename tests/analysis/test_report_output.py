@@ -13,10 +13,10 @@ import pytest
 from rich.console import Console
 
 from gym_gui.analysis import Summary, open_run, render_html, render_text, report, summarize
-from gym_gui.analysis.episode_curves import completed_episodes
-from gym_gui.analysis.export import operator_rows
-from gym_gui.analysis.plain_columns import Column
-from gym_gui.analysis.terminal import print_columns
+from gym_gui.analysis.exports.episode_curves import completed_episodes
+from gym_gui.analysis.exports.export import operator_rows
+from gym_gui.analysis.terminal_report import print_columns
+from gym_gui.analysis.words.plain_columns import Column
 from gym_gui.core.errors import UsageError
 
 HOSTILE = "<script>alert(1)</script>\"'>&\x1b[31m\u202e\n[bold]x[/bold]"

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis import open_run, render_html, summarize
-from gym_gui.analysis.event_files import write_events
-from gym_gui.analysis.export import episode_rows, operator_rows, step_rows
+from gym_gui.analysis.exports.event_files import write_events
+from gym_gui.analysis.exports.export import episode_rows, operator_rows, step_rows
 from gym_gui.analysis.reporting import find_standings, found_text
 from gym_gui.core.errors import UsageError
-from gym_gui.services.run_library import RunLibrary
+from gym_gui.services.runs.run_library import RunLibrary
 from tests.analysis.tournaments.conftest import by_strength, write_tournament
 
 NOTHING: Any = object()

@@ -18,11 +18,11 @@ import pytest
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.rpc.address import TlsAddress
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.daemon_address import Address, find
-from gym_gui.services.trainer.process import TrainingProcess
-from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.trainer.starting import stop_daemon
+from gym_gui.services.trainer.trainer_client import TrainerClient
+from gym_gui.services.trainer.training_process import TrainingProcess
+from gym_gui.services.trainer.training_records import TrainingRecord
 from tests.support.commands import COMMAND, Mosaic
 from tests.support.training import search_trainer
 from tests.support.waiting import eventually

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.visible import visible
-from gym_gui.services.recorder import STOPPED, Recorder
+from gym_gui.services.runs.recorder import STOPPED, Recorder
 from tests.support.in_process import run_here
 
 EVIL = "\x1b]0;owned\x07\x9b2J\u202e[red]x[/red]"

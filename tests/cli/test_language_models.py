@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import compare_runs, open_run
-from gym_gui.analysis.transcript import Transcript
+from gym_gui.analysis.transcripts.transcript import Transcript
 from gym_gui.processes.tree import TAG
 from tests.support.browser import chromium
 from tests.support.commands import Mosaic, experiment

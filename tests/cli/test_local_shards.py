@@ -11,7 +11,7 @@ import pytest
 from gym_gui.analysis import compare_runs
 from gym_gui.core.run_labels import change_labels, name_of
 from gym_gui.services.submissions.follower import follower_of
-from gym_gui.services.submissions.record import open_submission
+from gym_gui.services.submissions.submission_record import open_submission
 from tests.support.commands import Mosaic, experiment
 from tests.support.processes import Offspring
 from tests.support.waiting import eventually

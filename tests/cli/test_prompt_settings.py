@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from gym_gui.analysis import open_run, summarize
-from gym_gui.analysis.summary_numbers import Estimate
+from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.processes.tree import TAG
 from tests.support.commands import ROOT, Mosaic
 from tests.support.fake_model_server import FakeModelServer, Request

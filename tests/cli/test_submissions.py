@@ -18,7 +18,7 @@ import yaml
 from gym_gui.analysis import compare_runs
 from gym_gui.processes.tree import TAG
 from gym_gui.services.run_lock import lock_run
-from gym_gui.services.submissions.record import ShardState, Submission
+from gym_gui.services.submissions.submission_record import ShardState, Submission
 from tests.support.commands import COMMAND, Mosaic, experiment
 from tests.support.sshd import Sshd, sshd
 from tests.support.waiting import eventually

@@ -21,7 +21,7 @@ import pytest
 
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.submissions.bundle import write_bundle
-from gym_gui.services.submissions.record import Submission
+from gym_gui.services.submissions.submission_record import Submission
 from tests.support.commands import COMMAND, Done, Mosaic, experiment
 
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gym_gui.analysis import open_run, summarize
-from gym_gui.analysis.export import operator_rows
+from gym_gui.analysis.exports.export import operator_rows
 from tests.support.commands import Mosaic, experiment
 from tests.support.fake_model_server import FakeModelServer, Raw, Request, refusal
 

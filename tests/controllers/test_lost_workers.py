@@ -11,13 +11,13 @@ import orjson
 import pytest
 
 from gym_gui.analysis import compare_runs, open_run
-from gym_gui.controllers.episode_queue import EpisodeQueue
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
-from gym_gui.core.experiment_data import experiment_from_data
-from gym_gui.services.recorder import Recorder
-from tests.controllers.test_session_workers import faulty
+from gym_gui.controllers.engine.episode_queue import EpisodeQueue
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager, RunResult
+from gym_gui.controllers.sessions.local_session import LocalSession
+from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.services.runs.recorder import Recorder
+from tests.controllers.engine.test_session_workers import faulty
 from tests.support.engine import arena, plans
 from tests.support.waiting import in_time
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gym_gui.envs.registry import families
+from gym_gui.envs.environment_registry import families
 from gym_gui.envs.served import close_servers
 from gym_gui.services.actor import RandomActor
 from tests.support.commands import ROOT

@@ -10,15 +10,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from gym_gui.analysis import open_run, summarize
-from gym_gui.analysis.page import render_html
-from gym_gui.analysis.result_columns import file_row
-from gym_gui.analysis.terminal import text_of
-from gym_gui.controllers.replay_reel import Look
-from gym_gui.controllers.replay_track import ReplayTrack
-from gym_gui.controllers.verification import verify
-from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.analysis.columns.result_columns import file_row
+from gym_gui.analysis.pages.report_page import render_html
+from gym_gui.analysis.terminal_report import text_of
+from gym_gui.controllers.reexecution.verification import verify
+from gym_gui.controllers.replays.replay_reel import Look
+from gym_gui.controllers.replays.replay_track import ReplayTrack
+from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.records import StepRecord
-from gym_gui.services.recorded_episode import load_episode
+from gym_gui.services.runs.recorded_episode import load_episode
 from tests.support.engine import record_run
 from tests.support.fake_model_server import FakeModelServer, Request
 

@@ -8,14 +8,14 @@ import json
 import pytest
 
 from gym_gui import envs
-from gym_gui.controllers.configuration_checks import ConfigurationChecks
-from gym_gui.controllers.configuration_draft import Draft
-from gym_gui.controllers.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.play_setup import others
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
+from gym_gui.controllers.setup.configuration_draft import Draft
+from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.play_setup import others
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
 from gym_gui.workers.discovery import discover

@@ -16,8 +16,8 @@ from gym_gui.core.config import (
     WorkerAssignment,
 )
 from gym_gui.core.errors import ExperimentError
-from gym_gui.core.experiment_data import experiment_from_data
-from gym_gui.core.experiment_text import describe
+from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.core.experiment.experiment_text import describe
 
 
 def random_player() -> WorkerAssignment:

@@ -43,8 +43,8 @@ def test_keys_of_a_later_version_are_left_as_they_are(tmp_path: Path) -> None:
 
 
 def test_a_score_of_a_later_version_is_not_replaced(tmp_path: Path) -> None:
+    from gym_gui.services.policies.policy_scores import PolicyScore, ScoreStore
     from gym_gui.services.policy_files import read_policy_file
-    from gym_gui.services.policy_scores import PolicyScore, ScoreStore
     from tests.support.commands import ROOT
 
     policy = read_policy_file(ROOT / "docs" / "examples" / "checkpoints" / "ppo_cartpole")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from minigrid.core.mission import MissionSpace
 
 from gym_gui.core.errors import SpaceError
-from gym_gui.core.legality import problem_with
+from gym_gui.core.experiment.legality import problem_with
 from gym_gui.core.spaces import (
     NotInSpace,
     Space,

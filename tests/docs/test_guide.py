@@ -14,7 +14,7 @@ import pytest
 
 from gym_gui.cli.window import display_trouble
 from gym_gui.services.api_keys import PROVIDERS
-from gym_gui.ui import settings
+from gym_gui.ui import window_settings
 from tests.support.commands import ROOT
 
 GUIDE = ROOT / "docs" / "guide"
@@ -36,7 +36,7 @@ def _texts() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
         worker = tomllib.loads(manifest.read_text("utf-8"))
         whole |= {worker["name"], *(each["title"] for each in worker.get("settings", {}).values())}
     gapped: list[re.Pattern[str]] = []
-    training = ROOT / "3rd_party/mosaic_worker_sdk/mosaic_worker/training_settings.py"
+    training = ROOT / "3rd_party/mosaic_worker_sdk/mosaic_worker/learning/training_settings.py"
     for path in [*(ROOT / "gym_gui").rglob("*.py"), training]:
         if path.parts[-2] == "cli" or "wire" in path.parts:
             continue
@@ -71,8 +71,8 @@ def test_settings_are_those_of_the_window() -> None:
     table = SETTINGS.partition("| setting | default | |")[2].partition("\n\n")[0]
     told = {title: (default, text) for title, default, text in _ROW.findall(table) if title != "---"}
     expected: dict[str, tuple[str, str]] = {}
-    for name in settings.names():
-        about, value = settings.about(name), settings.default(name)
+    for name in window_settings.names():
+        about, value = window_settings.about(name), window_settings.default(name)
         words = dict(about.choices).get(str(value)) or (f"{value:g} {about.unit}" if about.unit else "")
         words = "none" if about.folder else words
         expected[about.title] = (words or ("on" if value else "off"), about.text)

@@ -10,7 +10,7 @@ from gym_gui.core.config import Experiment
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
-from gym_gui.workers.settings_schema import problems
+from gym_gui.workers.settings.settings_schema import problems
 from tests.docs.pages import blocks
 from tests.support.commands import ROOT
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gym_gui.services.trainer import folder as files
-from gym_gui.services.trainer.process import STOP_GRACE_S
-from mosaic_worker import training_files
+from gym_gui.services.trainer import training_folder as files
+from gym_gui.services.trainer.training_process import STOP_GRACE_S
+from mosaic_worker.learning import training_files
 from tests.docs.pages import blocks
 from tests.support.commands import ROOT, Mosaic
 from tests.support.processes import Offspring

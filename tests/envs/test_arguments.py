@@ -12,7 +12,7 @@ from gymnasium.envs.mujoco.half_cheetah_v5 import HalfCheetahEnv
 
 from gym_gui.envs import arguments, resolve
 from gym_gui.services.environment_settings import settings_of
-from gym_gui.workers.settings_schema import problems
+from gym_gui.workers.settings.settings_schema import problems
 
 
 def test_what_is_read_is_what_python_says_of_the_signature() -> None:

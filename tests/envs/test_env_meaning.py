@@ -13,9 +13,9 @@ from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import SimultaneousAdapter
 from gym_gui.envs import Environment, make, resolve
+from gym_gui.envs.environment_registry import family_of
 from gym_gui.envs.families.custom import CustomFamily, registered
 from gym_gui.envs.family import ranked
-from gym_gui.envs.registry import family_of
 from gym_gui.envs.spec import EnvSpec
 
 WIN, DRAW, LOSS = Outcome.WIN, Outcome.DRAW, Outcome.LOSS

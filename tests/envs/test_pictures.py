@@ -11,9 +11,9 @@ import pytest
 
 from gym_gui.core.paradigms import adapt
 from gym_gui.envs import Environment, EnvSpec, list_specs, make, render_modes
+from gym_gui.envs.environment_registry import family_of
 from gym_gui.envs.families.custom import CustomFamily
 from gym_gui.envs.pictures import as_picture, as_text
-from gym_gui.envs.registry import family_of
 from tests.support.arenas import Corridor
 
 RED = np.full((2, 3, 3), (255, 0, 0), np.uint8)

@@ -12,7 +12,7 @@ import pytest
 
 from gym_gui.envs import list_specs
 from gym_gui.envs.documents import source
-from gym_gui.envs.registry import family_of
+from gym_gui.envs.environment_registry import family_of
 
 
 @pytest.mark.parametrize(

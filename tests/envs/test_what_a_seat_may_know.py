@@ -19,8 +19,8 @@ import pytest
 from gym_gui import envs
 from gym_gui.core.types import AgentID, Decision
 from gym_gui.envs import Environment
+from gym_gui.envs.environment_registry import families, family_of, list_specs, trouble
 from gym_gui.envs.families.served import OwnPythonFamily
-from gym_gui.envs.registry import families, family_of, list_specs, trouble
 from gym_gui.envs.spec import EnvSpec
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.hidden import ALONE, BEHIND, SEALED, SEEN_BY_ALL, Hidden, hidden, reachable

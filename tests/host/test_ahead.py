@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
-from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
-from gym_gui.controllers.session_interface import SessionSettings
-from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.controllers.engine.session_interface import SessionSettings
+from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.inherited import withhold
 from gym_gui.host.ahead import HostAhead
 from gym_gui.processes.child import start_again

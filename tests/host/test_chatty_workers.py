@@ -8,11 +8,11 @@ from typing import Any
 import psutil
 import pytest
 
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.session_interface import SessionSettings
-from gym_gui.host.client import HostSession
-from tests.controllers.test_session_workers import faulty
-from tests.controllers.test_session_workers import operator as configured
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.engine.session_interface import SessionSettings
+from gym_gui.host.host_client import HostSession
+from tests.controllers.engine.test_session_workers import faulty
+from tests.controllers.engine.test_session_workers import operator as configured
 from tests.support.engine import plans
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time

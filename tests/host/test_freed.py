@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.controllers.replay_reel import Reel
-from gym_gui.controllers.resolved_operator import ResolvedOperator
-from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+from gym_gui.controllers.engine.session_interface import LiveSettings, SessionSettings
+from gym_gui.controllers.replays.replay_reel import Reel
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.host.client import HostSession
-from gym_gui.host.replay import ReplaySession
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.host.host_client import HostSession
+from gym_gui.host.replay_client import ReplaySession
 from tests.host.test_replay_host import order_of
 from tests.support.engine import arena
 from tests.support.processes import Offspring

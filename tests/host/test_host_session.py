@@ -17,19 +17,19 @@ from typing import Any
 import psutil
 import pytest
 
-from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator, vouch
-from gym_gui.controllers.session_events import EpisodeFinished, SessionEvent
-from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator, vouch
+from gym_gui.controllers.engine.session_events import EpisodeFinished, SessionEvent
+from gym_gui.controllers.engine.session_interface import LiveSettings, SessionSettings
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.execution import EpisodePlan
-from gym_gui.core.experiment_data import experiment_from_data
-from gym_gui.core.subjects import Subject
-from gym_gui.host.client import HostSession
+from gym_gui.core.experiment.execution import EpisodePlan
+from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.core.trusted.subjects import Subject
+from gym_gui.host.host_client import HostSession
 from gym_gui.host.orders import episode_message, launch_message
 from gym_gui.host.pb.session_pb2_grpc import SessionStub
-from gym_gui.host.process import HostLostError
-from gym_gui.host.service import greeting, pb
+from gym_gui.host.service_names import greeting, pb
+from gym_gui.host.session_process import HostLostError
 from gym_gui.services.rpc.address import UnixAddress
 from gym_gui.services.rpc.calling import Connection, Requests
 from gym_gui.services.store import Store
@@ -418,6 +418,6 @@ async def test_what_an_environment_needs_is_found_out_beside_the_loop(monkeypatc
         threads.append(threading.current_thread())
         return vouch(config)
 
-    monkeypatch.setattr("gym_gui.host.client.vouch", watched)
+    monkeypatch.setattr("gym_gui.host.host_client.vouch", watched)
     async with session():
         assert threads and threading.main_thread() not in threads

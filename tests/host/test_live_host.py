@@ -17,14 +17,14 @@ import numpy as np
 import psutil
 import pytest
 
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.resolved_operator import ResolvedOperator
-from gym_gui.controllers.session_events import SessionEvent
-from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+from gym_gui.controllers.engine.session_events import SessionEvent
+from gym_gui.controllers.engine.session_interface import LiveSettings, SessionSettings
+from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.live import LiveView
-from gym_gui.host.client import HostSession
+from gym_gui.host.host_client import HostSession
 from gym_gui.processes.tree import TAG
 from tests.support.engine import arena
 from tests.support.processes import Offspring, alive
@@ -325,8 +325,8 @@ async def test_a_host_that_is_killed_while_it_starts_is_a_reason(moment: str, of
 _CLIENT = """
 import asyncio, sys
 from pathlib import Path
-from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
-from gym_gui.host.client import HostSession
+from gym_gui.controllers.engine.session_interface import LiveSettings, SessionSettings
+from gym_gui.host.host_client import HostSession
 from tests.support.session_log import SessionLog
 from tests.support.watching import plans, resolved
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.analysis import compare_runs, open_run
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.script_execution import OperatorScriptExecutionManager, RunResult
-from gym_gui.core.experiment_data import experiment_from_data
-from gym_gui.host.client import HostSession
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager, RunResult
+from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.host.host_client import HostSession
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring
 from tests.support.runs import GATED, Gate, operator, played_here, slot

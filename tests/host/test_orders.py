@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gym_gui.controllers.session_interface import SessionReady
+from gym_gui.controllers.engine.session_interface import SessionReady
 from gym_gui.host.orders import ready_message, ready_of
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.replay_reel import Reel
-from gym_gui.controllers.replay_session import ReplayOrder
+from gym_gui.controllers.replays.replay_reel import Reel
+from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.host.replay import ReplaySession
+from gym_gui.host.replay_client import ReplaySession
 from gym_gui.host.replay_messages import replay_message, replay_order_of
-from gym_gui.host.service import pb
-from gym_gui.services.recorded_episode import load_episode
+from gym_gui.host.service_names import pb
+from gym_gui.services.runs.recorded_episode import load_episode
 from tests.support.engine import arena, player, record_run
 from tests.support.processes import Offspring
 

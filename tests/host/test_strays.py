@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.session_interface import SessionSettings
-from gym_gui.host.client import HostSession
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.engine.session_interface import SessionSettings
+from gym_gui.host.host_client import HostSession
 from gym_gui.workers.registry import WorkerTypeRegistry
-from tests.controllers.test_session_workers import operator
+from tests.controllers.engine.test_session_workers import operator
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring, alive
 from tests.support.session_log import SessionLog

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from gym_gui.core.drawing.packed_picture import pack
 from gym_gui.core.enums import ActionSource, Outcome
 from gym_gui.core.live import AgentView, Board, HumanQuestion, LiveView, Move, Pointing
-from gym_gui.core.packed_picture import pack
 from gym_gui.core.sight import Sight
 from gym_gui.core.spaces import to_space
-from gym_gui.host.service import pb
+from gym_gui.host.service_names import pb
 from gym_gui.host.views import (
     board_message,
     board_of,

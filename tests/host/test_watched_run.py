@@ -6,10 +6,10 @@ import asyncio
 from pathlib import Path
 
 from gym_gui.analysis import compare_runs
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
-from gym_gui.core.experiment_data import experiment_from_data
-from gym_gui.host.client import HostSession
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
+from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.host.host_client import HostSession
 from tests.support.processes import Offspring
 from tests.support.runs import operator, played_here
 from tests.support.session_log import SessionLog

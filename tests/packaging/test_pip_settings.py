@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "gym_gui" / "cli" / "pip_settings.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "gym_gui" / "cli" / "installing" / "pip_settings.py"
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from gym_gui.analysis.tournament import standings_of
+from gym_gui.analysis.compute.standings_builder import standings_of
 from tests.support.little_workers import PATIENT, little_worker
 from tests.support.processes import Offspring
 from tests.support.runs import Gate, MosaicRun

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.spaces import space_to_spec, to_space
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.fit import fit, incompatibility, pipeline_of, space_words

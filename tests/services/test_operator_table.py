@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
-from gym_gui.core.trust import Origin
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.trusted.trust import Origin
 from gym_gui.services.operator_table import OperatorTable
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gym_gui.core.assignment import LinkGroup, WorkerAssignment
 from gym_gui.core.config import ExecutionConfig, OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.assignment import LinkGroup, WorkerAssignment
 from gym_gui.services.experiment_file import load_experiment, needs_code
 from gym_gui.services.preset_store import PresetError, PresetStore
 from gym_gui.services.presets import CONFIGURATIONS, export_experiment

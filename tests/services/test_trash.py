@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.errors import UsageError
-from gym_gui.services.recorder import Recorder
+from gym_gui.services.runs.recorder import Recorder
 from gym_gui.services.trash import TrashError, put_back, throw_away
 
 

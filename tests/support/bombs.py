@@ -42,8 +42,8 @@ def _member(archive: zipfile.ZipFile, name: str, part: bytes, method: int = zipf
 def own_policy(folder: Path) -> Reader:
     """An export of a policy whose weights are zeros."""
     from gym_gui.core.errors import MosaicError
-    from gym_gui.services.policy_exchange import take_in
-    from gym_gui.services.policy_library import PolicyLibrary
+    from gym_gui.services.policies.policy_exchange import take_in
+    from gym_gui.services.policies.policy_library import PolicyLibrary
     from gym_gui.services.store import Store
     from mosaic_worker.checkpoint import DESCRIPTION, WEIGHTS
 
@@ -57,7 +57,7 @@ def own_policy(folder: Path) -> Reader:
 
 def sb3_data(folder: Path) -> Reader:
     """A file of Stable-Baselines3 whose JSON is packed."""
-    from mosaic_worker.importing import ImportRefused
+    from mosaic_worker.learning.importing import ImportRefused
     from sb3_worker.sb3_zip import read_zip
 
     file = folder / "model.zip"
@@ -69,7 +69,7 @@ def sb3_data(folder: Path) -> Reader:
 
 def sb3_weights(folder: Path) -> Reader:
     """One whose tensors are packed, which torch reads."""
-    from mosaic_worker.importing import ImportRefused
+    from mosaic_worker.learning.importing import ImportRefused
     from sb3_worker import sb3_zip
 
     packed = _deflated_pth(folder)
@@ -215,7 +215,7 @@ def rllib_array(folder: Path) -> Reader:
 
 def packed_rows(folder: Path) -> Reader:
     """Compressed rows of one line that does not end."""
-    from gym_gui.analysis.jsonl import read_lines
+    from gym_gui.analysis.records.jsonl import read_lines
 
     file = bomb_rows(folder / "run" / "operators" / "a" / "steps.jsonl.zst")
     from gym_gui.core.errors import MosaicError
@@ -227,7 +227,7 @@ def packed_rows_of_another_program(folder: Path) -> Reader:
     """The same, without a table of where frames are."""
     from backports.zstd import compress
 
-    from gym_gui.analysis.jsonl import read_lines
+    from gym_gui.analysis.records.jsonl import read_lines
     from gym_gui.core.errors import MosaicError
 
     file = folder / "run" / "operators" / "a" / "steps.jsonl.zst"
@@ -238,7 +238,7 @@ def packed_rows_of_another_program(folder: Path) -> Reader:
 
 def long_line(folder: Path) -> Reader:
     """A line as long as one may be, of the smallest values: read, with what that takes."""
-    from gym_gui.analysis.jsonl import read_lines
+    from gym_gui.analysis.records.jsonl import read_lines
     from mosaic_worker.plain_files import LONGEST_LINE
 
     file = folder / "run" / "operators" / "a" / "steps.jsonl"
@@ -249,7 +249,7 @@ def long_line(folder: Path) -> Reader:
 
 def bomb_rows(file: Path, megabytes: int = LONG) -> Path:
     """Write compressed rows that are one long line of small values."""
-    from gym_gui.analysis.packed_rows import FRAME, pack
+    from gym_gui.analysis.records.packed_rows import FRAME, pack
 
     file.parent.mkdir(parents=True, exist_ok=True)
     block = b"[]," * (FRAME // 3 + 1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gym_gui.analysis.charts import Interval, IntervalChart, OutcomeChart, PairChart, Side, TeamOutcome
-from gym_gui.analysis.comparison import Comparison
-from gym_gui.analysis.summary_numbers import Estimate, Share
+from gym_gui.analysis.findings.comparison import Comparison
+from gym_gui.analysis.statistics.summary_numbers import Estimate, Share
 
 
 def interval(

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gym_gui.controllers.lineup import Lineup
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
-from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
-from gym_gui.controllers.session import SessionController
-from gym_gui.controllers.session_events import OnSessionEvent
-from gym_gui.controllers.session_interface import SessionSettings
-from gym_gui.controllers.staffing import staff
-from gym_gui.core.assignment import OnInvalid, WorkerAssignment
+from gym_gui.controllers.engine.lineup import Lineup
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.controllers.engine.session import SessionController
+from gym_gui.controllers.engine.session_events import OnSessionEvent
+from gym_gui.controllers.engine.session_interface import SessionSettings
+from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
+from gym_gui.controllers.sessions.local_session import LocalSession
+from gym_gui.controllers.sessions.staffing import staff
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
-from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.experiment.assignment import OnInvalid, WorkerAssignment
+from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.policy_source import ActorContext
 from gym_gui.core.types import EpisodeSummary, StepSnapshot
 from gym_gui.workers.supervisor import SessionEvents, Supervisor

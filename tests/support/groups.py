@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gym_gui.services.trainer.folder import EPISODES, EVENTS, EXIT, QUEUE, REQUEST, RUNNER, RunFolder
+from gym_gui.services.trainer.training_folder import EPISODES, EVENTS, EXIT, QUEUE, REQUEST, RUNNER, RunFolder
 from tests.support.policies import PPO
 
 

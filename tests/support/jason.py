@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import SkipTest
 
-from gym_gui.cli.install import install_worker
+from gym_gui.cli.installing.install import install_worker
 
 if TYPE_CHECKING:
     import pytest

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.workers.discovery import discover
-from gym_gui.workers.environment import worker_environment
+from gym_gui.workers.environment_variables import worker_environment
 from gym_gui.workers.registry import WorkerTypeRegistry
 
 SPREAD = "mpe2/simple_spread_v3"

@@ -16,19 +16,19 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.environment_probe import EnvironmentProbe
-from gym_gui.controllers.environment_probe_child import Bench
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
-from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
+from gym_gui.controllers.sessions.local_session import LocalSession
+from gym_gui.controllers.setup.environment_probe import EnvironmentProbe
+from gym_gui.controllers.setup.environment_probe_child import Bench
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.host.ahead import HostAhead
-from gym_gui.host.process import HostOwner
 from gym_gui.host.replay_server import replayed
-from gym_gui.services import run_analysis
+from gym_gui.host.session_process import HostOwner
 from gym_gui.services.actor import NoopActor, RandomActor
 from gym_gui.services.experiment_file import load_experiment
+from gym_gui.services.runs import run_analysis
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.services.subprocess_job import USAGE, Finished
 
@@ -86,8 +86,8 @@ def plays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     def session(resolved: ResolvedOperator, settings: Any, on_event: Any, *, store: object) -> LocalSession:
         return _local_session(resolved.config, settings, on_event)
 
-    monkeypatch.setattr("gym_gui.ui.live.operator.open_host_session", local_session)
-    monkeypatch.setattr("gym_gui.host.client.HostSession", session)  # of experiment files
+    monkeypatch.setattr("gym_gui.ui.live.live_operator.open_host_session", local_session)
+    monkeypatch.setattr("gym_gui.host.host_client.HostSession", session)  # of experiment files
 
 
 class _HostsHere(HostAhead):
@@ -156,7 +156,7 @@ class _ReplaysHere:
 def replays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recorded episodes are played again in this process."""
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")  # as the child does, and for its reason
-    monkeypatch.setattr("gym_gui.host.replay.HostProcess", _ReplaysHere)
+    monkeypatch.setattr("gym_gui.host.replay_client.HostProcess", _ReplaysHere)
 
 
 async def _analysed_here(_module: str, *arguments: str) -> Finished:

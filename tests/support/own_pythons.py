@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from gym_gui import envs
-from gym_gui.cli.install_extras import install_environments, requirements_of
-from gym_gui.cli.installer import Installer, pinned
+from gym_gui.cli.installing.install_extras import install_environments, requirements_of
+from gym_gui.cli.installing.installer import Installer, pinned
 from gym_gui.core.interpreters import environment_folder, interpreter_of, is_complete, note_complete
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.envs.served import close_servers

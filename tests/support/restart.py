@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.window.main_window import MainWindow
 
 
 @contextmanager

@@ -13,11 +13,11 @@ from typing import Any
 import orjson
 
 from gym_gui.analysis import Run, open_run
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
+from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.core.config import Experiment
-from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.records import EpisodeRecord, StepRecord
 from gym_gui.processes.tree import TAG
 from tests.support.processes import Offspring

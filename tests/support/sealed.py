@@ -6,7 +6,7 @@ from pathlib import Path
 
 import orjson
 
-from gym_gui.analysis.run_digest import FILES, files_digests, run_digest
+from gym_gui.analysis.records.run_digest import FILES, files_digests, run_digest
 from gym_gui.core.record_digest import KEY
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from gym_gui.controllers.session_events import (
+from gym_gui.controllers.engine.session_events import (
     CallMade,
     EpisodeFinished,
     EpisodeRetried,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.workers.discovery import discover
-from gym_gui.workers.environment import worker_environment
+from gym_gui.workers.environment_variables import worker_environment
 from gym_gui.workers.launch import Launch
 from gym_gui.workers.registry import WorkerTypeRegistry
 

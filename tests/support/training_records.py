@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gym_gui.services.trainer.records import TrainingRecord
+from gym_gui.services.trainer.training_records import TrainingRecord
 
 
 def record(run_id: str = "a", **about: Any) -> TrainingRecord:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
-from gym_gui.core.execution import EpisodePlan
-from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.core.experiment.execution import EpisodePlan
+from gym_gui.core.experiment.experiment_data import experiment_from_data
 
 
 def resolved(

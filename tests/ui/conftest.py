@@ -24,7 +24,7 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QThread, QTimer
 from PyQt6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from gym_gui.controllers.environment_sheet_cache import SHEETS_FOLDER
+from gym_gui.controllers.setup.environment_sheet_cache import SHEETS_FOLDER
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
@@ -34,7 +34,7 @@ from gym_gui.ui.widgets import InlineMessage
 from tests.support.joint import joint_policy
 
 if TYPE_CHECKING:
-    from gym_gui.ui.main_window import MainWindow
+    from gym_gui.ui.window.main_window import MainWindow
 
 __all__ = ["joint_policy"]
 
@@ -181,7 +181,7 @@ def context(
 @pytest.fixture
 def window(context: AppContext, qtbot: object, finish: Callable[[object], object]) -> Iterator[MainWindow]:
     """The main window at its smallest size, shown; pages are closed at the end."""
-    from gym_gui.ui.main_window import MainWindow
+    from gym_gui.ui.window.main_window import MainWindow
 
     result = MainWindow(context)
     result.resize(1280, 800)

@@ -14,14 +14,14 @@ from PyQt6.QtCore import QLocale
 from PyQt6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
-from gym_gui.services.training_presets import TRAININGS, TrainingPreset
-from gym_gui.ui.main_window import MainWindow
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.services.trainings.training_presets import TRAININGS, TrainingPreset
 from gym_gui.ui.pages.operators import OperatorsTab
 from gym_gui.ui.preset_menu import PresetMenu
 from gym_gui.ui.results import exports
 from gym_gui.ui.results.comparison_view import ComparisonView
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
 from tests.support.no_processes import analyses_here
 from tests.ui.results.conftest import played_run, run

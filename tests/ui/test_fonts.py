@@ -10,10 +10,10 @@ from PyQt6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui import theme
-from gym_gui.ui.main_window import SMALLEST, MainWindow
 from gym_gui.ui.page import Page
 from gym_gui.ui.pages import places
 from gym_gui.ui.widgets import PageBar, PrimaryButton, QuietButton
+from gym_gui.ui.window.main_window import SMALLEST, MainWindow
 from tests.support.named import named
 from tests.support.no_processes import looks_here
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from PyQt6.QtCore import QAbstractAnimation, QTimer
 
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages import places
+from gym_gui.ui.window.main_window import MainWindow
 
 SELDOM_MS = 1000
 """What looks again and again looks no more often."""

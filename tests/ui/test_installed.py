@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.envs import make
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.context import AppContext

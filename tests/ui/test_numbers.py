@@ -10,9 +10,9 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.ui.agents.setting_controls import NumberBox, NumberControl
 from gym_gui.ui.numbers import count, local, read, screen, written
-from gym_gui.ui.train.numbers import return_in_words, steps_in_words
+from gym_gui.ui.training_numbers import return_in_words, steps_in_words
 from gym_gui.ui.widgets.number_fields import NumberField
-from gym_gui.workers.settings_schema import Setting
+from gym_gui.workers.settings.settings_schema import Setting
 
 
 @pytest.fixture(params=["de_DE", "fr_FR", "en_US"])

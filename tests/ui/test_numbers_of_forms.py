@@ -13,10 +13,10 @@ from PyQt6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 import gym_gui.ui
-from gym_gui.controllers.play_setup import Clock
-from gym_gui.core.execution import TimeControl
-from gym_gui.services.training_choices import find_trainers
-from gym_gui.ui import settings as declared
+from gym_gui.controllers.setup.play_setup import Clock
+from gym_gui.core.experiment.execution import TimeControl
+from gym_gui.services.trainings.training_choices import find_trainers
+from gym_gui.ui import window_settings as declared
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.numbers import read, written
 from gym_gui.ui.play.clock_rows import ClockRows
@@ -25,7 +25,7 @@ from gym_gui.ui.train.run_numbers import RunNumbers
 from gym_gui.ui.widgets import SeedBox
 from gym_gui.ui.widgets.number_fields import IntegerField, NumberField
 from gym_gui.workers.discovery import known_workers
-from gym_gui.workers.settings_schema import Setting
+from gym_gui.workers.settings.settings_schema import Setting
 from tests.support.named import named
 
 LOCALES = ("de_DE", "en_US", "ja_JP", "C")

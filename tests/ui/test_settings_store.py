@@ -9,8 +9,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from gym_gui.core.errors import UsageError
-from gym_gui.ui import settings
-from gym_gui.ui.settings import Settings, SettingsStore
+from gym_gui.ui import window_settings
+from gym_gui.ui.window_settings import Settings, SettingsStore
 
 
 def test_a_change_is_saved_at_once_and_read_again(tmp_path: Path, qtbot: QtBot) -> None:
@@ -59,7 +59,7 @@ def test_what_does_not_fit_is_refused_with_the_way_out(
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", '{"frame_rate": "x", "theme": "dark", "gone": 1}'])
 def test_a_damaged_file_loses_only_what_is_damaged(tmp_path: Path, text: str) -> None:
-    (tmp_path / settings.FILE).write_text(text)
+    (tmp_path / window_settings.FILE).write_text(text)
     expected = Settings(theme="dark") if "dark" in text else Settings()
     assert SettingsStore(tmp_path).values == expected
 
@@ -72,10 +72,10 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert store.values.theme == "dark"
 
 
-@pytest.mark.parametrize("name", settings.names())
+@pytest.mark.parametrize("name", window_settings.names())
 def test_every_setting_is_declared_whole(name: str) -> None:
-    says = settings.about(name)
+    says = window_settings.about(name)
     assert says.section
     assert says.title
     assert says.text.endswith(".")
-    assert settings.checked(name, settings.default(name)) == settings.default(name)
+    assert window_settings.checked(name, window_settings.default(name)) == window_settings.default(name)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PyQt6.QtGui import QKeySequence
 
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages import places
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.no_processes import looks_here
 
 __all__ = ["looks_here"]

@@ -16,7 +16,7 @@ from PyQt6.QtGui import QColor, QFontMetrics, QGuiApplication, QStyleHints
 from PyQt6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from gym_gui.core.colours import FURTHER_COLOURS
+from gym_gui.core.drawing.colours import FURTHER_COLOURS
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.renderers import FrameView

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.services.operator_table import OperatorTable
 from tests.support.fake_model_server import FakeModelServer, Reply
 from tests.support.processes import strangers

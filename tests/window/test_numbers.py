@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.services.training_presets import TrainingPreset, save_training
+from gym_gui.services.trainings.training_presets import TrainingPreset, save_training
 from tests.window.desktop import Desktop, missing
 from tests.window.program import Program
 

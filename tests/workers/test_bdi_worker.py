@@ -16,14 +16,14 @@ from typing import Any
 import psutil
 import pytest
 
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.session_interface import SessionSettings
-from gym_gui.controllers.verification import verify
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.engine.session_interface import SessionSettings
+from gym_gui.controllers.reexecution.verification import verify
+from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.core.errors import MosaicError
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
-from tests.controllers.test_session_workers import operator
+from tests.controllers.engine.test_session_workers import operator
 from tests.support.commands import ROOT
 from tests.support.engine import plans
 from tests.support.runs import played_here

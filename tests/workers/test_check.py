@@ -14,9 +14,9 @@ import pytest
 
 from gym_gui.core.paradigms.check import Status
 from gym_gui.workers.check import FINDINGS, WorkerCheckReport, check_worker
-from gym_gui.workers.check_rounds import Rounds
-from gym_gui.workers.check_session import Ledger, check_session
-from gym_gui.workers.check_spaces import observation_space_for
+from gym_gui.workers.contract.check_rounds import Rounds
+from gym_gui.workers.contract.check_session import Ledger, check_session
+from gym_gui.workers.contract.check_spaces import observation_space_for
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.supervisor import SlotRequest

@@ -16,9 +16,9 @@ import pytest
 from PIL import Image
 
 from gym_gui.cli.contract_tests import check_worker
-from gym_gui.controllers.resolved_operator import resolve_operator
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.core.errors import UsageError
-from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.experiment.experiment_data import experiment_from_data
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Batch, Invalid, LoadError, PolicyFailed, Slot, Worker
 from tests.support.runs import played_here

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from gym_gui.cli.contract_tests import check_worker
-from gym_gui.controllers.resolved_operator import resolve_operator
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.core.errors import MosaicError
-from tests.controllers import test_session_workers as sessions
-from tests.controllers.test_session_workers import operator
+from tests.controllers.engine import test_session_workers as sessions
+from tests.controllers.engine.test_session_workers import operator
 from tests.support.session_log import SessionLog
 
 

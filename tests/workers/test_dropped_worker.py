@@ -10,9 +10,9 @@ import gymnasium as gym
 import pytest
 
 from gym_gui.analysis import open_run
-from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import Answer, Decision
 from gym_gui.services.backends import SlotInfo

@@ -10,11 +10,11 @@ import pytest
 
 from gym_gui import evaluate
 from gym_gui.cli.contract_tests import check_worker
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.session_interface import SessionSettings
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.engine.session_interface import SessionSettings
+from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.core.errors import MosaicError
-from tests.controllers.test_session_workers import operator
+from tests.controllers.engine.test_session_workers import operator
 from tests.support.engine import plans
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time

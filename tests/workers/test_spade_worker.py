@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("agentspeak")
 
-from gym_gui.cli.install import install_worker
+from gym_gui.cli.installing.install import install_worker
 from gym_gui.core.errors import MosaicError
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry

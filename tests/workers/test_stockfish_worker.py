@@ -6,10 +6,10 @@ from typing import Any
 
 import psutil
 
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.session_interface import SessionSettings
-from tests.controllers.test_session_workers import operator
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.engine.session_interface import SessionSettings
+from gym_gui.controllers.sessions.local_session import LocalSession
+from tests.controllers.engine.test_session_workers import operator
 from tests.support.engine import plans
 from tests.support.session_log import SessionLog
 from tests.support.waiting import eventually, in_time

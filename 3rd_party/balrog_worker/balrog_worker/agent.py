@@ -17,7 +17,7 @@ from omegaconf import OmegaConf
 
 from balrog_worker.settings import FEW_SHOT, BalrogSettings
 from mosaic_env_server.shims.balrog import balrog_config
-from mosaic_llm_worker.servers import Completion, Message
+from mosaic_llm_worker.chat_servers.servers import Completion, Message
 
 _NOT_SENT = "vllm"
 """The client that its factory makes, which is replaced before anything is asked of it."""

@@ -12,8 +12,8 @@ from balrog_worker.agent import Agent
 from balrog_worker.naming import named, refuse_unsayable
 from balrog_worker.settings import ASKS_NOBODY, BalrogSettings
 from mosaic_llm_worker.calls import Caller, DryRun, Unanswered, wanted_by
+from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Message, Place
 from mosaic_llm_worker.server_settings import call_seed
-from mosaic_llm_worker.servers import Ask, Completion, Message, Place
 from mosaic_worker.concurrent import AsyncWorker
 from mosaic_worker.worker import (
     Actions,

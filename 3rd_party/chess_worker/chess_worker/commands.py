@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, cast
 
+from mosaic_llm_worker.chat_servers.servers import Tool, ToolCall
 from mosaic_llm_worker.parsing.cleaning import without_markup, without_thinking
-from mosaic_llm_worker.servers import Tool, ToolCall
 
 BOARD: Final = "get_current_board"
 MOVES: Final = "get_legal_moves"

@@ -8,7 +8,7 @@ from typing import Any, Final
 import chess
 
 from chess_worker.commands import BOARD, MOVE, MOVES, TOOLS, Command, UnreadableError, read_call, read_text
-from mosaic_llm_worker.servers import Completion, Message, Tool
+from mosaic_llm_worker.chat_servers.servers import Completion, Message, Tool
 from stockfish_worker.position import Position
 
 _LEGAL_LINE: Final = "Legal moves:"

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from chess_worker.dialogue import Dialogue
 from chess_worker.settings import ChessSettings
 from mosaic_llm_worker.calls import Caller, DryRun, Unanswered, wanted_by
+from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Place
 from mosaic_llm_worker.server_settings import call_seed, said
-from mosaic_llm_worker.servers import Ask, Completion, Place
 from mosaic_worker.concurrent import AsyncWorker
 from mosaic_worker.worker import Actions, Decision, EpisodeEnd, EpisodeStart, Invalid, LoadError, Slot
 from stockfish_worker.position import Position, refusal

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chess_worker.commands import BOARD, MOVE, MOVES, TOOLS, Command, UnreadableError, read_call, read_text
 from chess_worker.dialogue import read_move
-from mosaic_llm_worker.servers import ToolCall
+from mosaic_llm_worker.chat_servers.servers import ToolCall
 
 
 @pytest.mark.parametrize(

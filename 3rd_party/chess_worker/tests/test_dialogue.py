@@ -7,7 +7,7 @@ from typing import Any
 import chess
 
 from chess_worker.dialogue import Dialogue
-from mosaic_llm_worker.servers import Completion, ToolCall
+from mosaic_llm_worker.chat_servers.servers import Completion, ToolCall
 from stockfish_worker.position import Position
 
 TEXT = f"You are to move, with white.\n8 r n b q k b n r\nFEN: {chess.STARTING_FEN}\nLegal moves: Na3, Nc3"

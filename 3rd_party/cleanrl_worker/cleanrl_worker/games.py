@@ -26,8 +26,8 @@ from cleanrl_worker.seated_policy import SeatedPolicy, seated
 from cleanrl_worker.vector_environments import Seen, Transition
 from mosaic_worker.environments import open_learner_session
 from mosaic_worker.failures import described, one_line, with_place
+from mosaic_worker.learning.training_command import TrainingFailed
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError
-from mosaic_worker.training_command import TrainingFailed
 from mosaic_worker.worker import LoadError
 
 _MOST_FAILURES = 5

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mosaic_worker.checkpoint_worker import Draws
+from mosaic_worker.playing.checkpoint_worker import Draws
 from mosaic_worker.spaces import Space
 
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)

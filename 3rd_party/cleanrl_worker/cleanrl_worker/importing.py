@@ -27,12 +27,12 @@ from typing import Any
 from cleanrl_worker.config.base import ConfigError
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
-from mosaic_worker.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.learning.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.learning.training_report import moment
 from mosaic_worker.limits import check_torch_archive, memory_for
 from mosaic_worker.plain_files import open_file
 from mosaic_worker.preprocessing import Pipeline, check_steps
 from mosaic_worker.spaces import Space
-from mosaic_worker.training_report import moment
 
 _LARGEST = 2**30
 _JSON_BYTES = 2**20

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from cleanrl_worker.environments import OURS, Steps
 from mosaic_worker.failures import described
-from mosaic_worker.joint_env import JointEnv, make_joint
+from mosaic_worker.learning.joint_env import JointEnv, make_joint
 
 MOST_STEPS = 20_000
 """Longer episodes are not gone on with: playing them again would take too long."""

@@ -21,9 +21,9 @@ from cleanrl_worker.moments import RewardScale, RunningMoments
 from cleanrl_worker.vector_environments import CLIP, Seen, Transition
 from mosaic_worker.checkpoint import PolicyPart
 from mosaic_worker.gymnasium_spaces import describe
-from mosaic_worker.joint_env import make_joint, make_parallel
+from mosaic_worker.learning.joint_env import make_joint, make_parallel
+from mosaic_worker.learning.training_command import TrainingFailed
 from mosaic_worker.preprocessing import Pipeline, check_steps
-from mosaic_worker.training_command import TrainingFailed
 
 
 class JointTransition(NamedTuple):
@@ -41,7 +41,7 @@ class JointTransition(NamedTuple):
 
 
 class GroupView:
-    """A group's rows as the environments of one learner, see :class:`cleanrl_worker.ppo.PPO`.
+    """A group's rows as the environments of one learner, see :class:`cleanrl_worker.algorithms.ppo.PPO`.
 
     Args:
         group: The group.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cleanrl_worker.policy import Policy
 from mosaic_worker import rng
-from mosaic_worker.checkpoint_worker import CheckpointWorker
+from mosaic_worker.playing.checkpoint_worker import CheckpointWorker
 
 
 class CleanRLWorker(CheckpointWorker):

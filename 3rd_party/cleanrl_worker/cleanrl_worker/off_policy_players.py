@@ -1,7 +1,7 @@
 """Playing what DQN, C51, DDPG, TD3 and SAC have learnt; needs no environment library.
 
-All arrays have the rows of :data:`mosaic_worker.full_batches.BATCH`; draws depend on the decision's own
-numbers alone.
+All arrays have the rows of :data:`mosaic_worker.playing.full_batches.BATCH`; draws depend on the decision's
+own numbers alone.
 """
 
 # torch annotates only part of its functions.
@@ -18,8 +18,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from cleanrl_worker.algorithms.exploration import normals, random_legal
 from cleanrl_worker.bounds import Bounds
-from cleanrl_worker.exploration import normals, random_legal
 from cleanrl_worker.heads import Draws
 from cleanrl_worker.network import Encoding, widths
 from cleanrl_worker.off_policy_networks import ActionValues, ActorAndCritics, mean_values, support

@@ -18,9 +18,9 @@ from torch import Tensor, nn
 
 from cleanrl_worker.registry import player_class
 from mosaic_worker.checkpoint import DESCRIPTION, PolicyDescription, read_checkpoint
-from mosaic_worker.checkpoint_worker import Choices, Draws
-from mosaic_worker.full_batches import BATCH, in_batches
-from mosaic_worker.joint_policy import JointPolicy
+from mosaic_worker.playing.checkpoint_worker import Choices, Draws
+from mosaic_worker.playing.full_batches import BATCH, in_batches
+from mosaic_worker.playing.joint_policy import JointPolicy
 from mosaic_worker.worker import LoadError
 
 WORKER = "cleanrl_worker"

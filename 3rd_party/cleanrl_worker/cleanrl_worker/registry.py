@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mosaic_worker.training_command import named
+from mosaic_worker.learning.training_command import named
 
 if TYPE_CHECKING:  # playing needs no pydantic, which takes a third of a second to import
     from cleanrl_worker.config.base import TrainingConfig
@@ -29,7 +29,7 @@ class Algorithm:
         masks: Whether it never plays what an action mask forbids.
         recurrent: Whether it remembers earlier observations of the episode.
         config: ``module:Class`` of its settings.
-        train: ``module:function`` with the signature of :func:`cleanrl_worker.ppo.train`.
+        train: ``module:function`` with the signature of :func:`cleanrl_worker.algorithms.ppo.train`.
         paradigms: How agents take turns where it learns: ``SINGLE_AGENT``, ``SIMULTANEOUS``, ``SEQUENTIAL``.
         joint: Whether several agents learn, each for itself or together.
         networks: ``module:Class`` of the player by ``network["type"]`` of ``policy.json``.
@@ -70,7 +70,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "ppo",
             "PPO",
             config="cleanrl_worker.config.ppo:PPOConfig",
-            train="cleanrl_worker.ppo:train",
+            train="cleanrl_worker.algorithms.ppo:train",
             networks=_ACTOR_CRITIC,
             actions=("discrete", "multi_discrete", "continuous"),
             masks=True,
@@ -79,7 +79,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "ppo_lstm",
             "PPO with LSTM",
             config="cleanrl_worker.config.ppo:PPOLSTMConfig",
-            train="cleanrl_worker.ppo_lstm:train",
+            train="cleanrl_worker.algorithms.ppo_lstm:train",
             networks={"actor_critic_lstm": "cleanrl_worker.players:RecurrentPlayer"},
             actions=("discrete", "multi_discrete", "continuous"),
             masks=True,
@@ -89,7 +89,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "ippo",
             "IPPO",
             config="cleanrl_worker.config.joint:IPPOConfig",
-            train="cleanrl_worker.ippo:train",
+            train="cleanrl_worker.algorithms.ippo:train",
             networks=_JOINT,
             actions=("discrete", "multi_discrete", "continuous"),
             masks=True,
@@ -100,7 +100,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "mappo",
             "MAPPO",
             config="cleanrl_worker.config.joint:MAPPOConfig",
-            train="cleanrl_worker.mappo:train",
+            train="cleanrl_worker.algorithms.mappo:train",
             networks=_JOINT,
             actions=("discrete", "multi_discrete", "continuous"),
             observations=("vector",),
@@ -112,7 +112,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "self_play",
             "Self-play",
             config="cleanrl_worker.config.self_play:SelfPlayConfig",
-            train="cleanrl_worker.self_play:train",
+            train="cleanrl_worker.algorithms.self_play:train",
             networks=_ACTOR_CRITIC,
             masks=True,
             paradigms=("SEQUENTIAL", "SIMULTANEOUS"),
@@ -121,7 +121,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "dqn",
             "DQN",
             config="cleanrl_worker.config.dqn:DQNConfig",
-            train="cleanrl_worker.dqn:train",
+            train="cleanrl_worker.algorithms.dqn:train",
             networks={"q_network": "cleanrl_worker.off_policy_players:QPlayer"},
             masks=True,
         ),
@@ -129,7 +129,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "c51",
             "C51",
             config="cleanrl_worker.config.dqn:C51Config",
-            train="cleanrl_worker.c51:train",
+            train="cleanrl_worker.algorithms.c51:train",
             networks={"categorical_q_network": "cleanrl_worker.off_policy_players:QPlayer"},
             masks=True,
         ),
@@ -137,7 +137,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "ddpg",
             "DDPG",
             config="cleanrl_worker.config.continuous:DDPGConfig",
-            train="cleanrl_worker.ddpg:train",
+            train="cleanrl_worker.algorithms.ddpg:train",
             networks=_DETERMINISTIC,
             actions=("continuous",),
             observations=("vector",),
@@ -146,7 +146,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "td3",
             "TD3",
             config="cleanrl_worker.config.continuous:TD3Config",
-            train="cleanrl_worker.td3:train",
+            train="cleanrl_worker.algorithms.td3:train",
             networks=_DETERMINISTIC,
             actions=("continuous",),
             observations=("vector",),
@@ -155,7 +155,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
             "sac",
             "SAC",
             config="cleanrl_worker.config.continuous:SACConfig",
-            train="cleanrl_worker.sac:train",
+            train="cleanrl_worker.algorithms.sac:train",
             networks={"gaussian_actor": "cleanrl_worker.off_policy_players:ActorPlayer"},
             actions=("continuous",),
             observations=("vector",),

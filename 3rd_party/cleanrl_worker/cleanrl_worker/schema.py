@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from cleanrl_worker.registry import ALGORITHMS
-from mosaic_worker.training_schema import write_schema
+from mosaic_worker.learning.training_schema import write_schema
 
 FILE = Path(__file__).resolve().parents[1] / "train_schema.json"
 

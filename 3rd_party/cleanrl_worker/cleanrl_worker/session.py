@@ -21,10 +21,10 @@ from cleanrl_worker.joint_environments import JointEnvironments
 from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
 from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_report import RECENT, Scalars, TrainingReport, moment, versions
+from mosaic_worker.learning.training_state import State, write_state
 from mosaic_worker.training import TrainingRun
-from mosaic_worker.training_command import TrainingFailed
-from mosaic_worker.training_report import RECENT, Scalars, TrainingReport, moment, versions
-from mosaic_worker.training_state import State, write_state
 
 WORKER = "cleanrl_worker"
 _PACKAGES = ("torch", "gymnasium", "numpy", "safetensors")
@@ -196,7 +196,7 @@ class Session:
     def _film(self, step: int, learner: Learner) -> None:
         from cleanrl_worker.evaluate import film
         from cleanrl_worker.policy import load_policy
-        from mosaic_worker.film import CannotFilm
+        from mosaic_worker.learning.film import CannotFilm
 
         self._filmed = step
         try:

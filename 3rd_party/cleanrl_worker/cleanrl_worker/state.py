@@ -1,4 +1,5 @@
-"""What learners keep of themselves, for a training that goes on; see :mod:`mosaic_worker.training_state`."""
+"""What learners keep of themselves, for a training that goes on; see
+:mod:`mosaic_worker.learning.training_state`."""
 
 # torch annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -10,8 +11,8 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from cleanrl_worker.adam import Adam
-from mosaic_worker.training_state import State, entries_under
+from cleanrl_worker.algorithms.adam import Adam
+from mosaic_worker.learning.training_state import State, entries_under
 
 
 def pack_module(prefix: str, module: nn.Module, state: State) -> None:

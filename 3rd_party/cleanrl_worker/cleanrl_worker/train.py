@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from cleanrl_worker.registry import ALGORITHMS, Algorithm
+from mosaic_worker.learning.training_arguments import end_with, run_command_line
 from mosaic_worker.training import TrainingRun
-from mosaic_worker.training_arguments import end_with, run_command_line
 
 
 def main(argv: Sequence[str] | None = None) -> int:

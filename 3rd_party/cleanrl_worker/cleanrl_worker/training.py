@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
 
+from cleanrl_worker.algorithms.self_play import evaluate as evaluate_in_league
+from cleanrl_worker.algorithms.self_play import make_games
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from cleanrl_worker.config.joint import JointConfig
 from cleanrl_worker.config.ppo import OnPolicyConfig
@@ -21,15 +23,13 @@ from cleanrl_worker.games import Games
 from cleanrl_worker.joint_environments import GroupView, JointEnvironments
 from cleanrl_worker.policy import Policy, load_policy, read_weights
 from cleanrl_worker.registry import Algorithm, load
-from cleanrl_worker.self_play import evaluate as evaluate_in_league
-from cleanrl_worker.self_play import make_games
 from cleanrl_worker.session import JointSession, Session
 from cleanrl_worker.vector_environments import Environments
-from mosaic_worker.evaluation import finish
+from mosaic_worker.learning.evaluation import finish
+from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_memory import check_room
+from mosaic_worker.learning.training_state import State, begin
 from mosaic_worker.training import TENSORBOARD, TrainingRun
-from mosaic_worker.training_command import TrainingFailed
-from mosaic_worker.training_memory import check_room
-from mosaic_worker.training_state import State, begin
 
 
 def train(

@@ -29,8 +29,8 @@ from cleanrl_worker.environments import (
 )
 from cleanrl_worker.moments import RewardScale, RunningMoments
 from mosaic_worker.failures import described
+from mosaic_worker.learning.training_command import TrainingFailed
 from mosaic_worker.preprocessing import check_steps
-from mosaic_worker.training_command import TrainingFailed
 
 CLIP = 10.0
 """Normalised observations and rewards are cut off here."""

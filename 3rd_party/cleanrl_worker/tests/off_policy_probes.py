@@ -15,8 +15,8 @@ from gymnasium import spaces
 from cleanrl_worker.registry import algorithm, load
 from cleanrl_worker.session import Session
 from cleanrl_worker.vector_environments import Environments
+from mosaic_worker.learning.training_state import read_state
 from mosaic_worker.training import TrainingRun, ask
-from mosaic_worker.training_state import read_state
 
 _UNIT = spaces.Box(-1.0, 1.0, (1,), np.float32)
 _LOW, _HIGH = np.array([-2.0, 10.0], np.float32), np.array([6.0, 30.0], np.float32)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from cleanrl_worker.adam import Adam
+from cleanrl_worker.algorithms.adam import Adam
 
 
 def gradients(step: int, parameters: list[nn.Parameter]) -> list[Tensor | None]:

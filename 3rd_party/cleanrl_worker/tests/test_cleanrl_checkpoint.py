@@ -199,7 +199,7 @@ def test_describing_needs_no_torch_playing_no_gymnasium_and_learning_no_compiler
         "import cleanrl_worker.main; from cleanrl_worker.policy import Policy; "
         f"Policy.load({str(kept)!r}); "
         "assert not {'gymnasium', 'tensorboard', 'sympy'} & set(sys.modules), 'heavy'; "
-        "import torch; from cleanrl_worker.adam import Adam; "
+        "import torch; from cleanrl_worker.algorithms.adam import Adam; "
         "rate = torch.nn.Parameter(torch.ones(2)); rate.sum().backward(); "
         "Adam([rate], 0.1, 1e-8).step(); Adam([rate], 0.1, 1e-8, fused=True).step(); "
         "assert not {'torch._dynamo', 'sympy'} & set(sys.modules), 'a compiler'"

@@ -12,8 +12,8 @@ from cleanrl_worker import session
 from cleanrl_worker.continuable import Continuable
 from cleanrl_worker.environments import make_environment
 from cleanrl_worker.train import main
+from mosaic_worker.learning.training_state import read_state
 from mosaic_worker.training import ask
-from mosaic_worker.training_state import read_state
 
 SMALL = ["--num-envs=2", "--num-steps=64", "--hidden", "16"]
 WAYS = {
@@ -38,7 +38,7 @@ def test_a_cut_training_equals_one_that_was_not(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stopped in the middle of episodes, gone on with in an environment made anew."""
-    monkeypatch.setattr("mosaic_worker.evaluation.EVALUATION_SEEDS", (10_000,))
+    monkeypatch.setattr("mosaic_worker.learning.evaluation.EVALUATION_SEEDS", (10_000,))
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     args = [*SMALL, *WAYS[way], "--no-anneal-lr"]
     assert main([*args, f"--out={whole}", "--total-steps=512"]) == 0

@@ -11,7 +11,7 @@ import pytest
 
 from cleanrl_worker.registry import ALGORITHMS, load
 from cleanrl_worker.schema import FILE
-from mosaic_worker.training_schema import schema_text, write_schema
+from mosaic_worker.learning.training_schema import schema_text, write_schema
 
 WRITTEN: dict[str, Any] = json.loads(FILE.read_text("utf-8"))["algorithms"]
 

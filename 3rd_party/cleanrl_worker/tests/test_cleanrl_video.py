@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from cleanrl_worker.train import main
-from mosaic_worker.film import CannotFilm, write_film
+from mosaic_worker.learning.film import CannotFilm, write_film
 
 SMALL = ["--num-envs=4", "--num-steps=32", "--hidden", "8", "--total-steps=512"]
 

@@ -13,7 +13,7 @@ import pytest
 from cleanrl_worker.evaluate import episode_returns
 from cleanrl_worker.policy import Policy, load_policy, read_weights
 from cleanrl_worker.train import main
-from mosaic_worker.joint_policy import JointPolicy
+from mosaic_worker.playing.joint_policy import JointPolicy
 
 SHORT = [
     "--num-envs=8", "--num-steps=20", "--hidden", "32", "--learning-rate=5e-3", "--total-steps=3200",

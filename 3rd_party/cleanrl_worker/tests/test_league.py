@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cleanrl_worker.algorithms.league import League, Member
 from cleanrl_worker.config.base import ConfigError
-from cleanrl_worker.league import League, Member
 
 
 def league_of(folder: Path, *ratings: float) -> League:

@@ -15,7 +15,7 @@ from off_policy_probes import train
 from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.registry import algorithm
-from mosaic_worker.training_command import TrainingFailed
+from mosaic_worker.learning.training_command import TrainingFailed
 
 off_policy_probes_fixture = off_policy_probes.off_policy_probes
 VALUES, ACTORS = ("dqn", "c51"), ("ddpg", "td3", "sac")
@@ -180,7 +180,7 @@ def test_one_seed_gives_equal_bits_in_one_piece_and_in_two(name: str, tmp_path: 
 def test_a_training_whose_ring_was_too_large_to_keep_fills_it_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cleanrl_worker.replay.KEPT_BYTES", 10)
+    monkeypatch.setattr("cleanrl_worker.algorithms.replay.KEPT_BYTES", 10)
     learn("dqn", "CartPole-v1", tmp_path, stop_at=100, **SHORT)
     learner = learn("dqn", "CartPole-v1", tmp_path, resume=True, **SHORT)
     assert len(learner.ring) == 80

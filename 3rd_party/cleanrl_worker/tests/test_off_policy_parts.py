@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-import cleanrl_worker.replay as replay
+import cleanrl_worker.algorithms.replay as replay
+from cleanrl_worker.algorithms.c51 import cross_entropy, next_distribution, project
+from cleanrl_worker.algorithms.dqn import action_value_targets, td_loss
+from cleanrl_worker.algorithms.exploration import linear_schedule, normals, random_legal
+from cleanrl_worker.algorithms.replay import ReplayBuffer
+from cleanrl_worker.algorithms.td3 import smoothed
 from cleanrl_worker.bounds import Bounds
-from cleanrl_worker.c51 import cross_entropy, next_distribution, project
-from cleanrl_worker.dqn import action_value_targets, td_loss
-from cleanrl_worker.exploration import linear_schedule, normals, random_legal
 from cleanrl_worker.network import Encoding
 from cleanrl_worker.off_policy_networks import (
     ActorAndCritics,
@@ -26,8 +28,6 @@ from cleanrl_worker.off_policy_networks import (
     squash,
     support,
 )
-from cleanrl_worker.replay import ReplayBuffer
-from cleanrl_worker.td3 import smoothed
 from cleanrl_worker.vector_environments import Seen, Transition
 
 RNG = np.random.default_rng(3)

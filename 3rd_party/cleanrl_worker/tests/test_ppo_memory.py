@@ -12,10 +12,10 @@ import pytest
 import torch
 from torch import Tensor
 
+from cleanrl_worker.algorithms.ppo_lstm import again, forget
 from cleanrl_worker.evaluate import episode_returns
 from cleanrl_worker.network import Architecture, Encoding, RecurrentActorCritic
 from cleanrl_worker.policy import Policy
-from cleanrl_worker.ppo_lstm import again, forget
 from cleanrl_worker.train import main
 
 

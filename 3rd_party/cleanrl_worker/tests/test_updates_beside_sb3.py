@@ -29,14 +29,14 @@ from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from stable_baselines3.common.vec_env import DummyVecEnv
 from torch import Tensor, nn
 
+from cleanrl_worker.algorithms.ppo import PPO, Rollout, update
+from cleanrl_worker.algorithms.replay import Batch, ReplayBuffer
+from cleanrl_worker.algorithms.td3 import TD3
 from cleanrl_worker.bounds import Bounds
 from cleanrl_worker.config.continuous import TD3Config
 from cleanrl_worker.config.ppo import MINIBATCH, PPOConfig
 from cleanrl_worker.network import Encoding, Linear
 from cleanrl_worker.off_policy_networks import ActorAndCritics, Heads
-from cleanrl_worker.ppo import PPO, Rollout, update
-from cleanrl_worker.replay import Batch, ReplayBuffer
-from cleanrl_worker.td3 import TD3
 
 Pair = tuple[Tensor, Tensor]
 """A parameter of ours, and the library's, in one shape."""

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from mosaic_llm_worker.chat_servers.servers import Ask, Message
 from mosaic_llm_worker.images import picture
-from mosaic_llm_worker.servers import Ask, Message
 from mosaic_worker.worker import LimitReached
 
 PRICES: Final = Path(__file__).with_name("prices.toml")

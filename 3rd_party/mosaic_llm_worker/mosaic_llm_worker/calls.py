@@ -31,11 +31,19 @@ from mosaic_llm_worker.cassette import (
     kept_messages,
     kept_tokens,
 )
-from mosaic_llm_worker.pace import Pace, turns_of
-from mosaic_llm_worker.providers import open_server
+from mosaic_llm_worker.chat_servers.pace import Pace, turns_of
+from mosaic_llm_worker.chat_servers.providers import open_server
+from mosaic_llm_worker.chat_servers.servers import (
+    Ask,
+    ChatServer,
+    Completion,
+    Message,
+    Place,
+    ServerError,
+    too_slow,
+)
 from mosaic_llm_worker.reach import why_silent
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
-from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Message, Place, ServerError, too_slow
 from mosaic_worker.rng import bits_of
 from mosaic_worker.worker import CannotGoOn, EpisodeStart, LimitReached, LoadError, PolicyFailed, Slot
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from mosaic_llm_worker.chat_servers.servers import Completion, Message, Place, ToolCall
 from mosaic_llm_worker.images import picture
-from mosaic_llm_worker.servers import Completion, Message, Place, ToolCall
 from mosaic_worker.plain_files import lines, open_file
 
 

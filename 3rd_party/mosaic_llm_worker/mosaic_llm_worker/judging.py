@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from mosaic_llm_worker.chat_servers.servers import Completion
 from mosaic_llm_worker.forms import written
 from mosaic_llm_worker.parsing import Reader, Reading
-from mosaic_llm_worker.servers import Completion
 from mosaic_llm_worker.votes import majority
 from mosaic_worker.worker import Decision
 

@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple
 
 from mosaic_llm_worker.budget import most_tokens
 from mosaic_llm_worker.calls import Caller, DryRun, Spent, Unanswered, wanted_by
+from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Message, Place
 from mosaic_llm_worker.forms import answer_text, schema, written
 from mosaic_llm_worker.judging import SUMMARY_TURN, action_name, judge
 from mosaic_llm_worker.memory import Memory, Refused, Turn
 from mosaic_llm_worker.parsing import Reader
 from mosaic_llm_worker.prompt import Prompter
 from mosaic_llm_worker.server_settings import call_seed
-from mosaic_llm_worker.servers import Ask, Completion, Message, Place
 from mosaic_llm_worker.settings import LlmSettings
 from mosaic_llm_worker.templates import PromptError
 from mosaic_worker.worker import (

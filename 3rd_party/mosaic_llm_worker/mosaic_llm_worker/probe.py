@@ -17,10 +17,10 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from mosaic_llm_worker.providers import open_server
-from mosaic_llm_worker.replies import as_object
+from mosaic_llm_worker.chat_servers.providers import open_server
+from mosaic_llm_worker.chat_servers.replies import as_object
+from mosaic_llm_worker.chat_servers.servers import Ask, ChatServer, ServerError, too_slow
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings, said
-from mosaic_llm_worker.servers import Ask, ChatServer, ServerError, too_slow
 
 _QUESTION: Final = [{"role": "user", "content": "Answer with the one word: ready"}]
 _FEW_TOKENS: Final = 16

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 from urllib.parse import urlsplit
 
-from mosaic_llm_worker.providers import open_server
+from mosaic_llm_worker.chat_servers.providers import open_server
+from mosaic_llm_worker.chat_servers.servers import ChatServer, ServerError, too_slow
+from mosaic_llm_worker.chat_servers.transport import Refused
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
-from mosaic_llm_worker.servers import ChatServer, ServerError, too_slow
-from mosaic_llm_worker.transport import Refused
 
 _LONGEST_S: Final = 20.0
 _TRIES: Final = 3

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from mosaic_llm_worker.cassette import completion_of
+from mosaic_llm_worker.chat_servers.servers import Completion
 from mosaic_llm_worker.decisions import decision_of
 from mosaic_llm_worker.forms import plain_value
 from mosaic_llm_worker.judging import SUMMARY_TURN, action_name, judge
 from mosaic_llm_worker.parsing import Reader
 from mosaic_llm_worker.preview import main
-from mosaic_llm_worker.servers import Completion
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Decision
 

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from mosaic_llm_worker import extra_body as extra
-from mosaic_llm_worker.servers import Failure, Place
+from mosaic_llm_worker.chat_servers import extra_body as extra
+from mosaic_llm_worker.chat_servers.servers import Failure, Place
 from mosaic_worker.rng import bits_of
 from mosaic_worker.secret_words import is_key, is_secret_key
 

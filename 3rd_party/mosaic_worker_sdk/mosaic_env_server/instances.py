@@ -6,10 +6,10 @@ from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 from mosaic_env_server.old_gym import modern
 from mosaic_env_server.plain import dumps, info_text
-from mosaic_worker.action_masks import mask_method
 from mosaic_worker.codec import Codec
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.interfaces import api_of, spaces_of
+from mosaic_worker.learning.action_masks import mask_method
 from mosaic_worker.pb import environment_pb2 as pb
 
 ANSWERS = ("text", "facts", "briefing", "success", "scores")

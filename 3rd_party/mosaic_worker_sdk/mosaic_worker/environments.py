@@ -31,7 +31,7 @@ def make_environment(env_id: str, render_mode: Optional[str] = None) -> Any:
     """
     import gymnasium
 
-    from mosaic_worker.mask_wrapper import masks_in_info
+    from mosaic_worker.learning.mask_wrapper import masks_in_info
 
     # Not every environment knows the word, and most need not hear it.
     keywords: Dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}

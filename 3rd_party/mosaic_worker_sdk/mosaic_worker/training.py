@@ -30,7 +30,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Callable, Deque, Dict, Generator, Mapping, Optional, TextIO
 
-from mosaic_worker.training_files import (
+from mosaic_worker.learning.training_files import (
     CALLS,
     CONTROL,
     CONTROL_AT,

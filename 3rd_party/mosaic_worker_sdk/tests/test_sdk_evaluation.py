@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from mosaic_worker.checkpoint_worker import Choices
-from mosaic_worker.evaluation import EVALUATION_SEEDS, Interrupted, episode_returns, finish
-from mosaic_worker.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.learning.evaluation import EVALUATION_SEEDS, Interrupted, episode_returns, finish
+from mosaic_worker.learning.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.learning.training_command import ConfigError, TrainingFailed, carried_out
+from mosaic_worker.learning.training_report import TrainingReport
+from mosaic_worker.playing.checkpoint_worker import Choices
 from mosaic_worker.training import TrainingRun
-from mosaic_worker.training_command import ConfigError, TrainingFailed, carried_out
-from mosaic_worker.training_report import TrainingReport
 
 SDK = Path(__file__).resolve().parents[1]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mosaic_worker.checkpoint_worker import Choices
-from mosaic_worker.full_batches import BATCH, in_batches
+from mosaic_worker.playing.checkpoint_worker import Choices
+from mosaic_worker.playing.full_batches import BATCH, in_batches
 
 
 @pytest.mark.parametrize("count", [1, BATCH, BATCH + 1, 3 * BATCH - 5])

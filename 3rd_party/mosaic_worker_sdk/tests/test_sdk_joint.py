@@ -9,11 +9,11 @@ import pytest
 from gymnasium import spaces
 
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart
-from mosaic_worker.checkpoint_worker import Choices
 from mosaic_worker.gymnasium_spaces import describe
-from mosaic_worker.joint_env import AgentStep, JointEnv
-from mosaic_worker.joint_policy import JointPolicy
-from mosaic_worker.training_command import ConfigError
+from mosaic_worker.learning.joint_env import AgentStep, JointEnv
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.playing.checkpoint_worker import Choices
+from mosaic_worker.playing.joint_policy import JointPolicy
 
 NAMES = ("short", "long")
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart
-from mosaic_worker.checkpoint_worker import Choices
-from mosaic_worker.evaluation import EVALUATION_SEEDS
-from mosaic_worker.film import CannotFilm
-from mosaic_worker.joint_policy import JointPolicy
-from mosaic_worker.policy_evaluation import PolicyEvaluation, mask_in_info
+from mosaic_worker.learning.evaluation import EVALUATION_SEEDS
+from mosaic_worker.learning.film import CannotFilm
+from mosaic_worker.learning.policy_evaluation import PolicyEvaluation, mask_in_info
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.playing.checkpoint_worker import Choices
+from mosaic_worker.playing.joint_policy import JointPolicy
 from mosaic_worker.spaces import Space
-from mosaic_worker.training_command import ConfigError
 
 
 class Three:

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from mosaic_worker.training_command import ConfigError
-from mosaic_worker.training_memory import MEMORY_MB, check_room
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.learning.training_memory import MEMORY_MB, check_room
 
 IMAGE = 84 * 84 * 4
 

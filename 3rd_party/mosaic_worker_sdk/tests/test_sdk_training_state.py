@@ -9,8 +9,8 @@ import pytest
 import safetensors.torch
 import torch
 
-from mosaic_worker.training_command import ConfigError
-from mosaic_worker.training_state import State, begin, read_state, state_file, write_state
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.learning.training_state import State, begin, read_state, state_file, write_state
 
 
 def test_it_comes_back_with_the_optimizers_of_its_parts(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mosaic_worker.failures import one_line
-from mosaic_worker.importing import ImportRefused, space_of
+from mosaic_worker.learning.importing import ImportRefused, space_of
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.spaces import Space
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle

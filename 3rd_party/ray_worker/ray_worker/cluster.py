@@ -23,7 +23,7 @@ from typing import Any
 
 import mosaic_worker
 from mosaic_worker.failures import one_line
-from mosaic_worker.training_command import ConfigError
+from mosaic_worker.learning.training_command import ConfigError
 from ray_worker.home import gym_gui_folder
 
 _OBJECT_STORE = 128 << 20

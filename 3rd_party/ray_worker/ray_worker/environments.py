@@ -12,11 +12,12 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from mosaic_worker import environments, joint_env
+from mosaic_worker import environments
 from mosaic_worker.failures import one_line, with_place
-from mosaic_worker.joint_env import JointEnv, Steps
+from mosaic_worker.learning import joint_env
+from mosaic_worker.learning.joint_env import JointEnv, Steps
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
-from mosaic_worker.training_command import ConfigError
 from ray_worker.home import gym_gui_importable
 from ray_worker.settings import RayConfig
 
@@ -207,13 +208,13 @@ def _image_steps(shape: tuple[int, ...], config: RayConfig) -> list[dict[str, An
 
 
 def make_joint(env_id: str, steps: Mapping[str, Steps], render_mode: str | None = None) -> JointEnv:
-    """As :func:`mosaic_worker.joint_env.make_joint`, of MOSAIC's environments too."""
+    """As :func:`mosaic_worker.learning.joint_env.make_joint`, of MOSAIC's environments too."""
     gym_gui_importable()
     return joint_env.make_joint(env_id, steps, render_mode)
 
 
 def make_parallel(env_id: str) -> Any:
-    """As :func:`mosaic_worker.joint_env.make_parallel`, of MOSAIC's environments too."""
+    """As :func:`mosaic_worker.learning.joint_env.make_parallel`, of MOSAIC's environments too."""
     gym_gui_importable()
     return joint_env.make_parallel(env_id)
 

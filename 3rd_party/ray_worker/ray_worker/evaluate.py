@@ -1,10 +1,11 @@
-"""How good is a policy of this worker, and what does it do? See :mod:`mosaic_worker.policy_evaluation`."""
+"""How good is a policy of this worker, and what does it do? See
+:mod:`mosaic_worker.learning.policy_evaluation`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from mosaic_worker.policy_evaluation import PolicyEvaluation
+from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
 from ray_worker.environments import make_environment, make_joint
 
 

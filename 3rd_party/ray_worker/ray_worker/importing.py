@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from mosaic_worker.checkpoint import PolicyDescription
-from mosaic_worker.importing import ImportParser, imported
+from mosaic_worker.learning.importing import ImportParser, imported
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mosaic_worker.checkpoint_worker import CheckpointWorker
+from mosaic_worker.playing.checkpoint_worker import CheckpointWorker
 from ray_worker.policy import Policy
 
 

@@ -14,9 +14,9 @@ import numpy as np
 from gymnasium import spaces
 
 from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.preprocessing import Pipeline, check_steps
 from mosaic_worker.spaces import Space
-from mosaic_worker.training_command import ConfigError
 from ray_worker.algorithms import ALGORITHMS, Algorithm
 from ray_worker.environments import (
     action_kind,

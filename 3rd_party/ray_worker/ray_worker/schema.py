@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from mosaic_worker.training_schema import write_schema
+from mosaic_worker.learning.training_schema import write_schema
 from ray_worker.algorithms import ALGORITHMS
 
 FILE = Path(__file__).resolve().parents[1] / "train_schema.json"

@@ -21,12 +21,12 @@ from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, read_description, save_checkpoint
 from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_report import RECENT, TrainingReport, moment, versions
+from mosaic_worker.learning.training_state import State, write_state
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.preprocessing import Pipeline, check_steps
 from mosaic_worker.training import TrainingRun
-from mosaic_worker.training_command import TrainingFailed
-from mosaic_worker.training_report import RECENT, TrainingReport, moment, versions
-from mosaic_worker.training_state import State, write_state
 from ray_worker.convert import convert
 from ray_worker.network import Module, finite_weights
 from ray_worker.plan import Plan, Seat
@@ -249,7 +249,7 @@ class Session:
             return -1
 
     def _film(self) -> None:
-        from mosaic_worker.film import CannotFilm
+        from mosaic_worker.learning.film import CannotFilm
         from ray_worker.evaluate import film
 
         self._filmed = self.step

@@ -1,4 +1,4 @@
-"""What a training needs to go on, beside its policy, see :mod:`mosaic_worker.training_state`.
+"""What a training needs to go on, beside its policy, see :mod:`mosaic_worker.learning.training_state`.
 
 RLlib's own checkpoints are pickles throughout, and going on from one runs what is in it. Here are the
 weights of whole modules (values and targets too), optimizers, observation statistics, and the weights that
@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from mosaic_worker.failures import one_line
-from mosaic_worker.training_command import ConfigError
-from mosaic_worker.training_state import State
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.learning.training_state import State
 from ray_worker.connectors import as_arrays, as_rllib_has_them
 
 _TENSOR, _TUPLE, _PAIRS = "tensor", "tuple", "pairs"

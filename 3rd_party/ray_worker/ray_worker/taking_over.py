@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
 from mosaic_worker.failures import one_line
-from mosaic_worker.full_batches import BATCH
 from mosaic_worker.gymnasium_spaces import build, describe
-from mosaic_worker.importing import ImportRefused, json_of
-from mosaic_worker.joint_policy import JointPolicy
+from mosaic_worker.learning.importing import ImportRefused, json_of
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.learning.training_report import moment
 from mosaic_worker.limits import memory_for
+from mosaic_worker.playing.full_batches import BATCH
+from mosaic_worker.playing.joint_policy import JointPolicy
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps
-from mosaic_worker.training_command import ConfigError
-from mosaic_worker.training_report import moment
 from ray_worker import cluster
 from ray_worker.checkpoint_files import Saved, SavedModule, read_checkpoint_folder
 from ray_worker.connectors import as_arrays, as_rllib_has_them, normalize_step

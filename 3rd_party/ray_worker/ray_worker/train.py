@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mosaic_worker.learning.training_arguments import end_with, run_command_line
 from mosaic_worker.training import TrainingRun
-from mosaic_worker.training_arguments import end_with, run_command_line
 from ray_worker.algorithms import ALGORITHMS, Algorithm
 from ray_worker.settings import RayConfig
 

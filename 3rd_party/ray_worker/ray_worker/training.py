@@ -16,12 +16,12 @@ from typing import Any
 
 import torch
 
-from mosaic_worker.evaluation import finish
 from mosaic_worker.failures import described, one_line
+from mosaic_worker.learning.evaluation import finish
+from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
+from mosaic_worker.learning.training_memory import check_room
+from mosaic_worker.learning.training_state import Beginning, State, begin
 from mosaic_worker.training import TENSORBOARD, TrainingRun
-from mosaic_worker.training_command import ConfigError, TrainingFailed
-from mosaic_worker.training_memory import check_room
-from mosaic_worker.training_state import Beginning, State, begin
 from ray_worker import cluster
 from ray_worker.algorithms import Algorithm
 from ray_worker.evaluate import mean_return

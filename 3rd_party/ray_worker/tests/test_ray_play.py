@@ -17,8 +17,8 @@ from ray_probes import DefaultDQNTorchRLModule, DefaultPPOTorchRLModule, Default
 from torch import nn
 
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
-from mosaic_worker.full_batches import BATCH
 from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.worker import Batch, EpisodeStart, LoadError, Slot
 from ray_worker.convert import NotConvertible, convert
 from ray_worker.evaluate import episode_returns

@@ -22,10 +22,10 @@ import torch
 from gymnasium import spaces
 
 from gym_gui.workers.manifest import read_manifest
-from mosaic_worker.importing import ImportRefused
+from mosaic_worker.learning.importing import ImportRefused
+from mosaic_worker.learning.training_schema import schema_text
+from mosaic_worker.learning.training_state import State, read_state, write_state
 from mosaic_worker.preprocessing import Pipeline
-from mosaic_worker.training_schema import schema_text
-from mosaic_worker.training_state import State, read_state, write_state
 from ray_worker import importing
 from ray_worker.algorithms import ALGORITHMS
 from ray_worker.checkpoint_files import read_checkpoint_folder

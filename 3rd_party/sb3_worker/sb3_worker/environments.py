@@ -15,8 +15,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from mosaic_worker import environments
-from mosaic_worker.action_masks import mask_method
 from mosaic_worker.failures import one_line, with_place
+from mosaic_worker.learning.action_masks import mask_method
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
 from sb3_worker.config import ConfigError, TrainingConfig
 

@@ -1,4 +1,5 @@
-"""How good is a policy of this worker, and what does it do? See :mod:`mosaic_worker.policy_evaluation`."""
+"""How good is a policy of this worker, and what does it do? See
+:mod:`mosaic_worker.learning.policy_evaluation`."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mosaic_worker.policy_evaluation import PolicyEvaluation
+from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
 from sb3_worker.environments import make_environment
 
 

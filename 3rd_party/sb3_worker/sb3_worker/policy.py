@@ -16,8 +16,8 @@ from torch import Tensor
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
-from mosaic_worker.checkpoint_worker import Choices, Draws
-from mosaic_worker.full_batches import BATCH, in_batches
+from mosaic_worker.playing.checkpoint_worker import Choices, Draws
+from mosaic_worker.playing.full_batches import BATCH, in_batches
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
 from sb3_worker.network import Network, read_weights

@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from mosaic_worker.failures import one_line
-from mosaic_worker.importing import ImportRefused, space_of
+from mosaic_worker.learning.importing import ImportRefused, space_of
 from mosaic_worker.limits import check_torch_archive, memory_for, read_member
 from mosaic_worker.plain_files import open_file, read_file
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle

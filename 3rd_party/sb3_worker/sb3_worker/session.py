@@ -17,14 +17,14 @@ from stable_baselines3.common.logger import Logger
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, read_description, save_checkpoint
 from mosaic_worker.failures import described, one_line
-from mosaic_worker.film import CannotFilm
+from mosaic_worker.learning.film import CannotFilm
+from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_report import TrainingReport, moment, versions
+from mosaic_worker.learning.training_state import write_state
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.preprocessing import Pipeline
 from mosaic_worker.spaces import Space
 from mosaic_worker.training import TrainingRun
-from mosaic_worker.training_command import TrainingFailed
-from mosaic_worker.training_report import TrainingReport, moment, versions
-from mosaic_worker.training_state import write_state
 from sb3_worker.config import OffPolicyConfig, TrainingConfig
 from sb3_worker.evaluate import film
 from sb3_worker.network import Network, write_weights

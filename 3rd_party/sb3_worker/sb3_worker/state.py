@@ -1,4 +1,4 @@
-"""What a training needs to go on, beside its policy, see :mod:`mosaic_worker.training_state`.
+"""What a training needs to go on, beside its policy, see :mod:`mosaic_worker.learning.training_state`.
 
 The policy itself, targets included, is in ``model.safetensors``. Environments of the library's
 cannot be stored in general: a training that goes on begins new episodes, seeded from the seed and
@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mosaic_worker.training_state import State
+from mosaic_worker.learning.training_state import State
 from sb3_worker.config import ConfigError
 
 LARGEST_REPLAY = 64 << 20

@@ -20,12 +20,12 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNorm
 from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
 
 from mosaic_worker import gymnasium_spaces
-from mosaic_worker.evaluation import finish
 from mosaic_worker.failures import one_line
+from mosaic_worker.learning.evaluation import finish
+from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_memory import check_room
+from mosaic_worker.learning.training_state import State, begin
 from mosaic_worker.training import TENSORBOARD, TrainingRun
-from mosaic_worker.training_command import TrainingFailed
-from mosaic_worker.training_memory import check_room
-from mosaic_worker.training_state import State, begin
 from sb3_worker.algorithms import Algorithm
 from sb3_worker.config import (
     ConfigError,

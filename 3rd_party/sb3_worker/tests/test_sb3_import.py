@@ -24,7 +24,7 @@ from stable_baselines3.common.vec_env import (
 )
 
 from mosaic_worker.checkpoint import read_checkpoint
-from mosaic_worker.evaluation import stacked
+from mosaic_worker.learning.evaluation import stacked
 from mosaic_worker.preprocessing import Pipeline
 from sb3_worker.environments import make_environment
 from sb3_worker.importing import main

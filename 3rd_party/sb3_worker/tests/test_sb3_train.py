@@ -17,8 +17,8 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from mosaic_worker.checkpoint import read_description
+from mosaic_worker.learning.training_schema import schema_text
 from mosaic_worker.training import ask
-from mosaic_worker.training_schema import schema_text
 from sb3_worker.algorithms import ALGORITHMS
 from sb3_worker.evaluate import episode_returns
 from sb3_worker.policy import Policy

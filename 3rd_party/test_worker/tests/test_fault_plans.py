@@ -112,7 +112,7 @@ def test_mask_is_kept_until_told_otherwise():
 
 @pytest.mark.parametrize("kind", ["discrete", "multi", "binary", "box", "open", "nested"])
 def test_illegal_action_is_outside(kind: str):
-    from gym_gui.core.legality import problem_with
+    from gym_gui.core.experiment.legality import problem_with
 
     worker, slot = FaultInjector(), slot_of(kind, fault="illegal")
     worker.load(slot)

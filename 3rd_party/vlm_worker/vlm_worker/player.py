@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 from typing import Any, Final
 
+from mosaic_llm_worker.chat_servers.servers import Message
 from mosaic_llm_worker.memory import Memory, Turn
 from mosaic_llm_worker.player import Player
-from mosaic_llm_worker.servers import Message
 from mosaic_worker.worker import Decision, Invalid
 from vlm_worker.settings import VlmSettings
 

@@ -12,9 +12,9 @@ import torch
 import yaml
 from xuance_policies import library_weights, told
 
-from mosaic_worker.importing import ImportRefused
-from mosaic_worker.training_command import ConfigError
-from mosaic_worker.training_schema import schema_text
+from mosaic_worker.learning.importing import ImportRefused
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.learning.training_schema import schema_text
 from xuance_worker.algorithms import ALGORITHMS
 from xuance_worker.alike import check_alike
 from xuance_worker.convert import network_of, playing_weights

@@ -13,18 +13,19 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mosaic_worker.evaluation import EVALUATION_SEEDS, stacked
-from mosaic_worker.importing import ImportRefused
-from mosaic_worker.joint_env import make_joint
-from mosaic_worker.joint_policy import JointPolicy
-from mosaic_worker.policy_evaluation import mask_in_info
+from mosaic_worker.learning.evaluation import EVALUATION_SEEDS, stacked
+from mosaic_worker.learning.importing import ImportRefused
+from mosaic_worker.learning.joint_env import make_joint
+from mosaic_worker.learning.policy_evaluation import mask_in_info
+from mosaic_worker.playing.joint_policy import JointPolicy
 from xuance_worker.evaluate import episode_returns
 from xuance_worker.plan import Plan
 from xuance_worker.policy import Policy
 
 OBSERVATIONS = 1000
 _STUDENT_95 = 2.093
-"""Of 19 degrees of freedom: as many as :data:`mosaic_worker.evaluation.EVALUATION_SEEDS` less one."""
+"""Of 19 degrees of freedom: as many as :data:`mosaic_worker.learning.evaluation.EVALUATION_SEEDS` less
+one."""
 _NEAR = 1e-5
 _MOST_STEPS = 100_000
 

@@ -16,11 +16,11 @@ import torch
 import yaml
 from torch import Tensor
 
-from mosaic_worker.importing import ImportRefused
+from mosaic_worker.learning.importing import ImportRefused
+from mosaic_worker.learning.training_command import named
 from mosaic_worker.limits import check_torch_archive, memory_for
 from mosaic_worker.plain_files import open_file, read_file
 from mosaic_worker.preprocessing import check_steps
-from mosaic_worker.training_command import named
 from xuance_worker.algorithms import ALGORITHMS, Acting, Algorithm
 from xuance_worker.convert import acting_weights
 from xuance_worker.network import Network

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
-from mosaic_worker.importing import ImportParser, ImportRefused, imported, json_of, origin_of
-from mosaic_worker.training_report import moment
+from mosaic_worker.learning.importing import ImportParser, ImportRefused, imported, json_of, origin_of
+from mosaic_worker.learning.training_report import moment
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from xuance.environment import REGISTRY_MULTI_AGENT_ENV, RawMultiAgentEnv, make_envs
 from xuance.torch.agents import REGISTRY_Agents
 
-from mosaic_worker.joint_env import AgentStep, make_joint
+from mosaic_worker.learning.joint_env import AgentStep, make_joint
 from xuance_worker.algorithms import Acting, Algorithm
 from xuance_worker.config import OnPolicyConfig, TeamConfig
 from xuance_worker.network import ACTIVATIONS

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mosaic_worker.training_command import ConfigError
+from mosaic_worker.learning.training_command import ConfigError
 
 
 def load_library() -> Any:

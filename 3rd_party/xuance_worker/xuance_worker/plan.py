@@ -15,9 +15,9 @@ from gymnasium import spaces
 
 from mosaic_worker.checkpoint import PolicyPart
 from mosaic_worker.gymnasium_spaces import describe
-from mosaic_worker.joint_env import JointEnv, make_parallel
+from mosaic_worker.learning.joint_env import JointEnv, make_parallel
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.preprocessing import Pipeline
-from mosaic_worker.training_command import ConfigError
 from xuance_worker.algorithms import ALGORITHMS, Acting, Algorithm
 from xuance_worker.config import OffPolicyConfig, TeamConfig
 from xuance_worker.moments import Moments

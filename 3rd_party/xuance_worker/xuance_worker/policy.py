@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
-from mosaic_worker.checkpoint_worker import Choices, Draws
-from mosaic_worker.full_batches import BATCH, in_batches
-from mosaic_worker.joint_policy import JointPolicy
+from mosaic_worker.playing.checkpoint_worker import Choices, Draws
+from mosaic_worker.playing.full_batches import BATCH, in_batches
+from mosaic_worker.playing.joint_policy import JointPolicy
 from mosaic_worker.worker import LoadError
 from xuance_worker.network import ACTIVATIONS, TYPE, Network, PlayingNetwork
 

@@ -17,12 +17,12 @@ from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription, read_description, save_checkpoint
 from mosaic_worker.failures import described, one_line
-from mosaic_worker.film import CannotFilm
+from mosaic_worker.learning.film import CannotFilm
+from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_report import TrainingReport, moment, versions
+from mosaic_worker.learning.training_state import write_state
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.training import TrainingRun
-from mosaic_worker.training_command import TrainingFailed
-from mosaic_worker.training_report import TrainingReport, moment, versions
-from mosaic_worker.training_state import write_state
 from xuance_worker.algorithms import Acting, Algorithm
 from xuance_worker.config import TeamConfig
 from xuance_worker.convert import network_of, playing_weights

@@ -1,4 +1,4 @@
-"""What a training needs to go on, beside its policy, see :mod:`mosaic_worker.training_state`.
+"""What a training needs to go on, beside its policy, see :mod:`mosaic_worker.learning.training_state`.
 
 Remembered steps are not kept: a training that goes on fills its buffer anew, and begins new episodes.
 """
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mosaic_worker.training_command import ConfigError
-from mosaic_worker.training_state import State
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.learning.training_state import State
 
 _COUNTS = ("current_step", "e_greedy", "noise_scale")
 """Attributes of the library's agents that change while they learn."""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from mosaic_worker.learning.training_settings import TrainingSettings
 from mosaic_worker.preprocessing import check_steps
-from mosaic_worker.training_settings import TrainingSettings
 
 _KEYS = ("image", "observation", "rgb")
 _LIMITS = ("max_episode_steps", "max_cycles", "max_steps")

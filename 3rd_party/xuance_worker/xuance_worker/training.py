@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
 
-from mosaic_worker.evaluation import finish
+from mosaic_worker.learning.evaluation import finish
+from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
+from mosaic_worker.learning.training_memory import check_room
+from mosaic_worker.learning.training_state import State, begin
 from mosaic_worker.training import TENSORBOARD, TrainingRun
-from mosaic_worker.training_command import ConfigError, TrainingFailed
-from mosaic_worker.training_memory import check_room
-from mosaic_worker.training_state import State, begin
 from xuance_worker.algorithms import Algorithm
 from xuance_worker.config import OffPolicyConfig, OnPolicyConfig, TeamConfig
 from xuance_worker.evaluate import mean_return

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from gym_gui.analysis import wording
 from gym_gui.analysis.charts.intervals import Interval, IntervalChart
 from gym_gui.analysis.charts.marks import (
     GAP,
@@ -28,10 +27,11 @@ from gym_gui.analysis.charts.marks import (
     cut,
 )
 from gym_gui.analysis.charts.scale import Scale
-from gym_gui.analysis.distributions import MIN_INTERVAL
-from gym_gui.analysis.text import clean
-from gym_gui.analysis.trainings import AlgorithmReport
-from gym_gui.core.colours import SERIES
+from gym_gui.analysis.findings.trainings import AlgorithmReport
+from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.text import clean
+from gym_gui.core.drawing.colours import SERIES
 
 FOOT: Final = 24
 SWATCH: Final = 10

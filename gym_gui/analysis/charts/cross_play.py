@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gym_gui.analysis import wording
 from gym_gui.analysis.charts.intervals import Interval, IntervalChart
 from gym_gui.analysis.charts.squares import PARTLY, Shade, SquareChart, played_words, share_played
-from gym_gui.analysis.cross_play import CrossPlay
-from gym_gui.analysis.cross_play_text import cell_sentence, matrix_title
-from gym_gui.analysis.text import clean
-from gym_gui.core.colours import kind_role
+from gym_gui.analysis.findings.cross_play import CrossPlay
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.cross_play_text import cell_sentence, matrix_title
+from gym_gui.analysis.words.text import clean
+from gym_gui.core.drawing.colours import kind_role
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from gym_gui.analysis import wording
-from gym_gui.analysis.cells import ResultRow
 from gym_gui.analysis.charts.marks import (
     GAP,
     LABEL_PX,
@@ -28,10 +26,12 @@ from gym_gui.analysis.charts.marks import (
     operator_roles,
 )
 from gym_gui.analysis.charts.scale import Scale
-from gym_gui.analysis.summary import OperatorSummary
-from gym_gui.analysis.summary_numbers import Estimate
-from gym_gui.analysis.text import clean, iqm_title
-from gym_gui.core.colours import kind_role
+from gym_gui.analysis.columns.cells import ResultRow
+from gym_gui.analysis.findings.summary import OperatorSummary
+from gym_gui.analysis.statistics.summary_numbers import Estimate
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.text import clean, iqm_title
+from gym_gui.core.drawing.colours import kind_role
 
 AXIS: Final = 28
 PITCH: Final = (30, 180)

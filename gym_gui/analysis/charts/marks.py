@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from gym_gui.core.colours import (
+from gym_gui.core.drawing.colours import (
     HUES,
     KIND_COLOURS,
     Tokens,
@@ -20,7 +20,7 @@ from gym_gui.core.colours import (
 )
 
 if TYPE_CHECKING:
-    from gym_gui.analysis.summary import OperatorSummary
+    from gym_gui.analysis.findings.summary import OperatorSummary
 
 Measure = Callable[[str, int], float]
 """How wide a text is in letters of a size, both in pixels."""

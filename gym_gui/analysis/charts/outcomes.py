@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gym_gui.analysis import wording
 from gym_gui.analysis.charts.marks import (
     LABEL_PX,
     ROW,
@@ -24,9 +23,10 @@ from gym_gui.analysis.charts.marks import (
     baseline,
     cut,
 )
-from gym_gui.analysis.summary import OperatorSummary
-from gym_gui.analysis.summary_numbers import Share
-from gym_gui.analysis.text import clean
+from gym_gui.analysis.findings.summary import OperatorSummary
+from gym_gui.analysis.statistics.summary_numbers import Share
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.text import clean
 
 PITCH: Final = 58
 HEADING: Final = 22

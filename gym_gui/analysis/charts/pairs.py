@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from gym_gui.analysis import wording
-from gym_gui.analysis.cells import ResultRow
 from gym_gui.analysis.charts.marks import (
     GAP,
     LINE_PX,
@@ -28,10 +26,12 @@ from gym_gui.analysis.charts.marks import (
     same_hue,
 )
 from gym_gui.analysis.charts.scale import Scale
-from gym_gui.analysis.comparison import Comparison
-from gym_gui.analysis.summary import OperatorSummary
-from gym_gui.analysis.text import clean
-from gym_gui.core.colours import kind_role
+from gym_gui.analysis.columns.cells import ResultRow
+from gym_gui.analysis.findings.comparison import Comparison
+from gym_gui.analysis.findings.summary import OperatorSummary
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.text import clean
+from gym_gui.core.drawing.colours import kind_role
 
 MOST_BARS: Final = 240
 HEAD: Final = ROW

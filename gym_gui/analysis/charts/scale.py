@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gym_gui.analysis import wording
+from gym_gui.analysis.words import wording
 
 MOST_TICKS: Final = 5
 SAME: Final = 1e-6

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar, Final, NamedTuple
 
-from gym_gui.analysis import wording
 from gym_gui.analysis.charts.marks import (
     GAP,
     ROW,
@@ -22,7 +21,8 @@ from gym_gui.analysis.charts.marks import (
     baseline,
     cut,
 )
-from gym_gui.analysis.text import clean
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.text import clean
 
 HEAD: Final = 22
 _INSET: Final = 4

@@ -18,8 +18,8 @@ from gym_gui.analysis.charts.marks import (
     role_colours,
     rough_width,
 )
-from gym_gui.analysis.markup import safe
-from gym_gui.core.colours import Tokens
+from gym_gui.analysis.words.markup import safe
+from gym_gui.core.drawing.colours import Tokens
 
 WIDTH: Final = 540
 """Of a chart on a page, in its own pixels."""
@@ -40,7 +40,7 @@ def written_out(tokens: Tokens) -> Ink:
 
 
 def svg(chart: Chart) -> str:
-    """A chart on a page, coloured by :data:`~gym_gui.analysis.page_style.STYLE`."""
+    """A chart on a page, coloured by :data:`~gym_gui.analysis.pages.page_style.STYLE`."""
     drawing = chart.draw(WIDTH, chart.heights[1], rough_width)
     label = safe(f"{chart.title}. {chart.describe()}")
     size = f'viewBox="0 0 {drawing.width:.0f} {drawing.height:.0f}"'

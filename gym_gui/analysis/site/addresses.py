@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from gym_gui.analysis.summary import Summary
+from gym_gui.analysis.findings.summary import Summary
 
 INDEX, RUNS, AGENTS, EPISODES = "index.html", "runs.html", "agents.html", "episodes.html"
 PER_LIST: Final = 200
@@ -72,7 +72,7 @@ class Addresses:
 
 
 class LinksFrom:
-    """:class:`~gym_gui.analysis.links.Links` as a page sees them.
+    """:class:`~gym_gui.analysis.words.page_links.Links` as a page sees them.
 
     Args:
         addresses: Where everything is.

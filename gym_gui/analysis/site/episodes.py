@@ -9,21 +9,21 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from gym_gui.analysis import wording
-from gym_gui.analysis.film import Film
-from gym_gui.analysis.film_page import NO_SCRIPT, film_article, fitting
-from gym_gui.analysis.jsonl import rows_at
-from gym_gui.analysis.markup import safe
-from gym_gui.analysis.page import facts_list, link, panel
-from gym_gui.analysis.reader import OperatorRun, Run
-from gym_gui.analysis.scenes import Films, Scene
+from gym_gui.analysis.findings.summary import OperatorSummary
+from gym_gui.analysis.pages.film import Film
+from gym_gui.analysis.pages.film_page import NO_SCRIPT, film_article, fitting
+from gym_gui.analysis.pages.report_page import facts_list, link, panel
+from gym_gui.analysis.pages.scenes import Films, Scene
+from gym_gui.analysis.pages.transcript_page import turn_articles
+from gym_gui.analysis.records.jsonl import rows_at
+from gym_gui.analysis.records.reader import OperatorRun, Run
 from gym_gui.analysis.site.addresses import EPISODES, PER_LIST, Addresses
 from gym_gui.analysis.site.frame import root_of, site_page
 from gym_gui.analysis.site.lines import EpisodeLine, line_table, result_words, seat_table
-from gym_gui.analysis.summary import OperatorSummary
-from gym_gui.analysis.transcript import Transcript
-from gym_gui.analysis.transcript_page import turn_articles
-from gym_gui.analysis.turn import Turn
+from gym_gui.analysis.transcripts.transcript import Transcript
+from gym_gui.analysis.transcripts.turn import Turn
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.markup import safe
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.records import EpisodeRecord, parse_episode
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from gym_gui.analysis.film_style import FILM_STYLE, player_script
-from gym_gui.analysis.markup import safe
-from gym_gui.analysis.page_style import STYLE, page_head
+from gym_gui.analysis.pages.film_style import FILM_STYLE, player_script
+from gym_gui.analysis.pages.page_style import STYLE, page_head
+from gym_gui.analysis.pages.transcript_style import TRANSCRIPT_STYLE
 from gym_gui.analysis.site.addresses import AGENTS, EPISODES, INDEX, RUNS
-from gym_gui.analysis.transcript_style import TRANSCRIPT_STYLE
+from gym_gui.analysis.words.markup import safe
 
 STYLE_FILE, SCRIPT_FILE = "site.css", "site.js"
 _SITE_STYLE = """

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gym_gui.analysis import wording
-from gym_gui.analysis.markup import safe, shorten
-from gym_gui.analysis.page import html_table, link
-from gym_gui.analysis.plain_columns import Column, wanted_of
+from gym_gui.analysis.pages.report_page import html_table, link
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.markup import safe, shorten
+from gym_gui.analysis.words.plain_columns import Column, wanted_of
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.records import EpisodeRecord
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gym_gui.analysis.cross_play import Found
-from gym_gui.analysis.reader import Run
+from gym_gui.analysis.findings.cross_play import Found
+from gym_gui.analysis.findings.summary import Summary
+from gym_gui.analysis.pages.scenes import Films
+from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.reporting import write_standings, write_summary
-from gym_gui.analysis.scenes import Films
 from gym_gui.analysis.site.addresses import AGENTS, EPISODES, INDEX, RUNS, Addresses
 from gym_gui.analysis.site.episodes import EpisodePages, PageWriter, SiteWritten
-from gym_gui.analysis.site.folder import write_mark
 from gym_gui.analysis.site.frame import site_page, write_shared
 from gym_gui.analysis.site.pages import MainPages
-from gym_gui.analysis.summary import Summary
+from gym_gui.analysis.site.site_folder import write_mark
 
 OnEpisode = Callable[[int, int], None]
 """Told how many episodes are on pages, of how many."""

@@ -13,7 +13,7 @@ import orjson
 from gym_gui import envs
 from gym_gui.controllers.apart.playing import not_returned, question_of_job
 from gym_gui.core.paradigms.check import CheckReport, Finding, Status
-from gym_gui.core.trust import TYPED, require
+from gym_gui.core.trusted.trust import TYPED, require
 from gym_gui.services.subprocess_job import (
     LONGEST_CALL_S,
     SubprocessJobError,

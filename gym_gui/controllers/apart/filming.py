@@ -7,14 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from gym_gui.analysis.film import Film
-from gym_gui.analysis.film_folder import write_film
-from gym_gui.analysis.reader import Run, open_run
+from gym_gui.analysis.pages.film import Film
+from gym_gui.analysis.pages.film_folder import write_film
+from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.controllers.apart.playing import PositionReports, play_apart, question_of_job
-from gym_gui.controllers.filming import film_of
-from gym_gui.controllers.verification import experiment_of
+from gym_gui.controllers.reexecution.verification import experiment_of
+from gym_gui.controllers.replays.filming import film_of
 from gym_gui.core.errors import MosaicError
-from gym_gui.services.recorded_episode import load_episodes
+from gym_gui.services.runs.recorded_episode import load_episodes
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job, tell_progress
 
 LONGEST_FILM_S: Final = 60.0

@@ -7,13 +7,13 @@ from typing import Any
 
 from gym_gui.analysis import Run, open_run
 from gym_gui.controllers.apart.playing import PositionReports, play_apart, question_of_job
-from gym_gui.controllers.minari_export import write_datasets
-from gym_gui.controllers.verification import experiment_of
+from gym_gui.controllers.reexecution.verification import experiment_of
+from gym_gui.controllers.replays.minari_export import write_datasets
 from gym_gui.services.subprocess_job import answer_job
 
 
 async def write_datasets_apart(run: Run, folder: Path) -> tuple[dict[str, int], list[str]]:
-    """Write datasets as :func:`gym_gui.controllers.minari_export.write_datasets` does.
+    """Write datasets as :func:`gym_gui.controllers.replays.minari_export.write_datasets` does.
 
     Args:
         run: The run.

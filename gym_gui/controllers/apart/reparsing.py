@@ -16,16 +16,16 @@ from gym_gui.controllers.apart.playing import (
     question_of_job,
     tell_operators,
 )
-from gym_gui.controllers.reparsing import Reparsing, recorded_replies, reparse
-from gym_gui.controllers.script_execution import OnProgress
-from gym_gui.controllers.verification import experiment_of
+from gym_gui.controllers.reexecution.reparsing import Reparsing, recorded_replies, reparse
+from gym_gui.controllers.reexecution.verification import experiment_of
+from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
 
 
 async def reparse_apart(
     run: Run, on_progress: OnProgress | None = None, *, longest_s: float = LONGEST_CALL_S
 ) -> Reparsing:
-    """Read a run's recorded replies again, as :func:`gym_gui.controllers.reparsing.reparse` does.
+    """Read a run's recorded replies again, as :func:`gym_gui.controllers.reexecution.reparsing.reparse` does.
 
     Args:
         run: The run.

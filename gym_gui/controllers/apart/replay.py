@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from gym_gui.analysis import open_run
 from gym_gui.controllers.apart.playing import PositionReports, play_apart, question_of_job
-from gym_gui.controllers.replay_session import EpisodeReplay, ReplayOrder
+from gym_gui.controllers.replays.replay_session import EpisodeReplay, ReplayOrder
 from gym_gui.core.errors import UsageError
 from gym_gui.core.record_fields import count
-from gym_gui.services.recorded_episode import RecordedEpisode, load_episode
+from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
 from gym_gui.services.subprocess_job import answer_job, tell_progress
 
 _REPORT_EVERY: Final = 10

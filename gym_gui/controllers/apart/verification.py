@@ -11,9 +11,9 @@ import msgspec
 
 from gym_gui.analysis import Run, open_run
 from gym_gui.controllers.apart.playing import PositionReports, play_apart, question_of_job, tell_operators
-from gym_gui.controllers.resolved_operator import ResolvedOperator
-from gym_gui.controllers.script_execution import OnProgress
-from gym_gui.controllers.verification import Verification, experiment_of, verify
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+from gym_gui.controllers.reexecution.verification import Verification, experiment_of, verify
+from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.types import AgentID
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
@@ -26,7 +26,7 @@ async def verify_apart(
     only: Mapping[str, Collection[int]] | None = None,
     longest_s: float = LONGEST_CALL_S,
 ) -> Verification:
-    """Play a run again, as :func:`gym_gui.controllers.verification.verify` does.
+    """Play a run again, as :func:`gym_gui.controllers.reexecution.verification.verify` does.
 
     Args:
         run: The run.

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from gym_gui.analysis import open_run
 from gym_gui.controllers.apart.playing import play_apart, question_of_job
-from gym_gui.controllers.replay_session import ReplayOrder
-from gym_gui.controllers.written_loop import written_loop
-from gym_gui.services.recorded_episode import RecordedEpisode, load_episode
+from gym_gui.controllers.replays.replay_session import ReplayOrder
+from gym_gui.controllers.replays.written_loop import written_loop
+from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
 from gym_gui.services.subprocess_job import answer_job
 
 
 async def written_loop_apart(recorded: RecordedEpisode) -> str:
-    """The program, as :func:`gym_gui.controllers.written_loop.written_loop` writes it.
+    """The program, as :func:`gym_gui.controllers.replays.written_loop.written_loop` writes it.
 
     Raises:
         NotAllowedError: The run names code that the person has not allowed.

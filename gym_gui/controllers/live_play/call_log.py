@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import orjson
 
-from gym_gui.analysis.decision_rows import CONSIDERED, DECISION, SCORES
-from gym_gui.analysis.turn import CHAT, DRY, Turn, turn_of, with_row
+from gym_gui.analysis.transcripts.decision_rows import CONSIDERED, DECISION, SCORES
+from gym_gui.analysis.transcripts.turn import CHAT, DRY, Turn, turn_of, with_row
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.live import LiveView
 from gym_gui.core.record_fields import mapping

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from gym_gui.core.execution import EpisodePlan, Opening, TimeControl
+from gym_gui.core.experiment.execution import EpisodePlan, Opening, TimeControl
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.live_run import LiveRun
-    from gym_gui.controllers.session_interface import Session
+    from gym_gui.controllers.engine.session_interface import Session
+    from gym_gui.controllers.live_play.live_run import LiveRun
 
 PATIENCE_S: Final = 10.0
 """Time a session has to report an episode that was aborted; one that hangs is started again."""

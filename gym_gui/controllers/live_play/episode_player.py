@@ -7,20 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gym_gui.controllers.engine.operator_state import ALIVE
+from gym_gui.controllers.engine.session_events import ConfigChanged
 from gym_gui.controllers.live_play.session_play import SessionPlay
-from gym_gui.controllers.live_play.state import ALIVE
 from gym_gui.controllers.live_play.tally import Tally
-from gym_gui.controllers.play_setup import seated_as_written, with_player
-from gym_gui.controllers.session_events import ConfigChanged
+from gym_gui.controllers.setup.play_setup import seated_as_written, with_player
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.errors import UsageError
-from gym_gui.core.execution import Opening, TimeControl
+from gym_gui.core.experiment.execution import Opening, TimeControl
+from gym_gui.core.experiment.spending import Taking
 from gym_gui.core.live import HumanQuestion
 from gym_gui.core.sight import Sight
-from gym_gui.core.spending import Taking
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.session_interface import Session
+    from gym_gui.controllers.engine.session_interface import Session
 
 
 class EpisodePlayer(SessionPlay):

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, cast
 
 from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.execution import EpisodePlan
+from gym_gui.core.experiment.execution import EpisodePlan
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.session_events import OnSessionEvent, SessionEvent
-    from gym_gui.controllers.session_interface import Render, Session, SessionReady, SessionSettings
+    from gym_gui.controllers.engine.session_events import OnSessionEvent, SessionEvent
+    from gym_gui.controllers.engine.session_interface import Render, Session, SessionReady, SessionSettings
 
     OpenLiveSession = Callable[[OperatorConfig, SessionSettings, OnSessionEvent], Awaitable[Session]]
     """Makes a session for an operator that nobody has checked yet; it is not started."""
@@ -83,9 +83,9 @@ class SessionLink:
                 players are still loading.
         """
         # In a thread: whoever watches is not to wait for NumPy.
-        await asyncio.to_thread(importlib.import_module, "gym_gui.controllers.live_run")
-        from gym_gui.controllers.session_events import LogLine
-        from gym_gui.controllers.session_interface import LiveSettings, SessionSettings
+        await asyncio.to_thread(importlib.import_module, "gym_gui.controllers.live_play.live_run")
+        from gym_gui.controllers.engine.session_events import LogLine
+        from gym_gui.controllers.engine.session_interface import LiveSettings, SessionSettings
 
         everything = self._everything_shown()
         live = LiveSettings(look[1], cast("Render", look[0]), first, everything)

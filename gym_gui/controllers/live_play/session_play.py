@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from gym_gui.controllers.live_play.episode_feed import PATIENCE_S, EpisodeFeed
-from gym_gui.controllers.live_play.latest_job import LatestJob, Spawn
-from gym_gui.controllers.live_play.session_link import Look, SessionLink
-from gym_gui.controllers.live_play.state import ALIVE, OperatorState, trouble_sentence
-from gym_gui.controllers.live_play.tally import Tally
-from gym_gui.controllers.play_setup import seated_as_written
-from gym_gui.controllers.session_events import (
+from gym_gui.controllers.engine.operator_state import ALIVE, OperatorState, trouble_sentence
+from gym_gui.controllers.engine.session_events import (
     CallMade,
     EpisodeFinished,
     EpisodePlayed,
@@ -31,14 +26,19 @@ from gym_gui.controllers.session_events import (
     Thought,
     TurnTaken,
 )
+from gym_gui.controllers.live_play.episode_feed import PATIENCE_S, EpisodeFeed
+from gym_gui.controllers.live_play.latest_job import LatestJob, Spawn
+from gym_gui.controllers.live_play.session_link import Look, SessionLink
+from gym_gui.controllers.live_play.tally import Tally
+from gym_gui.controllers.setup.play_setup import seated_as_written
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 
 if TYPE_CHECKING:
+    from gym_gui.controllers.live_play.live_run import LiveRun
     from gym_gui.controllers.live_play.session_link import OpenLiveSession
-    from gym_gui.controllers.live_run import LiveRun
 
 THINKING_S: Final = 0.6
 """A step that takes longer is said to be thought about."""

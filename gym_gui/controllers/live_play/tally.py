@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gym_gui.core.live import AgentView, LiveView
 
 if TYPE_CHECKING:
-    from gym_gui.analysis.turn import Turn
+    from gym_gui.analysis.transcripts.turn import Turn
     from gym_gui.controllers.live_play.call_log import CallLog
 
 REMEMBERED_EPISODES: Final = 5000

@@ -11,26 +11,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from gym_gui.analysis.reader import Run, open_run
-from gym_gui.controllers.kept_sessions import KeptSessions
-from gym_gui.controllers.matrix_check import resolve_all, tried_of
-from gym_gui.controllers.operator_execution import OperatorProgress, RunResult
-from gym_gui.controllers.resolved_operator import ResolvedOperator
-from gym_gui.controllers.script_execution import OnProgress, OperatorScriptExecutionManager
-from gym_gui.controllers.session_events import OnSessionEvent
-from gym_gui.controllers.session_interface import OpenSession
-from gym_gui.controllers.shard_plan import ShardPlan
+from gym_gui.analysis.records.reader import Run, open_run
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+from gym_gui.controllers.engine.session_events import OnSessionEvent
+from gym_gui.controllers.engine.session_interface import OpenSession
+from gym_gui.controllers.runs.kept_sessions import KeptSessions
+from gym_gui.controllers.runs.matrix_check import resolve_all, tried_of
+from gym_gui.controllers.runs.operator_execution import OperatorProgress, RunResult
+from gym_gui.controllers.runs.script_execution import OnProgress, OperatorScriptExecutionManager
+from gym_gui.controllers.runs.shard_plan import ShardPlan
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
-from gym_gui.core.matrix_expansion import without
+from gym_gui.core.experiment.matrix_expansion import without
 from gym_gui.core.paths import runs_dir
-from gym_gui.services.lease_files import LeaseFiles
-from gym_gui.services.recorder import COMPLETED, FAILED, STOPPED
+from gym_gui.services.runs.recorder import COMPLETED, FAILED, STOPPED
+from gym_gui.services.shards.lease_files import LeaseFiles
 from gym_gui.services.versions import made_here
 
 
 class Rounds(Protocol):
-    """What is played, round after round; a :class:`~gym_gui.controllers.contest.Contest` is one."""
+    """What is played, round after round; a :class:`~gym_gui.controllers.runs.contest.Contest` is one."""
 
     @property
     def header(self) -> Mapping[str, Any]:

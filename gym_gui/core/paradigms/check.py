@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.experiment.slot_patterns import pattern_of
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.walk import OnCall, Walk, quietly
-from gym_gui.core.slot_patterns import pattern_of
 from mosaic_worker.failures import described
 
 Make = Callable[[], ParadigmAdapter]

@@ -23,7 +23,7 @@ from gym_gui.core.paradigms.border import (
 )
 from gym_gui.core.paradigms.wrapped import WrappedAdapter
 from gym_gui.core.types import AgentID, Mask, StepResult
-from mosaic_worker.action_masks import METHOD, mask_method
+from mosaic_worker.learning.action_masks import METHOD, mask_method
 
 AGENT: AgentID = "agent_0"
 

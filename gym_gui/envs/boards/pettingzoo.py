@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from gym_gui.core.chess_numbers import numbered
+from gym_gui.core.drawing.chess_numbers import numbered
 from gym_gui.core.live import Board, Move
 from gym_gui.core.types import AgentID
 from gym_gui.envs.boards.position import (

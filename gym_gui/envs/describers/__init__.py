@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gym_gui.envs.describers.base import ActionWord, Describer
+from gym_gui.envs.describers.describer import ActionWord, Describer
 from gym_gui.envs.describers.generic import SpaceDescriber
 
 __all__ = ["ActionWord", "Describer", "SpaceDescriber"]

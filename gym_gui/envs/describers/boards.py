@@ -13,7 +13,7 @@ from gym_gui.core.live import Board, Move
 from gym_gui.core.prompt_inputs import Mode, Renaming
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square, turn_of
-from gym_gui.envs.describers.base import ActionWord, Describer, Limit
+from gym_gui.envs.describers.describer import ActionWord, Describer, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.other_words import Terms, letters, numbers
 from gym_gui.envs.facts import Fact, fact

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.describers.vectors import Component, VectorDescriber
 
 if TYPE_CHECKING:

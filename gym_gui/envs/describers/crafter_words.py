@@ -11,7 +11,7 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord, Limit
+from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.directions import away, nearest
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.facts import Fact, atom, fact

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.spaces import action_form
+from gym_gui.envs.describers.value_words import action_form
 
 
 class DmControlDescriber(SpaceDescriber):

@@ -9,7 +9,7 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord, Limit
+from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.directions import away
 from gym_gui.envs.describers.foraging_picture import draw
 from gym_gui.envs.describers.generic import SpaceDescriber

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.spaces import Space, to_space
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import Describer
-from gym_gui.envs.describers.spaces import can_be_said, is_memory, say
+from gym_gui.envs.describers.describer import Describer
+from gym_gui.envs.describers.value_words import can_be_said, is_memory, say
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance

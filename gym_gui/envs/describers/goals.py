@@ -12,7 +12,7 @@ from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.spaces import action_form, number
+from gym_gui.envs.describers.value_words import action_form, number
 from gym_gui.envs.describers.vectors import Component, table_of
 from gym_gui.envs.facts import Fact, atom, fact
 

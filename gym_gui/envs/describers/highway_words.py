@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord, Limit
+from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.describers.value_words import number
 
 LANE = 4.0
 """Metres between the middles of two lanes."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord, Limit
+from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.minigrid import ACTIONS, how_far
 from gym_gui.envs.describers.team_grid import TeamGridDescriber
 from gym_gui.envs.facts import Fact, fact

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any, NamedTuple
 
-from gym_gui.envs.describers.spaces import bounds_of, number
+from gym_gui.envs.describers.value_words import bounds_of, number
 
 
 class _Body(NamedTuple):

@@ -11,12 +11,12 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord, Limit
+from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.grid_words import COLOURS, KINDS, MAP, CellWords, GridView
-from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.describers.multigrid_slots import slot_names
 from gym_gui.envs.describers.team_grid import Mates, TeamGridDescriber
+from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.facts import atom
-from gym_gui.envs.families.multigrid_slots import slot_names
 
 _KINDS = (*KINDS, "goal", "switch", "end zone")
 _ZONE = len(_KINDS) - 1

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord, Limit
+from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.nethack_actions import meaning, word
-from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.describers.value_words import number
 
 if TYPE_CHECKING:
     from gym_gui.envs.pictures import Picture

@@ -9,8 +9,8 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Choice, Mask
-from gym_gui.envs.describers.base import Limit
 from gym_gui.envs.describers.boards import FROM_CHOICES, longest
+from gym_gui.envs.describers.describer import Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.openspiel_rules import RULES, Rules
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.describers.value_words import number
 
 COLOURS = ("red", "green", "blue")
 """Of landmarks, in their order, where a target is named by its colour."""

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord, Limit
+from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
+from gym_gui.envs.describers.mpe2_actions import LETTERS, MOVES
 from gym_gui.envs.describers.particle_games import COLOURS, Goals
 from gym_gui.envs.describers.particle_picture import MESH, drawn
-from gym_gui.envs.describers.spaces import number
-from gym_gui.envs.families.mpe2_actions import LETTERS, MOVES
+from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.pictures import Picture
 
 if TYPE_CHECKING:

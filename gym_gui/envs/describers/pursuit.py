@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord, Limit
+from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.directions import away, nearest
 from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.pictures import Picture, framed
 
 Counts = Sequence[Sequence[float]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Choice, Mask
-from gym_gui.envs.describers.base import ActionWord, Describer, Limit
+from gym_gui.envs.describers.describer import ActionWord, Describer, Limit
 from gym_gui.envs.facts import Fact
 from mosaic_worker.renaming import Names
 

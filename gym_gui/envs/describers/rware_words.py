@@ -9,7 +9,7 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord, Limit
+from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.directions import away
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.rware_picture import Robot, draw

@@ -7,7 +7,7 @@ from typing import Any
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Mask
-from gym_gui.envs.describers.base import Limit
+from gym_gui.envs.describers.describer import Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 
 

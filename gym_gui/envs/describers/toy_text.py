@@ -12,10 +12,10 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Mode, Renaming
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord, Describer
+from gym_gui.envs.describers.describer import ActionWord, Describer
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.other_words import Terms, letters
-from gym_gui.envs.describers.spaces import number
+from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.facts import Fact, atom, fact
 from mosaic_worker.renaming import Names
 

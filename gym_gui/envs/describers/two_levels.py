@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gym_gui.core.paradigms import HierarchicalAdapter, Option
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Choice, Mask
-from gym_gui.envs.describers.base import ActionWord, Describer, Limit
+from gym_gui.envs.describers.describer import ActionWord, Describer, Limit
 from gym_gui.envs.describers.other_words import Terms
 from gym_gui.envs.facts import Fact, Term, atom, fact
 

@@ -10,9 +10,9 @@ import numpy as np
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord
+from gym_gui.envs.describers.describer import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.spaces import action_form, number
+from gym_gui.envs.describers.value_words import action_form, number
 from gym_gui.envs.facts import Fact, atom, fact
 from gym_gui.envs.pictures import Picture, as_picture
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
-from gym_gui.envs.describers.base import ActionWord, Limit
+from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.pictures import Picture, framed
 

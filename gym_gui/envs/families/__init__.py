@@ -19,6 +19,7 @@ from gym_gui.envs.families.minigrid import AtariFamily, MiniGridFamily
 from gym_gui.envs.families.minihack import MiniHackFamily
 from gym_gui.envs.families.mpe2 import Mpe2Family
 from gym_gui.envs.families.multigrid import MultiGridFamily
+from gym_gui.envs.families.one_of_several import SingleAgentFamily
 from gym_gui.envs.families.openspiel import OpenSpielFamily
 from gym_gui.envs.families.overcooked import OvercookedFamily
 from gym_gui.envs.families.pettingzoo import PettingZooFamily
@@ -26,7 +27,6 @@ from gym_gui.envs.families.pgx import PgxFamily
 from gym_gui.envs.families.procgen import ProcgenFamily
 from gym_gui.envs.families.robotics import RoboticsFamily
 from gym_gui.envs.families.rware import WarehouseFamily
-from gym_gui.envs.families.single_agent import SingleAgentFamily
 from gym_gui.envs.families.skills import SkillFamily
 from gym_gui.envs.families.smac import SmacFamily
 from gym_gui.envs.families.textarena import TextArenaFamily

@@ -12,7 +12,7 @@ from gym_gui.core.enums import Outcome, SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import ParadigmAdapter, adapt
 from gym_gui.core.paradigms.select import APIS
-from gym_gui.core.trust import TYPED, Origin
+from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.types import Plan
 from gym_gui.envs import mujoco_gl, mujoco_plans
 from gym_gui.envs.factories import Factory

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter
+from gym_gui.envs.describers.mpe2_actions import LETTERS, MOVES
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.documents.markdown import title
-from gym_gui.envs.families.mpe2_actions import LETTERS, MOVES
 from gym_gui.envs.families.pettingzoo import underscored
 from gym_gui.envs.family import Family, Teams
 from gym_gui.envs.index import package_dir

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
+from gym_gui.envs.describers.multigrid_slots import slot_names, team_colour
 from gym_gui.envs.documents import source
 from gym_gui.envs.families.minigrid import IndexedFamily
-from gym_gui.envs.families.multigrid_slots import slot_names, team_colour
 from gym_gui.envs.family import Teams, enum_names, ranked, team_returns
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, newest_of, split_version

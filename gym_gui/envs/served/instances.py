@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from gym_gui.core.errors import EnvironmentFailure, EnvironmentLostError, UsageError, WorkerLaunchError
 from gym_gui.core.spaces import SpaceCodec
-from gym_gui.envs.served.connection import Connection, Ticket
+from gym_gui.envs.served.server_connection import Connection, Ticket
 from gym_gui.envs.served.servers import Place, Server, server_of
 from mosaic_env_server.plain import LOST, dumps, loads
 from mosaic_worker.codec import Codec, NotInSpace

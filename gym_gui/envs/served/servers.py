@@ -16,8 +16,8 @@ from pathlib import Path
 from gym_gui.core.errors import EnvironmentLostError, MosaicError, WorkerLaunchError
 from gym_gui.core.foreign_python import python_environment
 from gym_gui.core.paths import cache_dir
-from gym_gui.envs.served.connection import Connection, Ticket
-from gym_gui.envs.served.links import AwaitedLink, PatientSocket, open_remote
+from gym_gui.envs.served.carriers import AwaitedLink, PatientSocket, open_remote
+from gym_gui.envs.served.server_connection import Connection, Ticket
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.kept import KeptChild
 from mosaic_env_server.frames import FrameMemory

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 

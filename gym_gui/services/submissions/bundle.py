@@ -10,17 +10,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
-from gym_gui.core import own_code
-from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import RunFormatError, UsageError
-from gym_gui.core.pool import altered
-from gym_gui.core.subjects import Need, Subject, subject_of
-from gym_gui.core.tournament import Tournament
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.experiment.pool import altered
+from gym_gui.core.experiment.tournament import Tournament
+from gym_gui.core.trusted import own_code
+from gym_gui.core.trusted.subjects import Need, Subject, subject_of
 from gym_gui.services.experiment_file import file_settings
-from gym_gui.services.experiment_identity import content_of
+from gym_gui.services.experiments.experiment_identity import content_of
 from gym_gui.services.submissions.shell import EXPERIMENT
-from gym_gui.services.submissions.trainings import SEEDS, Trainings
+from gym_gui.services.submissions.submitted_trainings import SEEDS, Trainings
 from mosaic_worker.plain_files import read_file
 
 FILES: Final = "files"

@@ -1,7 +1,7 @@
 """Has shards played on several machines until each is there: the one mechanism behind every executor.
 
-Everything that it does is on disk before it is done (:mod:`.record`), and what it asks of a host can be asked
-twice. So it can be killed at any moment: the next one finds what was begun, and follows it.
+Everything that it does is on disk before it is done (:mod:`.submission_record`), and what it asks of a host
+can be asked twice. So it can be killed at any moment: the next one finds what was begun, and follows it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from gym_gui.processes.tree import signal_name
 from gym_gui.services.submissions.dealing import MOST_TRIES, Dealing
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.places import keep_said, note_answer
-from gym_gui.services.submissions.record import (
+from gym_gui.services.submissions.shard_look import KILLED, ShardLook
+from gym_gui.services.submissions.site_protocol import Site
+from gym_gui.services.submissions.standing import OnStanding, standing_of
+from gym_gui.services.submissions.submission_record import (
     COLLECTED,
     FAILED,
     SENT,
@@ -28,9 +31,6 @@ from gym_gui.services.submissions.record import (
     ShardState,
     Submission,
 )
-from gym_gui.services.submissions.shard_look import KILLED, ShardLook
-from gym_gui.services.submissions.site_protocol import Site
-from gym_gui.services.submissions.standing import OnStanding, standing_of
 from gym_gui.services.submissions.training_mirror import TrainingMirror, TrainingSite
 from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
 

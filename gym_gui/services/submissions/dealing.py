@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gym_gui.services.submissions.lease_book import LeaseBook
-from gym_gui.services.submissions.record import SENT, WAITING, Submission
 from gym_gui.services.submissions.shard_look import ShardLook
 from gym_gui.services.submissions.site_protocol import Site
+from gym_gui.services.submissions.submission_record import SENT, WAITING, Submission
 
 MOST_TRIES: Final = 3
 """How often a shard is begun that is lost each time."""

@@ -8,17 +8,17 @@ from typing import Final, TypeAlias
 
 from gym_gui.core.errors import ExperimentError, UsageError
 from gym_gui.core.validation import ConfigError, nearest, shown
-from gym_gui.services.hosts import HostsFile
+from gym_gui.services.submissions.hosts import HostsFile
 from gym_gui.services.submissions.profile import read_profile
-from gym_gui.services.submissions.ray_link import require_ray
-from gym_gui.services.submissions.ray_profile import RayProfile, ray_profile_of
-from gym_gui.services.submissions.ray_site import RaySite
-from gym_gui.services.submissions.record import Submission
+from gym_gui.services.submissions.ray.ray_link import require_ray
+from gym_gui.services.submissions.ray.ray_profile import RayProfile, ray_profile_of
+from gym_gui.services.submissions.ray.ray_site import RaySite
 from gym_gui.services.submissions.site_protocol import Site
-from gym_gui.services.submissions.slurm_profile import SlurmProfile, slurm_profile_of
-from gym_gui.services.submissions.slurm_site import SlurmSite
-from gym_gui.services.submissions.ssh_profile import Host, SshProfile, ssh_profile_of
-from gym_gui.services.submissions.ssh_site import SshSite
+from gym_gui.services.submissions.slurm.slurm_profile import SlurmProfile, slurm_profile_of
+from gym_gui.services.submissions.slurm.slurm_site import SlurmSite
+from gym_gui.services.submissions.ssh.ssh_profile import Host, SshProfile, ssh_profile_of
+from gym_gui.services.submissions.ssh.ssh_site import SshSite
+from gym_gui.services.submissions.submission_record import Submission
 from gym_gui.services.submissions.this_machine import HERE, LocalProfile, ThisMachine, local_profile_of
 
 EXECUTORS: Final = ("local", "ssh", "slurm", "ray")

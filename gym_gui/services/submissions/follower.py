@@ -19,7 +19,7 @@ from gym_gui.core.errors import UsageError, WorkerLaunchError
 from gym_gui.processes.tree import TAG
 from gym_gui.services.last_words import last_words
 from gym_gui.services.run_lock import is_being_written, lock_run
-from gym_gui.services.submissions.record import Submission
+from gym_gui.services.submissions.submission_record import Submission
 from mosaic_worker.plain_files import open_file, read_file, replace_file
 
 LOG: Final = "follow.log"

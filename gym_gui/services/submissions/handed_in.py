@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.errors import RunFormatError, UsageError
+from gym_gui.core.experiment.spending import plain_amounts
 from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import items, mapping, text
-from gym_gui.core.spending import plain_amounts
-from gym_gui.core.subjects import Subject, subject_of
-from gym_gui.core.trust_file import TrustFile
+from gym_gui.core.trusted.subjects import Subject, subject_of
+from gym_gui.core.trusted.trust_file import TrustFile
 from gym_gui.core.visible import visible
 from gym_gui.services.store import Store
 from gym_gui.services.submissions.bundle import needs_in
 from gym_gui.services.submissions.lease_book import LeaseBook
-from gym_gui.services.submissions.record import Submission, new_token, open_submission
+from gym_gui.services.submissions.submission_record import Submission, new_token, open_submission
 from mosaic_worker.plain_files import check_folder, open_file, read_file, replace_file
 
 FOLDER: Final = "submissions"

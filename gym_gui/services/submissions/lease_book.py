@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.errors import RunFormatError, UsageError
+from gym_gui.core.experiment.leases import Claim, Lease, larger_needs
+from gym_gui.core.experiment.spending import NOTHING, Amount, Amounts, Room, amounts_of, plain_amounts
 from gym_gui.core.formats import check_format
-from gym_gui.core.leases import Claim, Lease, larger_needs
 from gym_gui.core.record_fields import count, mapping
-from gym_gui.core.spending import NOTHING, Amount, Amounts, Room, amounts_of, plain_amounts
 from mosaic_worker.plain_files import read_file, replace_file
 
 NAME: Final = "leases.json"

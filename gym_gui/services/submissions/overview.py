@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.experiment.shards import Shard
 from gym_gui.core.record_fields import items, mapping, text
-from gym_gui.core.shards import Shard
-from gym_gui.services.recorder import read_header
+from gym_gui.services.runs.recorder import read_header
 from gym_gui.services.submissions.follower import LOG, Follower, follower_of
 from gym_gui.services.submissions.lease_book import NAME as LEASES
 from gym_gui.services.submissions.lease_book import LeaseBook
-from gym_gui.services.submissions.record import (
+from gym_gui.services.submissions.shell import EXPERIMENT
+from gym_gui.services.submissions.submission_record import (
     COLLECTED,
     FAILED,
     NAME,
@@ -35,7 +36,6 @@ from gym_gui.services.submissions.record import (
     Submission,
     open_submission,
 )
-from gym_gui.services.submissions.shell import EXPERIMENT
 from mosaic_worker.plain_files import read_file
 
 QUEUED, PLAYING, LOST = "queued", "playing", "lost"
@@ -278,7 +278,7 @@ def state_of(state: ShardState) -> str:
 
 def about(submission: Submission) -> tuple[str, tuple[str, ...]]:
     """Who plays or what is trained, and in which environments, by what was sent."""
-    from gym_gui.analysis.wording import names
+    from gym_gui.analysis.words.wording import names
 
     if submission.trainings is not None:
         told = submission.trainings.arguments

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from gym_gui.services.submissions.record import PlaceState
+from gym_gui.services.submissions.submission_record import PlaceState
 from mosaic_worker.plain_files import replace_file
 
 _EACH: Final = timedelta(seconds=10)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gym_gui.core.errors import ProtocolError
-from gym_gui.core.leases import Claim
+from gym_gui.core.experiment.leases import Claim
 from gym_gui.core.record_fields import count, items, mapping, text
 
 MARK: Final = "mosaic-shard"

@@ -10,12 +10,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from gym_gui.analysis import wording
+from gym_gui.analysis.words import wording
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.run_labels import FILE, NONE, LabelsError, RunLabels, read_labels
-from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
-from gym_gui.services.run_library import CUT_OFF, DAMAGED, RESTS_S, RunEntry, RunOperator
-from gym_gui.services.submissions import record
+from gym_gui.services.runs.recorder import COMPLETED, FAILED, RUNNING, STOPPED
+from gym_gui.services.runs.run_library import CUT_OFF, DAMAGED, RESTS_S, RunEntry, RunOperator
+from gym_gui.services.submissions import submission_record
 from gym_gui.services.submissions.follower import follower_of
 from gym_gui.services.submissions.overview import players_of
 from gym_gui.services.submissions.standing import standing_of
@@ -51,7 +51,7 @@ class SubmissionShelf:
 
     def one(self, folder: Path) -> RunEntry | None:
         """One of them; ``None`` where it has become a run, or trains: trainings have a page of their own."""
-        stamp = _stamp(folder / record.NAME)
+        stamp = _stamp(folder / submission_record.NAME)
         if not stamp:
             return None
         known = self._known.get(folder.name)
@@ -83,7 +83,7 @@ def _read(folder: Path) -> RunEntry | None:
     """As it stands where nobody follows it."""
     labels, wrong = _labels(folder)
     try:
-        found = record.open_submission(folder)
+        found = submission_record.open_submission(folder)
     except MosaicError as error:
         return RunEntry(
             folder,
@@ -99,11 +99,11 @@ def _read(folder: Path) -> RunEntry | None:
     standing, operators = standing_of(found), players_of(found)[0]
     if found.run:
         status = COMPLETED
-    elif found.numbers(record.FAILED):
+    elif found.numbers(submission_record.FAILED):
         status = FAILED
     else:
-        status = CUT_OFF if found.numbers(record.SENT) else STOPPED
-    failed = [found.states[number].problem for number in found.numbers(record.FAILED)]
+        status = CUT_OFF if found.numbers(submission_record.SENT) else STOPPED
+    failed = [found.states[number].problem for number in found.numbers(submission_record.FAILED)]
     return RunEntry(
         folder,
         folder.name,

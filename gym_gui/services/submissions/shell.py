@@ -13,16 +13,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gym_gui.core.clock import BEHIND
-from gym_gui.core.shards import COORDINATED, HAND, PLAYED_AT_ONCE
-from gym_gui.services.lease_files import CLAIM, LEASE
+from gym_gui.core.experiment.shards import COORDINATED, HAND, PLAYED_AT_ONCE
+from gym_gui.services.shards.lease_files import CLAIM, LEASE
 from gym_gui.services.submissions.profile import Command
 from gym_gui.services.submissions.shard_look import MARK
-from gym_gui.services.submissions.trainings import Trainings
+from gym_gui.services.submissions.submitted_trainings import Trainings
 
 PLAY: Final = "play.sh"
 EXPERIMENT: Final = "experiment.json"
 ALLOWED: Final = "allowed.json"
-"""What a person has allowed, as :data:`gym_gui.core.trust.VARIABLE` hands it on."""
+"""What a person has allowed, as :data:`gym_gui.core.trusted.trust.VARIABLE` hands it on."""
 TOKEN: Final = "token"
 """File of a place that says which submission has put it there."""
 OFF_S: Final = 60

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from gym_gui.services.submissions.record import COLLECTED, SENT, Submission
+from gym_gui.services.submissions.submission_record import COLLECTED, SENT, Submission
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from gym_gui.core.errors import MosaicError
-from gym_gui.core.shards import Shard
-from gym_gui.services.recorder import read_header
-from gym_gui.services.shard_parts import read_parts
-from gym_gui.services.submissions.record import Submission
+from gym_gui.core.experiment.shards import Shard
+from gym_gui.services.runs.recorder import read_header
+from gym_gui.services.shards.shard_parts import read_parts
+from gym_gui.services.submissions.submission_record import Submission
 from gym_gui.services.submissions.taking_trainings import take_training
 from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError, raise_if_full
 

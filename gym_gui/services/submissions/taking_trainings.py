@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.services.submissions.submitted_trainings import Training
 from gym_gui.services.submissions.training_files import FOLLOWED
-from gym_gui.services.submissions.trainings import Training
 from gym_gui.services.submissions.trouble import HostFailedError, raise_if_full
-from gym_gui.services.trainer.folder import ELSEWHERE, EXIT, LOCK, REQUEST, RUNNER
 from gym_gui.services.trainer.request import KeptRequest
+from gym_gui.services.trainer.training_folder import ELSEWHERE, EXIT, LOCK, REQUEST, RUNNER
 from mosaic_worker.plain_files import open_file
 
 _LAST: Final = (REQUEST, RUNNER, EXIT)

@@ -3,8 +3,8 @@
 A training appends to its files in whole lines and hears what is appended to one of them
 (:mod:`mosaic_worker.training`); so each look asks for what is behind the bytes that are here already.
 
-:func:`grown_in` travels by value to nodes of Ray (:mod:`.ray_trainings`): besides constants, what it uses is
-Python's own.
+:func:`grown_in` travels by value to nodes of Ray (:mod:`gym_gui.services.submissions.ray.ray_trainings`):
+besides constants, what it uses is Python's own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from gym_gui.core.errors import ProtocolError
-from gym_gui.services.trainer.folder import LOG, RUNNER
+from gym_gui.services.trainer.training_folder import LOG, RUNNER
 from mosaic_worker.training import CONTROL, EPISODES, EVENTS, METRICS
 
 FOLLOWED: Final = (EVENTS, METRICS, EPISODES, LOG)

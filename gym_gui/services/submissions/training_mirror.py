@@ -18,17 +18,28 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import count, mapping, number
-from gym_gui.services.submissions.record import FAILED, SENT, STOPPED, WAITING, ShardState, Submission
+from gym_gui.services.submissions.submission_record import (
+    FAILED,
+    SENT,
+    STOPPED,
+    WAITING,
+    ShardState,
+    Submission,
+)
+from gym_gui.services.submissions.submitted_trainings import Trainings
 from gym_gui.services.submissions.training_files import FOLLOWED, Grown, Known
-from gym_gui.services.submissions.trainings import Trainings
 from gym_gui.services.submissions.trouble import HereError
-from gym_gui.services.trainer import elsewhere
-from gym_gui.services.trainer.elsewhere import Elsewhere, keep_elsewhere, read_elsewhere
-from gym_gui.services.trainer.folder import ELSEWHERE
+from gym_gui.services.trainer import training_elsewhere
+from gym_gui.services.trainer.training_elsewhere import Elsewhere, keep_elsewhere, read_elsewhere
+from gym_gui.services.trainer.training_folder import ELSEWHERE
 from mosaic_worker.plain_files import make_folder, open_file
 from mosaic_worker.training import CONTROL, EVENTS
 
-_STATES: Final = {WAITING: elsewhere.WAITING, FAILED: elsewhere.FAILED, STOPPED: elsewhere.STOPPED}
+_STATES: Final = {
+    WAITING: training_elsewhere.WAITING,
+    FAILED: training_elsewhere.FAILED,
+    STOPPED: training_elsewhere.STOPPED,
+}
 
 _log = logging.getLogger(__name__)
 
@@ -106,7 +117,9 @@ class TrainingMirror:
 
     def _sent(self, part: int) -> str:
         """A job may have to wait where it was sent."""
-        return elsewhere.RUNNING if self._submission.states[part].done else elsewhere.WAITING
+        return (
+            training_elsewhere.RUNNING if self._submission.states[part].done else training_elsewhere.WAITING
+        )
 
     def _standing(self, part: int, folder: Path) -> Elsewhere:
         if part not in self._where:

@@ -6,9 +6,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.process import TrainingFailedError, TrainingProcess
+    from gym_gui.services.trainer.foreground import TrainProgress, TrainResult, carry_out, train
     from gym_gui.services.trainer.request import TrainRequest
-    from gym_gui.services.trainer.service import TrainProgress, TrainResult, carry_out, train
+    from gym_gui.services.trainer.training_process import TrainingFailedError, TrainingProcess
 
 __all__ = [
     "TrainProgress",
@@ -21,13 +21,13 @@ __all__ = [
 ]
 
 _HOME = {
-    "TrainProgress": "service",
+    "TrainProgress": "foreground",
     "TrainRequest": "request",
-    "TrainResult": "service",
-    "TrainingFailedError": "process",
-    "TrainingProcess": "process",
-    "carry_out": "service",
-    "train": "service",
+    "TrainResult": "foreground",
+    "TrainingFailedError": "training_process",
+    "TrainingProcess": "training_process",
+    "carry_out": "foreground",
+    "train": "foreground",
 }
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.services.fit import known_paradigm
-from gym_gui.services.trainer.folder import POLICY, RunFolder
-from gym_gui.services.trainer.records import RunLimits, TrainingRecord
-from gym_gui.services.trainer.registry import RunPlan
 from gym_gui.services.trainer.request import TrainRequest
-from gym_gui.services.trainer.settings import usual_algorithm
+from gym_gui.services.trainer.training_folder import POLICY, RunFolder
+from gym_gui.services.trainer.training_records import RunLimits, TrainingRecord
+from gym_gui.services.trainer.training_registry import RunPlan
+from gym_gui.services.trainer.training_settings import usual_algorithm
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig, WorkerOrchestrator
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.gpus import detected_gpus

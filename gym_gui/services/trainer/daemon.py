@@ -26,9 +26,9 @@ from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import NOTIFY, Place, log_file
 from gym_gui.services.trainer.pb import trainer_pb2_grpc
 from gym_gui.services.trainer.queue import CAPACITY
-from gym_gui.services.trainer.records import Health
-from gym_gui.services.trainer.servicer import TrainerServicer
 from gym_gui.services.trainer.trainer import Trainer
+from gym_gui.services.trainer.trainer_servicer import TrainerServicer
+from gym_gui.services.trainer.training_records import Health
 from gym_gui.services.trainer.usage import available_mb
 from gym_gui.version import __version__
 

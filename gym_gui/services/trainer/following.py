@@ -10,15 +10,15 @@ from typing import Final
 
 import mosaic_worker.training
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.services.trainer import elsewhere
-from gym_gui.services.trainer.elsewhere import ANNOUNCED, Elsewhere, announced, read_elsewhere
-from gym_gui.services.trainer.folder import EVENTS, RUNNER, RunFolder
-from gym_gui.services.trainer.follower import Follower
-from gym_gui.services.trainer.outcome import TrainingOutcome, read_outcome
-from gym_gui.services.trainer.records import RunState, TrainingRecord
-from gym_gui.services.trainer.registry import RunPlan
+from gym_gui.services.trainer import training_elsewhere
+from gym_gui.services.trainer.file_follower import Follower
 from gym_gui.services.trainer.request import KeptRequest
 from gym_gui.services.trainer.run_store import Run, RunStore
+from gym_gui.services.trainer.training_elsewhere import ANNOUNCED, Elsewhere, announced, read_elsewhere
+from gym_gui.services.trainer.training_folder import EVENTS, RUNNER, RunFolder
+from gym_gui.services.trainer.training_outcome import TrainingOutcome, read_outcome
+from gym_gui.services.trainer.training_records import RunState, TrainingRecord
+from gym_gui.services.trainer.training_registry import RunPlan
 
 _EVERY_S: Final = 1.0
 
@@ -99,7 +99,7 @@ class RunsElsewhere:
             self._end(run, folder)
             return
         if where.over:
-            state = "failed" if where.state == elsewhere.FAILED else "stopped"
+            state = "failed" if where.state == training_elsewhere.FAILED else "stopped"
             self._finish(run, TrainingOutcome(state, where.reason))
             return
         if where.submission not in followed:
@@ -109,7 +109,7 @@ class RunsElsewhere:
     def _stand(self, run: Run, where: Elsewhere, followed: bool) -> None:
         record = run.record
         state: RunState = record.state
-        if where.state == elsewhere.WAITING:
+        if where.state == training_elsewhere.WAITING:
             state = "queued" if state != "stopping" else state
         elif state == "queued":
             state = "running"

@@ -18,13 +18,13 @@ from gym_gui.core.errors import UsageError, WorkerLaunchError
 from gym_gui.processes.reaper import guard
 from gym_gui.processes.tree import TAG, tagged
 from gym_gui.services.trainer import runner
-from gym_gui.services.trainer.elsewhere import read_elsewhere
-from gym_gui.services.trainer.folder import LOCK, POLICY, REQUEST, RunFolder
-from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.request import TrainRequest
-from gym_gui.workers.environment import worker_environment
+from gym_gui.services.trainer.training_elsewhere import read_elsewhere
+from gym_gui.services.trainer.training_folder import LOCK, POLICY, REQUEST, RunFolder
+from gym_gui.services.trainer.training_records import RunLimits
+from gym_gui.workers.environment_variables import worker_environment
+from mosaic_worker.learning.training_memory import MEMORY_MB
 from mosaic_worker.plain_files import check_folder, open_file
-from mosaic_worker.training_memory import MEMORY_MB
 
 _READY_S = 30.0
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gym_gui.core.errors import QueueFullError, UsageError
-from gym_gui.services.trainer.records import RunLimits
+from gym_gui.services.trainer.training_records import RunLimits
 
 CAPACITY = 1000
 """Runs that may wait."""

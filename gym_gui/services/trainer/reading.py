@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gym_gui.services.trainer.folder import POLICY
-from gym_gui.services.trainer.records import TrainingRecord
+from gym_gui.services.trainer.training_folder import POLICY
+from gym_gui.services.trainer.training_records import TrainingRecord
 
 _COUNTED = ("step", "total_steps", "episodes", "steps_per_s", "elapsed_s")
 _MAYBE = ("mean_return", "remaining_s")

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
-from gym_gui.services.trainer.follower import Follower
-from gym_gui.services.trainer.process import TrainingProcess
-from gym_gui.services.trainer.records import TrainingRecord
-from gym_gui.services.trainer.registry import RunPlan, RunRegistry
-from gym_gui.services.trainer.watching import Watch, Watchers
+from gym_gui.services.trainer.change_notices import Watch, Watchers
+from gym_gui.services.trainer.file_follower import Follower
+from gym_gui.services.trainer.training_process import TrainingProcess
+from gym_gui.services.trainer.training_records import TrainingRecord
+from gym_gui.services.trainer.training_registry import RunPlan, RunRegistry
 
 _log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """Runs one training and stays beside it until it has ended, however that comes about.
 
-A program of its own, started by :mod:`gym_gui.services.trainer.process`:
+A program of its own, started by :mod:`gym_gui.services.trainer.training_process`:
 ``python -I -S runner.py --folder DIR --tag TAG [--tie PID] … -- COMMAND ARG…``. It outlives
 whoever started it, unless it is tied to it. Once the training runs it says so on standard
 output, in one line of JSON. It

@@ -20,7 +20,7 @@ from gym_gui.services.last_words import last_words
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import NOTIFY, Address, find, log_file
 from gym_gui.workers.discovery import discover
-from gym_gui.workers.environment import engine_environment
+from gym_gui.workers.environment_variables import engine_environment
 from gym_gui.workers.registry import WorkerTypeRegistry
 from mosaic_worker.plain_files import open_file
 

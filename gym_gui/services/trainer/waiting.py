@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gym_gui.core.errors import RunFormatError
-from gym_gui.services.trainer.folder import QUEUE, RUNNER, RunFolder
+from gym_gui.services.trainer.training_folder import QUEUE, RUNNER, RunFolder
 
 CANCELLED = "cancelled before it began"
 HELD = "paused before it began"

@@ -9,22 +9,22 @@ from typing import Any
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from gym_gui.controllers.installing import Missing
+from gym_gui.controllers.setup.installing import Missing
 from gym_gui.ui import theme
 from gym_gui.ui.agents.checks_panel import ChecksPanel
 from gym_gui.ui.agents.link_dialog import LinkAgentsDialog
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.operator_panel import OperatorPanel
-from gym_gui.ui.agents.policy_items import show_player
 from gym_gui.ui.agents.preview_panel import PreviewPanel
 from gym_gui.ui.agents.slot_panel import SlotPanel
 from gym_gui.ui.agents.steps_dialog import StepsDialog
 from gym_gui.ui.agents.table import AgentConfigTable
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.environments.install_dialog import InstallDialog, open_install_dialog
 from gym_gui.ui.language.desk import SettingsDesk
-from gym_gui.ui.play.install_dialog import InstallDialog, open_install_dialog
+from gym_gui.ui.policies.policy_items import show_player
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, KindBadge, PickerButton, label
-from gym_gui.ui.widgets.messages import Action
+from gym_gui.ui.widgets.message_panels import Action
 
 _STARTS = (
     ("Soccer 2v2", "MosaicMultiGrid-S-2v2-IndAgObs-v1"),
@@ -134,7 +134,7 @@ class AdvancedConfigTab(QWidget):
 
     def _link_of(self, sentence: str) -> Action | None:
         """Leads to the line of a program that a check is about; saved, it is checked again."""
-        from gym_gui.ui.editor.links import link_of  # most configurations are right
+        from gym_gui.ui.editor.line_links import link_of  # most configurations are right
 
         config = self.model.report.config if self.model.report is not None else None
         return link_of(self._context, sentence, config, again=("Check again", self.model.check_again))

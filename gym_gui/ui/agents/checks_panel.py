@@ -9,12 +9,12 @@ from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
-from gym_gui.controllers.finding import Finding, Level
-from gym_gui.controllers.installing import Missing, missing_in
+from gym_gui.controllers.setup.finding import Finding, Level
+from gym_gui.controllers.setup.installing import Missing, missing_in
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.widgets import Card, LinkButton
-from gym_gui.ui.widgets.messages import Action, IconLabel
+from gym_gui.ui.widgets.message_panels import Action, IconLabel
 
 _TOKENS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "muted"}
 _ICONS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "info"}

@@ -9,14 +9,14 @@ from functools import partial
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
-from gym_gui.controllers.configuration_draft import Draft
-from gym_gui.controllers.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.joint_parts import joint_file, part_of
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.setup.configuration_draft import Draft
+from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.joint_parts import joint_file, part_of
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.spaces import short_space
 from gym_gui.services.backends import SlotInfo
 from gym_gui.ui import theme
-from gym_gui.ui.agents.marks import link_letter
+from gym_gui.ui.agents.slot_marks import link_letter
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
 

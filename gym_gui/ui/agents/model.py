@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 from PyQt6.QtGui import QUndoStack
 
-from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
-from gym_gui.controllers.configuration_draft import Draft
-from gym_gui.controllers.environment_probe import Preview
-from gym_gui.controllers.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.finding import Finding, Level, listed
-from gym_gui.controllers.knowledge import Knowledge
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
+from gym_gui.controllers.setup.configuration_draft import Draft
+from gym_gui.controllers.setup.environment_probe import Preview
+from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.finding import Finding, Level, listed
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
 from gym_gui.core.errors import MosaicError, with_capital
-from gym_gui.core.trust import NotAllowedError
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.trusted.trust import NotAllowedError
 from gym_gui.ui.undo import Edit
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_play.latest_job import Spawn
-    from gym_gui.services.policy_catalogue import Policy
+    from gym_gui.services.policies.policy_catalogue import Policy
     from gym_gui.ui.context import AppContext
 
 

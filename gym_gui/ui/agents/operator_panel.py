@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSizePolicy, QVBoxLayout, QWid
 
 from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.ui import theme
-from gym_gui.ui.agents.environment_settings import EnvironmentSettingsLink
+from gym_gui.ui.agents.environment_settings_form import EnvironmentSettingsLink
 from gym_gui.ui.agents.model import RANDOM, ConfigurationModel
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH
 from gym_gui.ui.widgets import FormRows, section_label
@@ -18,7 +18,7 @@ from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.ui.widgets.number_fields import IntegerField
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.environment_probe import EnvironmentRequest
+    from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 
 _APIS = {"aec": "turn by turn", "parallel": "all at once", "gymnasium": "one agent"}
 _MOST_STEPS = 1_000_000

@@ -8,7 +8,7 @@ from typing import Any
 from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
-from gym_gui.controllers.environment_probe import Preview
+from gym_gui.controllers.setup.environment_probe import Preview
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel

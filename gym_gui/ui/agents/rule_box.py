@@ -6,7 +6,7 @@ from typing import Final
 
 from PyQt6.QtWidgets import QWidget
 
-from gym_gui.core.assignment import OnInvalid
+from gym_gui.core.experiment.assignment import OnInvalid
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
 
 TIP: Final = "What follows an answer that cannot be played, or that does not come in time"

@@ -24,7 +24,7 @@ from gym_gui.ui.numbers import read, written
 from gym_gui.ui.widgets import IconButton, restyle
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.ui.widgets.number_fields import KeptGroups, SteadyField
-from gym_gui.workers.settings_schema import Setting
+from gym_gui.workers.settings.settings_schema import Setting
 
 _ASIDE_GAP, _LEAST_ASIDE = 12, 30
 """Between a value and what is said of it; room below which nothing is."""

@@ -10,6 +10,14 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
+from gym_gui.ui.agents.language_controls import (
+    FileControl,
+    HelpedControl,
+    ModelControl,
+    PromptsControl,
+    SecretControl,
+    ServerControl,
+)
 from gym_gui.ui.agents.setting_controls import (
     ChoiceControl,
     FlagControl,
@@ -20,17 +28,9 @@ from gym_gui.ui.agents.setting_controls import (
 )
 from gym_gui.ui.editor.checks import for_setting
 from gym_gui.ui.editor.file_request import FileRequest
-from gym_gui.ui.language.controls import (
-    FileControl,
-    HelpedControl,
-    ModelControl,
-    PromptsControl,
-    SecretControl,
-    ServerControl,
-)
 from gym_gui.ui.language.desk import PromptsRequest, provider_of, server_request
 from gym_gui.ui.widgets import LinkButton, all_settings, label, muted_label, section_label
-from gym_gui.workers.settings_schema import Setting, grouped, problems
+from gym_gui.workers.settings.settings_schema import Setting, grouped, problems
 
 if TYPE_CHECKING:
     from gym_gui.services.api_keys import Provider

@@ -10,16 +10,16 @@ from typing import Any
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from gym_gui.controllers.joint_parts import part_of
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.setup.joint_parts import part_of
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.validation import ConfigError
 from gym_gui.services.fit import own_steps, takes_steps
-from gym_gui.services.policy_catalogue import PolicyFile, read_policy_file
+from gym_gui.services.policies.policy_catalogue import PolicyFile, read_policy_file
 from gym_gui.ui import theme
-from gym_gui.ui.agents.marks import LinkMark, link_letter
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.rule_box import TIP, RuleBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
+from gym_gui.ui.agents.slot_marks import LinkMark, link_letter
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.widgets import (
     ElidedLabel,
@@ -32,7 +32,7 @@ from gym_gui.ui.widgets import (
 )
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.ui.widgets.number_fields import NumberField
-from gym_gui.workers.settings_schema import chosen_policy
+from gym_gui.workers.settings.settings_schema import chosen_policy
 from mosaic_worker.preprocessing import PreprocessingError, describe_steps
 
 _MODES = ((None, "as it is made"), (True, "its likeliest action"), (False, "a draw from its actions"))

@@ -16,13 +16,13 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.widgets import EmptyHint, PrimaryButton, QuietButton, label, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
-from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
-from gym_gui.workers.settings_schema import settings_from_schema
+from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
+from gym_gui.workers.settings.settings_schema import settings_from_schema
 from mosaic_worker.preprocessing import STEPS, PreprocessingError, check_steps, describe_steps, step_schema
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.configuration_checks import ConfigurationChecks
-    from gym_gui.core.assignment import WorkerAssignment
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
+    from gym_gui.core.experiment.assignment import WorkerAssignment
     from gym_gui.services.backends import SlotInfo
 
 _SIZE = QSize(640, 520)

@@ -21,18 +21,18 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.controllers.configuration_checks import WorkerOffer
-from gym_gui.controllers.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.finding import Level
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.setup.configuration_checks import WorkerOffer
+from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.finding import Level
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.ui import theme
-from gym_gui.ui.agents.marks import LinkMark, team_colour
 from gym_gui.ui.agents.model import ConfigurationModel
-from gym_gui.ui.agents.policy_items import show_player
+from gym_gui.ui.agents.slot_marks import LinkMark, team_colour
 from gym_gui.ui.commands import COMMAND, Command
 from gym_gui.ui.numbers import count
+from gym_gui.ui.policies.policy_items import show_player
 from gym_gui.ui.widgets import Dot, ElidedLabel, IconButton, KindBadge, PickerButton, PickerItem, label
-from gym_gui.ui.widgets.rows import NOTHING
+from gym_gui.ui.widgets.tables import NOTHING
 
 ROW_HEIGHT = 44
 HEADER_HEIGHT = 36

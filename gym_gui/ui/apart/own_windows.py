@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QApplication, QStackedWidget, QWidget
 
 from gym_gui.ui.apart.berth import KEYS, Berth
 from gym_gui.ui.apart.own_window import OwnWindow
-from gym_gui.ui.apart.places import KeptPlace, KeptPlaces, Screen, fitted
+from gym_gui.ui.apart.window_places import KeptPlace, KeptPlaces, Screen, fitted
 from gym_gui.ui.commands import Command, CommandRegistry
 
 FIRST: Final = QSize(720, 560)

@@ -13,12 +13,12 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.core.record_fields import count, items, mapping, text
 from gym_gui.services.module_query import Conversation
 from gym_gui.ui.editor.file_request import Checked, FileCheck, FileRequest, Problem
-from gym_gui.ui.widgets.messages import Action
+from gym_gui.ui.widgets.message_panels import Action
 
 if TYPE_CHECKING:
     from gym_gui.core.errors import Place
     from gym_gui.workers.definition import WorkerTypeDefinition
-    from gym_gui.workers.settings_schema import Setting
+    from gym_gui.workers.settings.settings_schema import Setting
 
 Find = Callable[[Path, str], "MosaicError | None"]
 """What is wrong with the text of a file, with its place."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from gym_gui.ui.widgets.messages import Action
+from gym_gui.ui.widgets.message_panels import Action
 
 
 @dataclass(frozen=True, slots=True)

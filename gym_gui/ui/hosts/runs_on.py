@@ -15,7 +15,7 @@ from gym_gui.ui.widgets.combo_box import SteadyComboBox
 
 if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
-    from gym_gui.ui.hosts.dialog import HostsDialog
+    from gym_gui.ui.hosts.hosts_dialog import HostsDialog
 
 _HERE: Final = "This machine"
 _HOSTS: Final = "Hosts…"
@@ -23,7 +23,7 @@ _HOSTS: Final = "Hosts…"
 
 def open_hosts(context: AppContext, parent: QWidget | None) -> HostsDialog:
     """Show the person's hosts."""
-    from gym_gui.ui.hosts.dialog import HostsDialog as Dialog  # few have hosts
+    from gym_gui.ui.hosts.hosts_dialog import HostsDialog as Dialog  # few have hosts
 
     dialog = Dialog(context, parent)
     dialog.open()
@@ -93,7 +93,7 @@ class RunsOn(SteadyComboBox):
 
 
 def _host_names() -> Sequence[str]:
-    from gym_gui.services.hosts import HostsFile
+    from gym_gui.services.submissions.hosts import HostsFile
 
     try:
         return [host.name for host in HostsFile().load().hosts]

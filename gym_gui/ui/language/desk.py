@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.api_keys import PROVIDERS, Provider
 from gym_gui.services.module_query import ask
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.ui.numbers import local
-from gym_gui.workers.settings_schema import Setting
+from gym_gui.workers.settings.settings_schema import Setting
 
 if TYPE_CHECKING:
     from gym_gui.services.api_keys import ApiKeys

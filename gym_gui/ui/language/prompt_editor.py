@@ -21,7 +21,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.analysis.turn import turn_of
+from gym_gui.analysis.transcripts.turn import turn_of
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.module_query import ask
 from gym_gui.services.prompt_files import FOLDER, PromptFiles, default_prompts

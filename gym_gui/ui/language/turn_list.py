@@ -15,9 +15,9 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.analysis.turn import DRY, Turn
+from gym_gui.analysis.transcripts.turn import DRY, Turn
 from gym_gui.ui import theme
-from gym_gui.ui.language.strip import answer_line, idle_reason
+from gym_gui.ui.language.player_strip import answer_line, idle_reason
 from gym_gui.ui.language.turns import TURN_ROLE, TurnModel
 from gym_gui.ui.numbers import local
 

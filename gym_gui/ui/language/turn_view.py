@@ -14,9 +14,9 @@ from typing import Any, Final
 from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor
 from PyQt6.QtWidgets import QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
 
-from gym_gui.analysis.action_scores import listed
-from gym_gui.analysis.thoughts import FAILED, Thought
-from gym_gui.analysis.turn import DRY, Turn, repeated
+from gym_gui.analysis.transcripts.action_scores import listed
+from gym_gui.analysis.transcripts.thoughts import FAILED, Thought
+from gym_gui.analysis.transcripts.turn import DRY, Turn, repeated
 from gym_gui.controllers.live_play.call_log import dollars
 from gym_gui.ui import theme
 from gym_gui.ui.language.turn_list import facts_of

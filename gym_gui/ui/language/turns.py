@@ -10,9 +10,9 @@ from typing import Final, Protocol
 import orjson
 from PyQt6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt
 
-from gym_gui.analysis.turn import Turn, turn_of
+from gym_gui.analysis.transcripts.turn import Turn, turn_of
 from gym_gui.controllers.live_play.call_log import CallLog
-from gym_gui.ui.language.strip import answer_line
+from gym_gui.ui.language.player_strip import answer_line
 
 TURN_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 from PyQt6.QtGui import QUndoStack
 
+from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.controllers.live_play.free_names import following_id, free_name, with_free_name
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.controllers.play_setup import asks_models, seated_as_written
+from gym_gui.controllers.setup.play_setup import asks_models, seated_as_written
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.core.seeding import check_seed
 from gym_gui.services.operator_table import OperatorTable
 from gym_gui.ui.live.deck_run import DeckRun
 from gym_gui.ui.live.evening import Evening
+from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.lock_step import LockStep
-from gym_gui.ui.live.operator import LiveOperator
 from gym_gui.ui.undo import Edit
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_play.episode_player import EpisodePlayer
+    from gym_gui.controllers.live_play.live_run import LiveRun
     from gym_gui.controllers.live_play.session_link import OpenLiveSession
-    from gym_gui.controllers.live_run import LiveRun
     from gym_gui.ui.context import AppContext
 
 MOST = 8

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.live_operator import LiveOperator
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.live_run import LiveRun
+    from gym_gui.controllers.live_play.live_run import LiveRun
     from gym_gui.core.config import OperatorConfig
     from gym_gui.ui.context import AppContext
 
@@ -33,7 +33,7 @@ class DeckRun:
 
     def begin(self, operators: Sequence[LiveOperator], seed: int) -> None:
         """End the run that is on; another one for these operators, if there are any."""
-        from gym_gui.controllers.live_run import LiveRun
+        from gym_gui.controllers.live_play.live_run import LiveRun
 
         self.end(operators)
         if operators:

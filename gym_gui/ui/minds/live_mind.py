@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from gym_gui.analysis.beliefs import Beliefs
-from gym_gui.analysis.turn import Turn
+from gym_gui.analysis.transcripts.beliefs import Beliefs
+from gym_gui.analysis.transcripts.turn import Turn
+from gym_gui.core.drawing.packed_picture import unpack
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import AgentView
-from gym_gui.core.packed_picture import unpack
 from gym_gui.core.sight import Sight
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.minds.mind import Mind
 from gym_gui.ui.minds.mind_view import MindView
 from gym_gui.ui.renderers.agent_words import seat_words

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gym_gui.analysis.thoughts import COME, GONE
-from gym_gui.analysis.turn import Turn
+from gym_gui.analysis.transcripts.thoughts import COME, GONE
+from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.sight import Sight

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSplitter, QTextEdit, QVBoxLayout, QWidget
 
-from gym_gui.analysis.planned import Planned
+from gym_gui.analysis.transcripts.planned import Planned
 from gym_gui.core.live import AgentView
 from gym_gui.ui import theme
 from gym_gui.ui.language.turn_view import Section, write_sections

@@ -6,7 +6,7 @@ from typing import Final
 
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from gym_gui.analysis.planned import Planned
+from gym_gui.analysis.transcripts.planned import Planned
 from gym_gui.ui import theme
 from gym_gui.ui.plots.line_plots import LinePlot
 from gym_gui.ui.plots.series import Series

@@ -8,8 +8,8 @@ from typing import Final
 
 from PyQt6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
 
-from gym_gui.analysis.considered import Considered
-from gym_gui.analysis.turn import Turn
+from gym_gui.analysis.transcripts.considered import Considered
+from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.ui.numbers import local, number
 
 MOVE_ROLE: Final = Qt.ItemDataRole.UserRole + 1

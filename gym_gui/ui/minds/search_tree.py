@@ -15,7 +15,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.analysis.turn import Turn
+from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.ui import theme
 from gym_gui.ui.minds.search_model import (
     MOVE,

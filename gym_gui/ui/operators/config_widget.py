@@ -9,31 +9,31 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
-from gym_gui.controllers.knowledge import Knowledge
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.types import AgentID
 from gym_gui.ui import theme
-from gym_gui.ui.agents.environment_settings import EnvironmentSettingsLink
-from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
-from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
+from gym_gui.ui.agents.environment_settings_form import EnvironmentSettingsLink
+from gym_gui.ui.config_panels.multi_agent_panel import MultiAgentPanel
+from gym_gui.ui.config_panels.single_agent_panel import SingleAgentPanel
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
+from gym_gui.ui.environments.install_dialog import install_action
 from gym_gui.ui.hosts.runs_on import RunsOn
 from gym_gui.ui.language.desk import SettingsDesk
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.operators.environment_look import EnvironmentLook
 from gym_gui.ui.operators.human_controls import HumanControls
-from gym_gui.ui.operators.record import OperatorRecord
-from gym_gui.ui.play.environment_picker import EnvironmentPicker
-from gym_gui.ui.play.install_dialog import install_action
+from gym_gui.ui.operators.record_line import OperatorRecord
 from gym_gui.ui.widgets import FormRows, InlineMessage, LinkButton, QuietButton, muted_label, section_label
 from gym_gui.ui.widgets.number_fields import IntegerField
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
-    from gym_gui.controllers.configuration_draft import Draft
-    from gym_gui.controllers.environment_probe import EnvironmentRequest
-    from gym_gui.controllers.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.finding import Finding
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
+    from gym_gui.controllers.setup.configuration_draft import Draft
+    from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
+    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.setup.finding import Finding
     from gym_gui.ui.context import AppContext
 
 _SETTLE_MS = 350
@@ -242,14 +242,14 @@ class OperatorConfigWidget(QWidget):
     def _on_config_changed(self, config: OperatorConfig) -> None:
         """Somebody else changed it (a slot was bound anew)."""
         if self._pending is None and not self._is_edited and self._draft is not None:
-            from gym_gui.controllers.configuration_draft import Draft
+            from gym_gui.controllers.setup.configuration_draft import Draft
 
             self._draft = replace(self._draft, operator_id=config.operator_id)
             if Draft.of(config) != self._draft:
                 self._adopt(config)
 
     def _adopt(self, config: OperatorConfig) -> None:
-        from gym_gui.controllers.configuration_draft import Draft
+        from gym_gui.controllers.setup.configuration_draft import Draft
 
         self._draft, self._unsent_edit, self._check = Draft.of(config), False, None
         self.name.setText(config.display_name)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.errors import MosaicError
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.live_operator import LiveOperator
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.configuration_draft import Draft
     from gym_gui.controllers.live_play.latest_job import Spawn
-    from gym_gui.ui.play.environment_picker import EnvironmentPicker
+    from gym_gui.controllers.setup.configuration_draft import Draft
+    from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 
 _HEAD_START_S = 2.0
 

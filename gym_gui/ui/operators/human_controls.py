@@ -9,9 +9,9 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
-from gym_gui.ui.play.action_form import ActionForm
-from gym_gui.ui.play.key_editor import rows_of
-from gym_gui.ui.play.key_list import KeyList
+from gym_gui.ui.input.action_form import ActionForm
+from gym_gui.ui.input.key_editor import rows_of
+from gym_gui.ui.input.key_list import KeyList
 from gym_gui.ui.widgets import muted_label, section_label
 
 if TYPE_CHECKING:

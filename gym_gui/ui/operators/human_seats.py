@@ -10,12 +10,12 @@ from PyQt6.QtCore import QObject, pyqtSignal
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import HumanQuestion
-from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.play.human_input import HumanInput
+from gym_gui.ui.input.human_answers import HumanInput
+from gym_gui.ui.live.live_operator import LiveOperator
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.knowledge import Knowledge
+    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.setup.knowledge import Knowledge
     from gym_gui.envs.keymaps import KeyScheme
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.operators.render_container import OperatorRenderContainer
@@ -96,7 +96,7 @@ class OperatorHumans(QObject):
             self._context.spawn(self._learn(config, wanted), "Reading the keys of the environment")
 
     async def _learn(self, config: OperatorConfig, wanted: str) -> None:
-        from gym_gui.controllers.configuration_draft import Draft
+        from gym_gui.controllers.setup.configuration_draft import Draft
 
         try:
             sheet = await self._knowledge.sheet(Draft.of(config).request())

@@ -9,13 +9,13 @@ from PyQt6.QtCore import QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QMenu, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
-from gym_gui.core.colours import told_apart
+from gym_gui.core.drawing.colours import told_apart
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
 from gym_gui.ui.commands import entry
 from gym_gui.ui.live.deck import OperatorDeck
-from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.live.state import words_of
+from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.state_words import words_of
 from gym_gui.ui.numbers import count, local
 from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.operators.plots_panel import OperatorPlots
@@ -24,10 +24,10 @@ from gym_gui.ui.operators.render_tabs import RenderTabs
 from gym_gui.ui.operators.transcript_dock import MIND
 from gym_gui.ui.operators.transcript_place import TranscriptPlace
 from gym_gui.ui.widgets import EmptyHint, InlineMessage, take_focus
-from gym_gui.ui.widgets.messages import Action
+from gym_gui.ui.widgets.message_panels import Action
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.knowledge import Knowledge
+    from gym_gui.controllers.setup.knowledge import Knowledge
     from gym_gui.core.config import OperatorConfig
     from gym_gui.ui.context import AppContext
 
@@ -204,7 +204,7 @@ class ManualOperators(QWidget):
         self.show_mind(agent)
 
     def _on_place_requested(self, operator: LiveOperator) -> None:
-        from gym_gui.ui.editor.links import link_of  # most cards never stop
+        from gym_gui.ui.editor.line_links import link_of  # most cards never stop
 
         player = operator.player
         again = ("Restart", partial(self._deck.restart, player.config.operator_id))

@@ -8,17 +8,17 @@ from PyQt6.QtCore import QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSpacerItem, QWidget
 
-from gym_gui.analysis.turn import Turn
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.controllers.play_setup import asks_models, runs_programs
-from gym_gui.core import colours
+from gym_gui.analysis.transcripts.turn import Turn
+from gym_gui.controllers.engine.operator_state import OperatorState
+from gym_gui.controllers.setup.play_setup import asks_models, runs_programs
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.drawing import colours
 from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
 from gym_gui.ui.apart import Berth
-from gym_gui.ui.language.strip import HEIGHT, CallStrip
-from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.live.state import starting_words, state_tone, state_words, words_of
+from gym_gui.ui.language.player_strip import HEIGHT, CallStrip
+from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.state_words import starting_words, state_tone, state_words, words_of
 from gym_gui.ui.numbers import local
 from gym_gui.ui.operators.strips import FactsStrip
 from gym_gui.ui.renderers.agent_words import number_words, slot_players
@@ -254,7 +254,7 @@ class OperatorRenderContainer(Card):
     def _lead_to_place(self) -> None:
         # Most cards never stop.
         from gym_gui.services.source_places import folders_of, place_in
-        from gym_gui.ui.editor.links import words_for
+        from gym_gui.ui.editor.line_links import words_for
 
         player = self.operator.player
         place = place_in(words_of(player), folders_of(player.config))

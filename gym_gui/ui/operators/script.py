@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING, Final
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
-from gym_gui.controllers.installing import missing_in
-from gym_gui.controllers.play_setup import asks_models
-from gym_gui.controllers.session_events import FrameDrawn
+from gym_gui.controllers.engine.session_events import FrameDrawn
+from gym_gui.controllers.setup.installing import missing_in
+from gym_gui.controllers.setup.play_setup import asks_models
 from gym_gui.core.errors import MosaicError, Place
 from gym_gui.core.live import LiveView
-from gym_gui.core.trust import NotAllowedError
-from gym_gui.services.run_library import RunEntry, RunLibrary
+from gym_gui.core.trusted.trust import NotAllowedError
+from gym_gui.services.runs.run_library import RunEntry, RunLibrary
 from gym_gui.services.source_places import folders_of, place_in
 from gym_gui.ui import theme
 from gym_gui.ui.editor.checks import at_place, problem_of
 from gym_gui.ui.editor.file_request import Problem
-from gym_gui.ui.editor.links import link_of
+from gym_gui.ui.editor.line_links import link_of
+from gym_gui.ui.environments.install_dialog import install_action
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.numbers import count
-from gym_gui.ui.operators.comparison import keep_run
+from gym_gui.ui.operators.comparison_file import keep_run
 from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_executor import ExecutorChoice, submit
@@ -42,15 +43,14 @@ from gym_gui.ui.operators.script_source import plan_file, plan_run
 from gym_gui.ui.operators.script_standings import ScriptStandings
 from gym_gui.ui.operators.script_start import ScriptStart
 from gym_gui.ui.operators.script_words import words_of
-from gym_gui.ui.play.install_dialog import install_action
 from gym_gui.ui.renderers import slot_players
 from gym_gui.ui.results.library_model import episodes_in_words
 from gym_gui.ui.widgets import InlineMessage, PageBar, PrimaryButton, QuietButton
-from gym_gui.ui.widgets.messages import Action
+from gym_gui.ui.widgets.message_panels import Action
 
 if TYPE_CHECKING:
-    from gym_gui.analysis.summary import OperatorSummary
-    from gym_gui.controllers.knowledge import Knowledge
+    from gym_gui.analysis.findings.summary import OperatorSummary
+    from gym_gui.controllers.setup.knowledge import Knowledge
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.results.live_results import LiveResults
 

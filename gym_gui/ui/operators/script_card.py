@@ -13,7 +13,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QBoxLayout, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
-from gym_gui.core.colours import told_apart
+from gym_gui.core.drawing.colours import told_apart
 from gym_gui.ui import theme
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.render_container import leading_kind
@@ -22,11 +22,11 @@ from gym_gui.ui.operators.script_rows import OperatorRow, PolicyRow
 from gym_gui.ui.operators.script_words import progress_words, words_of
 from gym_gui.ui.operators.tournament_plan import pairings_of
 from gym_gui.ui.widgets import Card, Divider, SegmentedControl, label, muted_label, section_label
-from gym_gui.ui.widgets.messages import Action
+from gym_gui.ui.widgets.message_panels import Action
 from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.contest import Contest
+    from gym_gui.controllers.runs.contest import Contest
 
 _LIST, _PICTURE = 3, 2
 """How wide rows or standings are beside the picture of a tournament's game; an experiment's are alike."""

@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.core.errors import MosaicError, Place, UsageError
-from gym_gui.core.matrix_table import missing_in_words
-from gym_gui.core.subjects import Need
-from gym_gui.core.trust import require
+from gym_gui.core.experiment.matrix_table import missing_in_words
+from gym_gui.core.trusted.subjects import Need
+from gym_gui.core.trusted.trust import require
 from gym_gui.processes.cores import usable_cores
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.contest import Contest
-    from gym_gui.controllers.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.knowledge import Knowledge
-    from gym_gui.controllers.operator_execution import OperatorProgress, RunResult
-    from gym_gui.controllers.resolved_operator import ResolvedOperator
+    from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+    from gym_gui.controllers.engine.session_events import OnSessionEvent
+    from gym_gui.controllers.runs.contest import Contest
     from gym_gui.controllers.runs.experiment_run import ExperimentRun
-    from gym_gui.controllers.session_events import OnSessionEvent
-    from gym_gui.core.assignment import WorkerAssignment
+    from gym_gui.controllers.runs.operator_execution import OperatorProgress, RunResult
+    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.setup.knowledge import Knowledge
     from gym_gui.core.config import Experiment, OperatorConfig
-    from gym_gui.core.trust import Origin
+    from gym_gui.core.experiment.assignment import WorkerAssignment
+    from gym_gui.core.trusted.trust import Origin
     from gym_gui.services.store import Store
 
 _RECENT_S = 0.25
@@ -113,8 +113,8 @@ async def read_experiment(path: Path, knowledge: Knowledge, *, allow_code: bool)
     Raises:
         ExperimentError: One line that says what is wrong, where, and what to do.
     """
-    from gym_gui.controllers.environment_probe import EnvironmentRequest
-    from gym_gui.core.matrix_expansion import Places
+    from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
+    from gym_gui.core.experiment.matrix_expansion import Places
     from gym_gui.services.experiment_file import load_experiment
 
     loop = asyncio.get_running_loop()
@@ -130,7 +130,7 @@ async def read_experiment(path: Path, knowledge: Knowledge, *, allow_code: bool)
 
 async def what_it_reaches() -> str:
     """Whether a file that is run has the network, as a sentence."""
-    from gym_gui.services.experiment_process import network_is_closed
+    from gym_gui.services.experiments.experiment_process import network_is_closed
 
     closed = await asyncio.to_thread(network_is_closed)
     return "It has no network." if closed else "This system cannot keep it off the network."
@@ -162,8 +162,8 @@ async def plan_experiment(experiment: Experiment, knowledge: Knowledge, *, whole
     await asyncio.to_thread(see_allowed, experiment.operators, experiment.operators[0].origin)
     operators = [await _plan_operator(experiment, config, knowledge) for config in experiment.operators]
     if experiment.matrix is not None and not whole:
-        from gym_gui.controllers.matrix_check import why_not
-        from gym_gui.core.matrix_expansion import without
+        from gym_gui.controllers.runs.matrix_check import why_not
+        from gym_gui.core.experiment.matrix_expansion import without
 
         names = {o.config.operator_id: o.error for o in operators if o.error}
         if names:
@@ -181,7 +181,7 @@ def see_allowed(operators: Sequence[OperatorConfig], origin: Origin) -> None:
     Raises:
         NotAllowedError: Something of it is not allowed.
     """
-    from gym_gui.controllers.resolved_operator import needs_of
+    from gym_gui.controllers.engine.resolved_operator import needs_of
 
     needs: list[Need] = []
     for operator in operators:
@@ -193,7 +193,7 @@ def see_allowed(operators: Sequence[OperatorConfig], origin: Origin) -> None:
 async def _plan_operator(
     experiment: Experiment, config: OperatorConfig, knowledge: Knowledge
 ) -> OperatorPlan:
-    from gym_gui.controllers.configuration_draft import Draft
+    from gym_gui.controllers.setup.configuration_draft import Draft
 
     asked = experiment.execution.num_episodes
     try:
@@ -239,7 +239,7 @@ def _told_of(config: OperatorConfig, error: MosaicError) -> tuple[str, Place | N
 
 
 def _place_of(config: OperatorConfig, error: MosaicError) -> Place | None:
-    from gym_gui.services.experiment_places import place_of_operator
+    from gym_gui.services.experiments.experiment_places import place_of_operator
 
     if error.place is not None or not config.origin.file:
         return error.place
@@ -251,8 +251,8 @@ def cast_operator(config: OperatorConfig, sheet: EnvironmentSheet) -> ResolvedOp
 
     The engine's own check has been passed in another process.
     """
-    from gym_gui.controllers.lineup import seatings
-    from gym_gui.controllers.resolved_operator import ResolvedOperator
+    from gym_gui.controllers.engine.lineup import seatings
+    from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
     from gym_gui.workers.registry import WorkerTypeRegistry
 
     assignments = config.resolved_slots()
@@ -381,7 +381,7 @@ class ScriptJob(QObject):
 
     def _make(self) -> ExperimentRun:
         from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment
-        from gym_gui.host.client import HostSession
+        from gym_gui.host.host_client import HostSession
 
         resolved = [each.resolved for each in self._plan.operators if each.resolved is not None]
         return ExperimentRun(

@@ -6,15 +6,15 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
 
-from gym_gui.analysis.wording import duration
+from gym_gui.analysis.words.wording import duration
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.experiment_text import short_value
+from gym_gui.core.experiment.experiment_text import short_value
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import count, local
 from gym_gui.ui.operators.render_container import everybody, leading_kind
 from gym_gui.ui.operators.script_job import OperatorPlan, Standing
 from gym_gui.ui.widgets import ElidedLabel, IconButton, KindBadge, LinkButton, label, muted_label
-from gym_gui.ui.widgets.messages import Action
+from gym_gui.ui.widgets.message_panels import Action
 
 _LOOK = "See what it plays"
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.shards import Shard
 from gym_gui.core.records import TOURNAMENT
-from gym_gui.core.shards import Shard
 from gym_gui.ui.operators.script_job import ScriptPlan, plan_experiment, read_experiment
 from gym_gui.ui.operators.tournament_plan import is_tournament, plan_tournament
 
 if TYPE_CHECKING:
-    from gym_gui.analysis.reader import Run
-    from gym_gui.controllers.knowledge import Knowledge
+    from gym_gui.analysis.records.reader import Run
+    from gym_gui.controllers.setup.knowledge import Knowledge
 
 
 async def plan_file(
@@ -54,8 +54,8 @@ async def plan_run(run: Path, knowledge: Knowledge) -> ScriptPlan:
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
         UsageError: It cannot be gone on with here.
     """
-    from gym_gui.analysis.reader import open_run
-    from gym_gui.controllers.replay import REPLAY
+    from gym_gui.analysis.records.reader import open_run
+    from gym_gui.controllers.replays.replay import REPLAY
 
     opened = await asyncio.to_thread(open_run, run)
     about = opened.record.extra

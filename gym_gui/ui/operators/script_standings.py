@@ -11,7 +11,7 @@ from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_job import ScriptJob, ScriptPlan, Standing
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.script_execution import RunResult
+    from gym_gui.controllers.runs.script_execution import RunResult
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.results.live_results import LiveResults
 
@@ -29,7 +29,7 @@ class ScriptStandings(QObject):
     """
 
     operator_chosen = pyqtSignal(object)
-    """A pairing (:class:`~gym_gui.analysis.summary.OperatorSummary`) that somebody wants to see."""
+    """A pairing (:class:`~gym_gui.analysis.findings.summary.OperatorSummary`) that somebody wants to see."""
     failure_chosen = pyqtSignal()
     """Somebody wants to know why a game failed."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gym_gui.analysis.wording import duration
+from gym_gui.analysis.words.wording import duration
 from gym_gui.ui.numbers import count, local
 from gym_gui.ui.operators.script_job import ScriptPlan, Standing
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.contest import Contest
+    from gym_gui.controllers.runs.contest import Contest
 
 
 def words_of(plan: ScriptPlan) -> str:

@@ -19,8 +19,9 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 from gym_gui.ui.operators.script_words import contest_words
-from gym_gui.ui.operators.tournament_draft import (
+from gym_gui.ui.policies.tournament_draft import (
     FIRST_GAME,
     Candidate,
     TournamentRequest,
@@ -28,7 +29,6 @@ from gym_gui.ui.operators.tournament_draft import (
     contest_of,
     names_of,
 )
-from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.widgets import (
     FormRows,
     PrimaryButton,
@@ -42,9 +42,9 @@ from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.number_fields import IntegerField
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.contest import Contest
-    from gym_gui.controllers.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.knowledge import Knowledge
+    from gym_gui.controllers.runs.contest import Contest
+    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.setup.knowledge import Knowledge
     from gym_gui.ui.context import AppContext
 
 HEADING: Final = "A tournament, put together in MOSAIC's window"
@@ -164,7 +164,7 @@ class TournamentDialog(Dialog):
         self._looking = self._context.spawn(self._describe(task), "Looking at the environment")
 
     async def _describe(self, task: str) -> None:
-        from gym_gui.controllers.environment_probe import EnvironmentRequest
+        from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 
         try:
             checks = await self._knowledge.checks()

@@ -20,14 +20,14 @@ from gym_gui.ui.operators.script_job import (
 )
 
 if TYPE_CHECKING:
-    from gym_gui.analysis.reader import Run
-    from gym_gui.controllers.contest import Contest
-    from gym_gui.controllers.contest_sides import Seats
-    from gym_gui.controllers.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.knowledge import Knowledge
-    from gym_gui.controllers.resolved_operator import ResolvedOperator
+    from gym_gui.analysis.records.reader import Run
+    from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+    from gym_gui.controllers.runs.contest import Contest
+    from gym_gui.controllers.runs.contest_sides import Seats
+    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.setup.knowledge import Knowledge
     from gym_gui.core.config import OperatorConfig
-    from gym_gui.core.tournament import Tournament
+    from gym_gui.core.experiment.tournament import Tournament
 
 _T = TypeVar("_T")
 
@@ -81,7 +81,7 @@ def pairings_of(plan: ScriptPlan, contest: Contest) -> list[OperatorPlan]:
 
 def _everybody(tournament: Tournament) -> list[OperatorConfig]:
     """The environment with everybody of the pool in a slot, to see what they need."""
-    from gym_gui.core.pool import assignments_of
+    from gym_gui.core.experiment.pool import assignments_of
 
     players = [each for player in tournament.policies.values() for each in assignments_of(player)]
     return [replace(tournament.operator, workers={f"{i}": player for i, player in enumerate(players)})]
@@ -111,7 +111,7 @@ class _Tried:
         Raises:
             UsageError: It cannot be played, whoever plays.
         """
-        from gym_gui.controllers.contest import Contest
+        from gym_gui.controllers.runs.contest import Contest
 
         return Contest.of(self._tournament, before=self._before, seats_of=self._seats_of, check=self._check)
 
@@ -119,7 +119,7 @@ class _Tried:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def _sheet(self, config: OperatorConfig) -> EnvironmentSheet:
-        from gym_gui.controllers.environment_probe import EnvironmentRequest
+        from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 
         made = (config.task, config.env_name, config.api, config.env_kwargs)
         request = EnvironmentRequest(*made, teams=config.teams, origin=config.origin)
@@ -131,7 +131,7 @@ class _Tried:
 
     def _check(self, config: OperatorConfig, _objects: Mapping[str, object]) -> ResolvedOperator:
         """Whether a policy can take all seats; what is wrong is told with its row."""
-        from gym_gui.controllers.resolved_operator import unchecked_operator
+        from gym_gui.controllers.engine.resolved_operator import unchecked_operator
 
         name = config.operator_id
         shown = replace(config, display_name=name)
@@ -149,14 +149,14 @@ class _Tried:
 
     def place_of(self, config: OperatorConfig, error: MosaicError) -> tuple[str, Place | None]:
         """What is wrong with a policy as a sentence, and the line of the file that it is about."""
-        from gym_gui.controllers.contest import of_policy
-        from gym_gui.services.experiment_places import place_of_policy
+        from gym_gui.controllers.runs.contest import of_policy
+        from gym_gui.services.experiments.experiment_places import place_of_policy
 
         sentence = of_policy(str(error), config.operator_id)
         return sentence, error.place or place_of_policy(self._path, config.operator_id, sentence)
 
     def _warnings(self, name: str) -> tuple[str, ...]:
-        from gym_gui.core.pool import assignments_of
+        from gym_gui.core.experiment.pool import assignments_of
 
         players = list(assignments_of(self._tournament.policies[name]))
         told = [w for player in players for w in warnings_of(name, player)]

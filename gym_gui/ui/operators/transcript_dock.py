@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
-from gym_gui.analysis.turn import Turn
-from gym_gui.controllers.finding import listed
-from gym_gui.controllers.play_setup import asks_models, runs_programs
+from gym_gui.analysis.transcripts.turn import Turn
+from gym_gui.controllers.setup.finding import listed
+from gym_gui.controllers.setup.play_setup import asks_models, runs_programs
 from gym_gui.ui import theme
-from gym_gui.ui.language.transcript import TranscriptPanel
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.language.transcript_view import TranscriptPanel
+from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.minds.live_mind import LiveMind
 from gym_gui.ui.renderers.together import together_of
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton, SegmentedControl

@@ -8,7 +8,7 @@ from PyQt6.QtCore import QObject
 from PyQt6.QtWidgets import QSplitter
 
 from gym_gui.ui.apart import Berth
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.operators.transcript_dock import MIND, TURNS, TranscriptDock
 
 if TYPE_CHECKING:

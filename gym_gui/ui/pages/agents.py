@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtGui import QKeySequence
 from PyQt6.QtWidgets import QVBoxLayout
 
-from gym_gui.controllers.configuration_draft import Draft
-from gym_gui.controllers.finding import Level
+from gym_gui.controllers.setup.configuration_draft import Draft
+from gym_gui.controllers.setup.finding import Level
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.operator_table import OperatorTable
 from gym_gui.ui import theme
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
-from gym_gui.ui.agents.preset_menu import ConfigurationPresetMenu
+from gym_gui.ui.agents.configuration_presets import ConfigurationPresetMenu
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.kept import Kept
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.page import Page
-from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.page_state import Kept
 from gym_gui.ui.widgets import InlineMessage, PrimaryButton, QuietButton
 
 if TYPE_CHECKING:
-    from gym_gui.ui.live.operator import LiveOperator
+    from gym_gui.ui.live.live_operator import LiveOperator
 
 
 class AgentsPage(Page):

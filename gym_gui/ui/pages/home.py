@@ -18,7 +18,7 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.core.errors import UsageError
-from gym_gui.services.recent_runs import RecentRun, RecentRuns
+from gym_gui.services.runs.recent_runs import RecentRun, RecentRuns
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import screen

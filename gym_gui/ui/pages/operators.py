@@ -8,30 +8,30 @@ from pathlib import Path
 
 from PyQt6.QtWidgets import QStackedLayout
 
-from gym_gui.controllers.finding import listed
-from gym_gui.controllers.knowledge import Knowledge
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.controllers.play_setup import asks_models
+from gym_gui.controllers.engine.operator_state import OperatorState
+from gym_gui.controllers.setup.finding import listed
+from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.play_setup import asks_models
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.operator_table import NAME, OperatorTable
-from gym_gui.services.run_library import RunEntry
+from gym_gui.services.runs.run_library import RunEntry
 from gym_gui.ui.apart import Berth
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.kept import Kept
 from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.live.deck import OperatorDeck
-from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.operators.comparison import Comparison
+from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.operators.comparison_file import Comparison
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.control_panel import ControlPanelContainer
 from gym_gui.ui.operators.examples import random_operator, trained_against_random
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.script import OPENED, ScriptExperimentWidget
-from gym_gui.ui.operators.tournament_draft import TournamentRequest
 from gym_gui.ui.operators.transcript_place import KEYS as TRANSCRIPT_KEYS
 from gym_gui.ui.page import Page
+from gym_gui.ui.page_state import Kept
+from gym_gui.ui.policies.tournament_draft import TournamentRequest
 from gym_gui.ui.widgets import SegmentedControl
 
 DEFAULT_SEED = 42

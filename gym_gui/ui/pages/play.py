@@ -10,45 +10,45 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout
 
-from gym_gui.controllers.knowledge import Knowledge
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.controllers.play_setup import asks_models
+from gym_gui.controllers.engine.operator_state import OperatorState
+from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.play_setup import asks_models
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.operator_table import OperatorTable
 from gym_gui.ui import theme
-from gym_gui.ui.agents.environment_settings import EnvironmentSettingsLink
+from gym_gui.ui.agents.environment_settings_form import EnvironmentSettingsLink
 from gym_gui.ui.commands import Command
-from gym_gui.ui.kept import Kept
+from gym_gui.ui.environments.documentation import Documentation
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
+from gym_gui.ui.environments.install_dialog import install_action
+from gym_gui.ui.input.evdev_input import EvdevInput, find_keyboards
+from gym_gui.ui.input.human_answers import HumanInput
+from gym_gui.ui.input.keyboards_panel import Find
+from gym_gui.ui.input.own_keyboards import OwnKeyboards
+from gym_gui.ui.input.people import People
 from gym_gui.ui.page import Page
+from gym_gui.ui.page_state import Kept
 from gym_gui.ui.play.actions import PlayActions
 from gym_gui.ui.play.analysis import Analysis
 from gym_gui.ui.play.caption import Caption
 from gym_gui.ui.play.course import Course
-from gym_gui.ui.play.documentation import Documentation
-from gym_gui.ui.play.environment_picker import EnvironmentPicker
-from gym_gui.ui.play.evdev_input import EvdevInput, find_keyboards
 from gym_gui.ui.play.first_games import FirstGames
 from gym_gui.ui.play.game import PlayGame
+from gym_gui.ui.play.game_start import open_environment
 from gym_gui.ui.play.hands import Hands
-from gym_gui.ui.play.human_input import HumanInput
-from gym_gui.ui.play.install_dialog import install_action
-from gym_gui.ui.play.keyboards_panel import Find
-from gym_gui.ui.play.opening import open_environment
-from gym_gui.ui.play.own_keyboards import OwnKeyboards
-from gym_gui.ui.play.people import People
-from gym_gui.ui.play.scoring import Scoring
+from gym_gui.ui.play.score_keeping import Scoring
 from gym_gui.ui.play.seating import Seating
 from gym_gui.ui.play.side_panel import SidePanel
 from gym_gui.ui.play.stage_card import StageCard
 from gym_gui.ui.widgets import SeedBox
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.configuration_checks import ConfigurationChecks, Offer
-    from gym_gui.controllers.environment_probe import EnvironmentRequest
-    from gym_gui.controllers.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.play_setup import Clock
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
+    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.setup.play_setup import Clock
     from gym_gui.core.config import OperatorConfig
-    from gym_gui.core.execution import TimeControl
+    from gym_gui.core.experiment.execution import TimeControl
     from gym_gui.core.live import LiveView
     from gym_gui.ui.context import AppContext
 
@@ -377,7 +377,7 @@ class PlayPage(Page):
             self.open_task(value)
 
     def _request(self) -> EnvironmentRequest | None:
-        from gym_gui.controllers.configuration_draft import Draft
+        from gym_gui.controllers.setup.configuration_draft import Draft
 
         config = self.game.config
         return None if config is None else Draft.of(config).request()

@@ -11,16 +11,17 @@ from typing import ClassVar, Final
 
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from gym_gui.analysis.summary import Failure, OperatorSummary, Summary
-from gym_gui.analysis.wording import moment
-from gym_gui.services.run_library import RunEntry
-from gym_gui.services.run_shelves import why_no_shelf
-from gym_gui.services.submissions.record import is_submission
+from gym_gui.analysis.findings.summary import Failure, OperatorSummary, Summary
+from gym_gui.analysis.words.wording import moment
+from gym_gui.services.runs.run_library import RunEntry
+from gym_gui.services.submissions.run_shelves import why_no_shelf
+from gym_gui.services.submissions.submission_record import is_submission
 from gym_gui.ui.apart import Berth
 from gym_gui.ui.commands import Command, commands_of
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import local
 from gym_gui.ui.page import Page
+from gym_gui.ui.replays.replay_view import ReplayView
 from gym_gui.ui.results import exports
 from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
 from gym_gui.ui.results.export_menu import ExportMenu
@@ -29,11 +30,10 @@ from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.label_edits import LabelEdits
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.library_view import LibraryView
-from gym_gui.ui.results.replay_view import ReplayView
 from gym_gui.ui.results.run_care import RunCare
 from gym_gui.ui.results.run_details import RunDetails
 from gym_gui.ui.results.run_reading import RunReading
-from gym_gui.ui.results.submission_desk import SubmissionDesk
+from gym_gui.ui.results.submissions.submission_desk import SubmissionDesk
 from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, PrimaryButton, QuietButton, take_focus
 
 _DETAILS: Final = "results/details"

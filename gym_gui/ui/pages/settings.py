@@ -21,8 +21,8 @@ from PyQt6.QtWidgets import (
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paths import RUNS_SETTING
 from gym_gui.services.api_keys import PROVIDERS, Provider
-from gym_gui.ui import settings as declared
 from gym_gui.ui import theme
+from gym_gui.ui import window_settings as declared
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.hosts.runs_on import open_hosts
 from gym_gui.ui.page import Page

@@ -11,26 +11,26 @@ from PyQt6.QtCore import QUrl
 from PyQt6.QtGui import QDesktopServices
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from gym_gui.services.tensorboard import TensorBoard
-from gym_gui.services.training_presets import TrainingPreset, load_training, save_training
+from gym_gui.services.trainings.tensorboard import TensorBoard
+from gym_gui.services.trainings.training_presets import TrainingPreset, load_training, save_training
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.kept import Kept
 from gym_gui.ui.page import Page
+from gym_gui.ui.page_state import Kept
+from gym_gui.ui.policies.policies_view import PoliciesView
+from gym_gui.ui.policies.use_menu import UseMenu, operator_of
 from gym_gui.ui.train.compare_panel import ComparePanel
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.new_run import NewRunForm
-from gym_gui.ui.train.policies_view import PoliciesView
 from gym_gui.ui.train.requests import RunRequests
 from gym_gui.ui.train.run_menu import run_actions
 from gym_gui.ui.train.run_panel import RunPanel
-from gym_gui.ui.train.run_words import summary
 from gym_gui.ui.train.runs_view import RunsView
-from gym_gui.ui.train.use_menu import UseMenu, operator_of
+from gym_gui.ui.training_words import summary
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, SegmentedControl
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import TrainingRecord
+    from gym_gui.services.trainer.training_records import TrainingRecord
 
 RUNS: Final = "runs"
 POLICIES: Final = "policies"

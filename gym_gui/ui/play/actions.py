@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 
-from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.ui.icons import icon
 from gym_gui.ui.play.game import PlayGame
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, restyle

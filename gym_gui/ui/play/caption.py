@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
-from gym_gui.ui.live.state import starting_words
+from gym_gui.ui.input.human_answers import HumanInput
+from gym_gui.ui.input.keys_panel import KeysPanel
+from gym_gui.ui.input.people import People
+from gym_gui.ui.live.state_words import starting_words
 from gym_gui.ui.numbers import local
 from gym_gui.ui.play.course import Course
 from gym_gui.ui.play.game import PlayGame
-from gym_gui.ui.play.human_input import HumanInput
-from gym_gui.ui.play.keys_panel import KeysPanel
-from gym_gui.ui.play.people import People
 from gym_gui.ui.play.prompts import Prompt, prompt_for
 from gym_gui.ui.play.stage_card import StageCard
 from gym_gui.ui.renderers import seat_words
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
     from gym_gui.core.live import HumanQuestion, LiveView
 
 

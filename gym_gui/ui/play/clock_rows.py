@@ -5,7 +5,7 @@ from __future__ import annotations
 from PyQt6.QtCore import QTimer, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from gym_gui.controllers.play_setup import Clock
+from gym_gui.controllers.setup.play_setup import Clock
 from gym_gui.ui.widgets import FormRows, SegmentedControl
 from gym_gui.ui.widgets.number_fields import NumberField
 
@@ -20,7 +20,7 @@ class ClockRows(QWidget):
     """
 
     chosen = pyqtSignal(object)
-    """A :class:`~gym_gui.controllers.play_setup.Clock`."""
+    """A :class:`~gym_gui.controllers.setup.play_setup.Clock`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

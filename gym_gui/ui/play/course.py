@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject
 
-from gym_gui.controllers.human_input import KEYBOARD
-from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.controllers.engine.operator_state import OperatorState
+from gym_gui.controllers.human.human_input import KEYBOARD
+from gym_gui.ui.input.human_answers import HumanInput
+from gym_gui.ui.input.people import People
 from gym_gui.ui.play.actions import PlayActions
 from gym_gui.ui.play.game import PlayGame
-from gym_gui.ui.play.human_input import HumanInput
-from gym_gui.ui.play.people import People
 from gym_gui.ui.play.stage_card import StageCard
 from gym_gui.ui.widgets import SeedBox
 
@@ -157,7 +157,9 @@ class Course(QObject):
 
     def _on_broke(self, sentence: str) -> None:
         self._card.countdown.stop()
-        from gym_gui.ui.editor.links import link_of  # what it looks with is needed by no game that goes well
+        from gym_gui.ui.editor.line_links import (
+            link_of,  # what it looks with is needed by no game that goes well
+        )
 
         link = link_of(self._context, sentence, self._game.config, again=("Restart", self.restart))
         self._card.show_trouble(f"{sentence}. Restart plays the episode again from its beginning.", link=link)

@@ -9,18 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.controllers.play_setup import Clock, asks_models, is_person, people, with_clock, with_player
+from gym_gui.controllers.engine.operator_state import OperatorState
+from gym_gui.controllers.setup.play_setup import (
+    Clock,
+    asks_models,
+    is_person,
+    people,
+    with_clock,
+    with_player,
+)
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.errors import MosaicError
-from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.play.human_input import HumanInput
+from gym_gui.ui.input.human_answers import HumanInput
+from gym_gui.ui.live.live_operator import LiveOperator
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.live_run import LiveRun
-    from gym_gui.core.assignment import WorkerAssignment
+    from gym_gui.controllers.live_play.live_run import LiveRun
     from gym_gui.core.config import OperatorConfig
-    from gym_gui.core.execution import Opening, TimeControl
+    from gym_gui.core.experiment.assignment import WorkerAssignment
+    from gym_gui.core.experiment.execution import Opening, TimeControl
     from gym_gui.core.live import HumanQuestion, LiveView
     from gym_gui.ui.context import AppContext
 
@@ -171,7 +178,7 @@ class PlayGame(QObject):
         Args:
             step: Moves that stand.
         """
-        from gym_gui.core.execution import Opening
+        from gym_gui.core.experiment.execution import Opening
 
         view = self._operator.player.last_view if self._operator is not None else None
         if view is not None and 0 <= step < view.step:
@@ -342,7 +349,7 @@ class PlayGame(QObject):
         operator.player.set_rate(None if alone else self.clock.rate)
 
     def _new_run(self, config: OperatorConfig, seed: int) -> LiveRun:
-        from gym_gui.controllers.live_run import LiveRun
+        from gym_gui.controllers.live_play.live_run import LiveRun
 
         context = self._context
         compress = context.settings.values.compress_runs

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject
 
-from gym_gui.controllers.human_input import KEYBOARD
+from gym_gui.controllers.human.human_input import KEYBOARD
 from gym_gui.core.errors import UsageError
+from gym_gui.ui.input.human_answers import HumanInput
+from gym_gui.ui.input.people import People
 from gym_gui.ui.play.game import PlayGame
-from gym_gui.ui.play.human_input import HumanInput
-from gym_gui.ui.play.people import People
 from gym_gui.ui.play.side_panel import SidePanel
 from gym_gui.ui.play.stage_card import StageCard
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
     from gym_gui.ui.context import AppContext
 
 

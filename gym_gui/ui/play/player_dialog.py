@@ -8,14 +8,14 @@ from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
-from gym_gui.ui.config_panels.player import PlayerForm
+from gym_gui.ui.config_panels.player_panel import PlayerForm
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.scrolling import see_through
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.configuration_checks import ConfigurationChecks
-    from gym_gui.core.assignment import WorkerAssignment
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
+    from gym_gui.core.experiment.assignment import WorkerAssignment
     from gym_gui.services.backends import SlotInfo
     from gym_gui.ui.language.desk import SettingsDesk
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.controllers.engine.operator_state import OperatorState
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from gym_gui.ui.renderers import seat_words
 from gym_gui.ui.renderers.board_painters import paint_any_piece
 from gym_gui.ui.widgets import ElidedLabel, QuietButton, muted_label
 from gym_gui.ui.widgets.card import restyle
-from gym_gui.ui.widgets.messages import IconLabel
+from gym_gui.ui.widgets.message_panels import IconLabel
 
 _PIECE: Final = 16
 """Side of a captured piece, in pixels."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFileDialog
 
-from gym_gui.controllers.play_setup import person
+from gym_gui.controllers.setup.play_setup import person
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.play.game import PlayGame, seat_quietly
 from gym_gui.ui.play.player_dialog import PlayerDialog
@@ -17,10 +17,10 @@ from gym_gui.ui.play.who_plays import YOU, WhoPlays
 from gym_gui.ui.renderers import SlotPlayer, slot_players
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.configuration_checks import ConfigurationChecks, Offer
-    from gym_gui.controllers.environment_sheet import EnvironmentSheet
-    from gym_gui.core.assignment import WorkerAssignment
-    from gym_gui.services.policy_catalogue import Policy
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.core.experiment.assignment import WorkerAssignment
+    from gym_gui.services.policies.policy_catalogue import Policy
     from gym_gui.ui.context import AppContext
 
 _YOU = "you"
@@ -100,7 +100,7 @@ class Seating(QObject):
 
     def _name_with(self, slot: str, label: str) -> str:
         """What the game is called once somebody sits there: by who play."""
-        from gym_gui.services.policy_catalogue import names_in_words
+        from gym_gui.services.policies.policy_catalogue import names_in_words
 
         name = names_in_words([label if each == slot else seat.player for each, seat in self.seats().items()])
         return name[:1].upper() + name[1:]

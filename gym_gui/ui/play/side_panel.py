@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PyQt6.QtWidgets import QWidget
 
+from gym_gui.ui.environments.documentation import AboutSummary
+from gym_gui.ui.input.keyboards_panel import Find, KeyboardsPanel
+from gym_gui.ui.input.keys_panel import KeysPanel
 from gym_gui.ui.play.clock_rows import ClockRows
-from gym_gui.ui.play.documentation import AboutSummary
-from gym_gui.ui.play.keyboards_panel import Find, KeyboardsPanel
-from gym_gui.ui.play.keys_panel import KeysPanel
 from gym_gui.ui.play.score_sheet import ScoreSheet
 from gym_gui.ui.play.time_rows import TimeRows
 from gym_gui.ui.play.who_plays import WhoPlays

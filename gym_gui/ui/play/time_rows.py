@@ -7,7 +7,7 @@ from typing import Final
 from PyQt6.QtCore import QTimer, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from gym_gui.core.execution import TimeControl
+from gym_gui.core.experiment.execution import TimeControl
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import FormRows, muted_label
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
@@ -35,7 +35,7 @@ class TimeRows(QWidget):
     """
 
     chosen = pyqtSignal(object)
-    """A :class:`~gym_gui.core.execution.TimeControl`, or ``None``."""
+    """A :class:`~gym_gui.core.experiment.execution.TimeControl`, or ``None``."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

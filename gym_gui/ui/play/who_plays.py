@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from gym_gui.ui.agents.policy_items import policy_items
+from gym_gui.ui.policies.policy_items import policy_items
 from gym_gui.ui.widgets import FormRows, PickerButton, PickerItem
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.configuration_checks import Offer
-    from gym_gui.services.policy_catalogue import Policy
+    from gym_gui.controllers.setup.configuration_checks import Offer
+    from gym_gui.services.policies.policy_catalogue import Policy
 
 YOU = "human"
 """Value of a slot that a person plays."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor
 
-from gym_gui.core.colours import told_apart
+from gym_gui.core.drawing.colours import told_apart
 from gym_gui.ui import theme as themes
 
 

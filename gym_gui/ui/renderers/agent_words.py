@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gym_gui.analysis import wording
-from gym_gui.controllers.finding import listed
+from gym_gui.analysis.words import wording
+from gym_gui.controllers.setup.finding import listed
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import ActionSource
 from gym_gui.core.live import AgentView, LiveView

@@ -8,8 +8,8 @@ from functools import cache
 from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QColor, QPainter, QPainterPath, QPen, QTransform
 
-from gym_gui.core import artwork
-from gym_gui.core.chess_shapes import BODY, EYES, FOOT, LINES, PEARLS, RULE
+from gym_gui.core.drawing import artwork
+from gym_gui.core.drawing.chess_shapes import BODY, EYES, FOOT, LINES, PEARLS, RULE
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from PyQt6.QtGui import (
 )
 from PyQt6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from gym_gui.core import artwork
+from gym_gui.core.drawing import artwork
 from gym_gui.ui import theme as themes
 from gym_gui.ui.renderers.ansi import Style, parse
 from gym_gui.ui.renderers.surface import SMALLEST, Surface

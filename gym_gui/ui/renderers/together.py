@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from gym_gui.controllers.finding import listed
-from gym_gui.core.assignment import LinkGroup
+from gym_gui.controllers.setup.finding import listed
+from gym_gui.core.experiment.assignment import LinkGroup
 from gym_gui.core.live import AgentView
 from gym_gui.core.types import AgentID
 

@@ -10,17 +10,17 @@ from PyQt6.QtCore import QModelIndex, QSize, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QWidget
 
-from gym_gui.analysis.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.charts.marks import operator_roles, role_colours
-from gym_gui.analysis.result_columns import RESULT_COLUMNS
-from gym_gui.analysis.summary import OperatorSummary
-from gym_gui.analysis.text import clean
-from gym_gui.core.colours import LIGHT
+from gym_gui.analysis.columns.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
+from gym_gui.analysis.columns.result_columns import RESULT_COLUMNS
+from gym_gui.analysis.findings.summary import OperatorSummary
+from gym_gui.analysis.words.text import clean
+from gym_gui.core.drawing.colours import LIGHT
 from gym_gui.ui.numbers import screen
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.results.library_model import BADGE_ROLE, KINDS_ROLE
 from gym_gui.ui.theme import kind_word
-from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
+from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 
 _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
 _NAME = 0

@@ -20,10 +20,10 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.analysis.charts import interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.charts.marks import operator_roles
-from gym_gui.analysis.comparison import Comparison, Verdict
-from gym_gui.analysis.summary import OperatorSummary, Summary
-from gym_gui.analysis.text import all_notes, by_task, clean, incomplete_in_words
-from gym_gui.services.recorder import RUNNING
+from gym_gui.analysis.findings.comparison import Comparison, Verdict
+from gym_gui.analysis.findings.summary import OperatorSummary, Summary
+from gym_gui.analysis.words.text import all_notes, by_task, clean, incomplete_in_words
+from gym_gui.services.runs.recorder import RUNNING
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.plots import ChartView
@@ -87,7 +87,7 @@ class ComparisonView(QWidget):
     operator_chosen = pyqtSignal(object)
     """An :class:`OperatorSummary` whose episodes somebody wants to see."""
     failure_chosen = pyqtSignal(object)
-    """A :class:`~gym_gui.analysis.summary.Failure` that somebody wants to see."""
+    """A :class:`~gym_gui.analysis.findings.summary.Failure` that somebody wants to see."""
 
     def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

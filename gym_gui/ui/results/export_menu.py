@@ -9,11 +9,11 @@ from pathlib import Path
 from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QMenu, QWidget
 
-from gym_gui.analysis.pgn import is_chess
+from gym_gui.analysis.exports.pgn import is_chess
+from gym_gui.ui.replays.replay_view import ReplayView
 from gym_gui.ui.results import exports
 from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.results.jobs import JobStrip
-from gym_gui.ui.results.replay_view import ReplayView
 
 
 class ExportMenu(QMenu):

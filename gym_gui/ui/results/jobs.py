@@ -16,7 +16,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import InlineMessage, LinkButton, label
-from gym_gui.ui.widgets.messages import Action, MessageKind
+from gym_gui.ui.widgets.message_panels import Action, MessageKind
 
 OnShare = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is (0: not known)."""

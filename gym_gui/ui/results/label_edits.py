@@ -10,9 +10,9 @@ from typing import Any
 
 from PyQt6.QtCore import QObject
 
-from gym_gui.analysis import wording
+from gym_gui.analysis.words import wording
 from gym_gui.core.run_labels import LabelsError, RunLabels, change_labels
-from gym_gui.services.run_library import RunEntry
+from gym_gui.services.runs.run_library import RunEntry
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import count, local
 from gym_gui.ui.results.history import RunHistory, Step

@@ -7,12 +7,12 @@ from typing import Final
 
 from PyQt6.QtCore import Qt
 
-from gym_gui.analysis.wording import moment
-from gym_gui.services.recorder import COMPLETED, FAILED, RUNNING, STOPPED
-from gym_gui.services.run_library import CUT_OFF, DAMAGED, RunEntry
+from gym_gui.analysis.words.wording import moment
+from gym_gui.services.runs.recorder import COMPLETED, FAILED, RUNNING, STOPPED
+from gym_gui.services.runs.run_library import CUT_OFF, DAMAGED, RunEntry
 from gym_gui.ui.numbers import local
 from gym_gui.ui.theme import kind_word
-from gym_gui.ui.widgets.rows import Column
+from gym_gui.ui.widgets.tables import Column
 
 STATE_TOKENS: Final = {
     RUNNING: "accent",
@@ -161,4 +161,4 @@ ENVIRONMENT: Final = Column("Environment", _environment, tip=_tasks, width=176, 
 EPISODES: Final = Column("Episodes", episodes_in_words, _done, figure=True, width=100, gives=1)
 STATUS: Final = Column("Status", _status, tip=_status_tip, width=116, roles={STATE_ROLE: _status_token})
 RUN_COLUMNS: Final = (STAR, RUN, AGENTS, ENVIRONMENT, EPISODES, STATUS, STARTED)
-"""A row is a :class:`~gym_gui.services.run_library.RunEntry`."""
+"""A row is a :class:`~gym_gui.services.runs.run_library.RunEntry`."""

@@ -11,8 +11,8 @@ from typing import Final
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from gym_gui.controllers.live_play.latest_job import Spawn
-from gym_gui.services.run_library import RunEntry
-from gym_gui.services.run_shelves import RunShelves
+from gym_gui.services.runs.run_library import RunEntry
+from gym_gui.services.submissions.run_shelves import RunShelves
 
 EVERY_MS: Final = 2000
 """How often the folder is looked at while the list is in view, at most."""

@@ -19,8 +19,8 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.services.run_filter import RunFilter, offers
-from gym_gui.services.run_library import STATUSES, RunEntry
+from gym_gui.services.runs.run_filter import RunFilter, offers
+from gym_gui.services.runs.run_library import STATUSES, RunEntry
 from gym_gui.ui import theme
 from gym_gui.ui.commands import COMMAND
 from gym_gui.ui.numbers import local
@@ -32,7 +32,7 @@ from gym_gui.ui.results.library_model import (
     STARTED,
 )
 from gym_gui.ui.widgets import Card, EmptyHint, IconButton, PickerButton, PickerItem, muted_label
-from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
+from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 
 _ANY = ""
 _ROW = 38

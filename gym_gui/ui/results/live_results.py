@@ -8,9 +8,9 @@ from pathlib import Path
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from gym_gui.analysis.summary import Summary
+from gym_gui.analysis.findings.summary import Summary
 from gym_gui.controllers.live_play.latest_job import Spawn
-from gym_gui.services.recorder import RUNNING
+from gym_gui.services.runs.recorder import RUNNING
 from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.results.run_reading import RunReading
 from gym_gui.ui.theme import Theme
@@ -26,9 +26,9 @@ class LiveResults(QWidget):
     """
 
     operator_chosen = pyqtSignal(object)
-    """An :class:`~gym_gui.analysis.summary.OperatorSummary` that somebody wants to see."""
+    """An :class:`~gym_gui.analysis.findings.summary.OperatorSummary` that somebody wants to see."""
     failure_chosen = pyqtSignal(object)
-    """A :class:`~gym_gui.analysis.summary.Failure` that somebody wants to see."""
+    """A :class:`~gym_gui.analysis.findings.summary.Failure` that somebody wants to see."""
 
     def __init__(self, spawn: Spawn, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

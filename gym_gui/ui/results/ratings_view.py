@@ -15,20 +15,26 @@ from gym_gui.analysis.charts.intervals import IntervalChart
 from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.ratings import rating_chart
 from gym_gui.analysis.charts.squares import SquareChart
-from gym_gui.analysis.cross_play import CrossPlay
-from gym_gui.analysis.cross_play_text import ALGORITHM, LEGEND, TRAINED_LEGEND, pool_sentence, trained_columns
-from gym_gui.analysis.cross_play_text import columns_of as mate_columns
-from gym_gui.analysis.plain_columns import Column as TextColumn
-from gym_gui.analysis.standings import Standings
-from gym_gui.analysis.standings_text import NAME, columns_of, rating_legend, seat_lines
-from gym_gui.analysis.text import clean
+from gym_gui.analysis.findings.cross_play import CrossPlay
+from gym_gui.analysis.findings.standings import Standings
+from gym_gui.analysis.words.cross_play_text import (
+    ALGORITHM,
+    LEGEND,
+    TRAINED_LEGEND,
+    pool_sentence,
+    trained_columns,
+)
+from gym_gui.analysis.words.cross_play_text import columns_of as mate_columns
+from gym_gui.analysis.words.plain_columns import Column as TextColumn
+from gym_gui.analysis.words.standings_text import NAME, columns_of, rating_legend, seat_lines
+from gym_gui.analysis.words.text import clean
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, muted_label
-from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
+from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 
 Row = TypeVar("Row")
 

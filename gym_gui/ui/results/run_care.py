@@ -9,17 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gym_gui.analysis import wording
+from gym_gui.analysis.words import wording
 from gym_gui.core.errors import RunFormatError, UsageError
-from gym_gui.services.run_library import RunEntry
+from gym_gui.services.runs.run_library import RunEntry
 from gym_gui.services.trash import TrashError, put_back, throw_away
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import count
 from gym_gui.ui.results.history import RunHistory, Step
 from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.library_reader import LibraryReader
-from gym_gui.ui.results.packing import packing_job, packing_title
-from gym_gui.ui.results.submission_jobs import merge_parts_job
+from gym_gui.ui.results.packing_jobs import packing_job, packing_title
+from gym_gui.ui.results.submissions.submission_jobs import merge_parts_job
 
 
 class RunCare:
@@ -134,7 +134,7 @@ def _see_ended(folder: Path) -> None:
     Raises:
         UsageError: Some are, as far as is known.
     """
-    from gym_gui.services.submissions.record import SENT, open_submission
+    from gym_gui.services.submissions.submission_record import SENT, open_submission
 
     try:
         left = open_submission(folder).numbers(SENT)

@@ -9,10 +9,10 @@ from typing import Any, Final
 from PyQt6.QtCore import QEvent, QObject, pyqtSignal
 from PyQt6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
-from gym_gui.analysis.wording import moment
+from gym_gui.analysis.words.wording import moment
 from gym_gui.core.run_labels import LONGEST_NAME, LONGEST_NOTES, tags_of
-from gym_gui.services.run_library import RunEntry
-from gym_gui.services.run_titles import in_words
+from gym_gui.services.runs.run_library import RunEntry
+from gym_gui.services.runs.run_titles import in_words
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import local
 from gym_gui.ui.results.library_model import episodes_in_words

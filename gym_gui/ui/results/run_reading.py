@@ -9,10 +9,10 @@ from typing import Final
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from gym_gui.analysis.summary import Summary
+from gym_gui.analysis.findings.summary import Summary
 from gym_gui.controllers.live_play.latest_job import Spawn
-from gym_gui.services.run_analysis import analyse
-from gym_gui.services.run_library import RunEntry, RunLibrary
+from gym_gui.services.runs.run_analysis import analyse
+from gym_gui.services.runs.run_library import RunEntry, RunLibrary
 from gym_gui.ui.numbers import screen
 
 AGAIN_MS: Final = 5000
@@ -36,7 +36,7 @@ class RunReading(QObject):
     begun = pyqtSignal()
     """A run is read of which nothing is on show yet."""
     made = pyqtSignal(object)
-    """What the run says (:class:`~gym_gui.analysis.summary.Summary`)."""
+    """What the run says (:class:`~gym_gui.analysis.findings.summary.Summary`)."""
     refused = pyqtSignal(str)
     """It cannot be read, and why."""
     named = pyqtSignal()

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
-from gym_gui.analysis.algorithm_text import values_of
 from gym_gui.analysis.charts.bands import profile_chart, score_chart
-from gym_gui.analysis.text import clean
-from gym_gui.analysis.trainings import AlgorithmReport
+from gym_gui.analysis.findings.trainings import AlgorithmReport
+from gym_gui.analysis.words.algorithm_text import values_of
+from gym_gui.analysis.words.text import clean
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.plots import ChartView

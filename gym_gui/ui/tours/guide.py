@@ -13,8 +13,8 @@ from gym_gui.ui.announcing import Announcer
 from gym_gui.ui.commands import Command
 from gym_gui.ui.tours.ring import Ring
 from gym_gui.ui.tours.scene import Record, Scene, read_record
-from gym_gui.ui.tours.strip import TourStrip
 from gym_gui.ui.tours.tour import TOURS, Step, Tour, tour
+from gym_gui.ui.tours.tour_strip import TourStrip
 from gym_gui.ui.widgets.tab_order import bring_into_view
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from gym_gui.ui.widgets import InlineMessage
 if TYPE_CHECKING:
     from gym_gui.core.config import OperatorConfig
     from gym_gui.core.records import EpisodeRecord
-    from gym_gui.services.trainer.records import TrainingRecord
+    from gym_gui.services.trainer.training_records import TrainingRecord
     from gym_gui.ui.context import AppContext
 
 NEWEST: Final = 12
@@ -63,7 +63,7 @@ def read_record(runs: Path, data: Path, since: float) -> Record:
 
 
 def _read_run(folder: Path, since: float) -> PlayedRun | None:
-    from gym_gui.analysis.reader import open_run
+    from gym_gui.analysis.records.reader import open_run
 
     try:
         files = frozenset(entry.name for entry in os.scandir(folder) if entry.stat().st_mtime >= since)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.run_labels import FILE as LABELS
 from gym_gui.core.run_labels import read_labels
-from gym_gui.services.trainer.records import OVER
+from gym_gui.services.trainer.training_records import OVER
 from gym_gui.ui.tours.scene import Scene
 
 Sign = Callable[[Scene], bool]

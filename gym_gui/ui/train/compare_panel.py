@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from gym_gui.analysis.wording import duration
-from gym_gui.services.run_titles import differences
+from gym_gui.analysis.words.wording import duration
+from gym_gui.services.runs.run_titles import differences
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import written
-from gym_gui.ui.train.numbers import NONE, steps_in_words
 from gym_gui.ui.train.run_colours import RunColours
-from gym_gui.ui.train.run_words import run_return, short_environment
+from gym_gui.ui.training_numbers import NONE, steps_in_words
+from gym_gui.ui.training_words import run_return, short_environment
 from gym_gui.ui.widgets import (
     Divider,
     Dot,
@@ -27,7 +27,7 @@ from gym_gui.ui.widgets import (
 )
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import TrainingRecord
+    from gym_gui.services.trainer.training_records import TrainingRecord
 
 
 class ComparePanel(QWidget):

@@ -9,8 +9,8 @@ from typing import Final
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QSlider, QWidget
 
-from gym_gui.services.training_league import RATING
-from gym_gui.services.training_series import Curve
+from gym_gui.services.trainings.training_league import RATING
+from gym_gui.services.trainings.training_series import Curve
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.plots.series import Series

@@ -10,13 +10,13 @@ from PyQt6.QtCore import QPointF
 from PyQt6.QtWidgets import QToolTip, QWidget
 
 from gym_gui.analysis.charts.scale import MOST_TICKS, spread, tick_words, ticks_within
-from gym_gui.services.training_series import Curve
+from gym_gui.services.trainings.training_series import Curve
 from gym_gui.ui.numbers import in_sentences, local
 from gym_gui.ui.plots.live_plot import LivePlot
 from gym_gui.ui.plots.series import Look, Series
 from gym_gui.ui.theme import Theme
-from gym_gui.ui.train.numbers import steps_in_words, value_in_words
 from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.training_numbers import steps_in_words, value_in_words
 
 LINE: Final = 1.8
 BAND_ALPHA: Final = 34

@@ -12,10 +12,10 @@ from gym_gui.ui import theme
 from gym_gui.ui.numbers import local, read, written
 from gym_gui.ui.widgets import FormRows, PrimaryButton, QuietButton, label, muted_label
 from gym_gui.ui.widgets.number_fields import KeptGroups
-from gym_gui.workers.settings_schema import Setting
+from gym_gui.workers.settings.settings_schema import Setting
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import TrainingRecord
+    from gym_gui.services.trainer.training_records import TrainingRecord
 
 MOST: Final = 10**15
 TIMES: Final = 2

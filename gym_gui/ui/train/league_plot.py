@@ -9,11 +9,11 @@ from typing import Any, Final
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QResizeEvent
 
-from gym_gui.services.training_league import TrainingLeague
-from gym_gui.services.training_series import Curve
+from gym_gui.services.trainings.training_league import TrainingLeague
+from gym_gui.services.trainings.training_series import Curve
 from gym_gui.ui.plots.series import Look, Series
 from gym_gui.ui.train.curve_plot import CurvePlot
-from gym_gui.ui.train.numbers import steps_in_words, value_in_words
+from gym_gui.ui.training_numbers import steps_in_words, value_in_words
 
 POINT: Final = 8
 _LEAST_FOR_NAMES: Final = 300

@@ -6,11 +6,11 @@ from typing import Final
 
 from PyQt6.QtWidgets import QWidget
 
-from gym_gui.analysis.wording import percent
-from gym_gui.services.training_league import LeagueMember, TrainingLeague
+from gym_gui.analysis.words.wording import percent
+from gym_gui.services.trainings.training_league import LeagueMember, TrainingLeague
 from gym_gui.ui.numbers import local, number
-from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words
-from gym_gui.ui.widgets.rows import Column, RowsModel, RowsTable
+from gym_gui.ui.training_numbers import NONE, return_in_words, steps_in_words
+from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 
 _LOWEST: Final = float("-inf")
 

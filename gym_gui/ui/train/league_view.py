@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Final
 from PyQt6.QtCore import QModelIndex, QPoint, Qt
 from PyQt6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from gym_gui.services.training_league import LeagueMember, TrainingLeague
+from gym_gui.services.trainings.training_league import LeagueMember, TrainingLeague
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import local
+from gym_gui.ui.policies.use_menu import UseMenu, operator_of
 from gym_gui.ui.train.league_plot import LeaguePlot
 from gym_gui.ui.train.league_table import LeagueTable, rating_in_words
-from gym_gui.ui.train.use_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import ElidedLabel, EmptyHint, QuietButton
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import TrainingRecord
+    from gym_gui.services.trainer.training_records import TrainingRecord
 
 _RATED: Final = ("Rating, Elo points", "0: where it began", "Who plays against it")
 _TOGETHER: Final = ("Return over steps", "Points: mean return with a member", "Who plays with it")

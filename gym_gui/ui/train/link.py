@@ -16,8 +16,8 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.ui.context import AppContext
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.client import TrainerClient
-    from gym_gui.services.trainer.records import TrainingRecord
+    from gym_gui.services.trainer.trainer_client import TrainerClient
+    from gym_gui.services.trainer.training_records import TrainingRecord
 
 _log = logging.getLogger(__name__)
 
@@ -120,8 +120,8 @@ class TrainerLink(QObject):
 
     async def _serve(self) -> None:
         # gRPC takes a tenth of a second to import.
-        await asyncio.to_thread(import_module, "gym_gui.services.trainer.client")
-        from gym_gui.services.trainer.client import TrainerClient
+        await asyncio.to_thread(import_module, "gym_gui.services.trainer.trainer_client")
+        from gym_gui.services.trainer.trainer_client import TrainerClient
 
         again = False
         while True:

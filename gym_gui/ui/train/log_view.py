@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QPlainTextEdit, QWidget
 
 from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.errors import RunFormatError
-from gym_gui.services.trainer.follower import Follower
+from gym_gui.services.trainer.file_follower import Follower
 from gym_gui.ui import theme
 
 MOST_BYTES: Final = 256 * 1024

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, Final
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from gym_gui.controllers.installing import missing_in
-from gym_gui.services.training_choices import (
+from gym_gui.controllers.setup.installing import missing_in
+from gym_gui.services.trainings.training_choices import (
     Trainer,
     algorithm_reason,
     environment_reason,
     find_trainers,
 )
-from gym_gui.services.training_estimate import before_it, estimate
-from gym_gui.services.training_presets import TRAININGS, TrainingPreset
+from gym_gui.services.trainings.training_estimate import before_it, estimate
+from gym_gui.services.trainings.training_presets import TRAININGS, TrainingPreset
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.play.environment_picker import EnvironmentPicker, catalogue
-from gym_gui.ui.play.install_dialog import open_install_dialog
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker, catalogue
+from gym_gui.ui.environments.install_dialog import open_install_dialog
 from gym_gui.ui.preset_menu import PresetMenu
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.run_numbers import RunNumbers
@@ -42,8 +42,8 @@ from gym_gui.ui.widgets import (
 
 if TYPE_CHECKING:
     from gym_gui.envs import EnvSpec
-    from gym_gui.services.trainer.client import TrainerClient
-    from gym_gui.services.trainer.settings import AlgorithmSchema
+    from gym_gui.services.trainer.trainer_client import TrainerClient
+    from gym_gui.services.trainer.training_settings import AlgorithmSchema
 
 FIRST_ENVIRONMENT: Final = "CartPole-v1"
 FIRST_WORKER: Final = "cleanrl_worker"

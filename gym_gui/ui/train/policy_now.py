@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import LiveView
-from gym_gui.services.training_film import Film, read_film
+from gym_gui.services.trainings.training_film import Film, read_film
 from gym_gui.ui import theme
 from gym_gui.ui.apart import Berth
 from gym_gui.ui.context import AppContext

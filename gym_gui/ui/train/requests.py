@@ -11,7 +11,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.link import TrainerLink
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import TrainingRecord
+    from gym_gui.services.trainer.training_records import TrainingRecord
 
 NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PyQt6.QtGui import QColor
 
-from gym_gui.core.colours import HUES, SERIES
+from gym_gui.core.drawing.colours import HUES, SERIES
 from gym_gui.ui.plots.series import DASHES, Look
 
 

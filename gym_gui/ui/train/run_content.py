@@ -16,7 +16,7 @@ from gym_gui.ui.train.run_data import RunData
 from gym_gui.ui.train.runs_model import RunRow
 from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.widgets import Card, SegmentedControl
-from gym_gui.ui.widgets.rows import RowsModel
+from gym_gui.ui.widgets.tables import RowsModel
 
 LOG = "log"
 CHART = "chart"

@@ -12,14 +12,14 @@ from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.errors import MosaicError
-from gym_gui.services.trainer.folder import EPISODES, METRICS, RunFolder
-from gym_gui.services.trainer.follower import CHUNK, Follower
-from gym_gui.services.training_league import PREFIX, LeagueFile, TrainingLeague
-from gym_gui.services.training_series import Curve, SeriesStore
+from gym_gui.services.trainer.file_follower import CHUNK, Follower
+from gym_gui.services.trainer.training_folder import EPISODES, METRICS, RunFolder
+from gym_gui.services.trainings.training_league import PREFIX, LeagueFile, TrainingLeague
+from gym_gui.services.trainings.training_series import Curve, SeriesStore
 from gym_gui.ui.train.link import TrainerLink
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import TrainingRecord
+    from gym_gui.services.trainer.training_records import TrainingRecord
 
 RETURN: Final = "return"
 LENGTH: Final = "length"

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QLabel, QLineEdit, QWidget
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH
 from gym_gui.ui.numbers import read
 from gym_gui.ui.widgets import FormRows, label
-from gym_gui.workers.settings_schema import Setting
+from gym_gui.workers.settings.settings_schema import Setting
 
 MOST_RUNS: Final = 20
 HIGHEST_SEED: Final = 2**31 - 1

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from gym_gui.analysis.wording import duration
-from gym_gui.core.training_of import group_name
-from gym_gui.services.training_choices import algorithm_word
+from gym_gui.analysis.words.wording import duration
+from gym_gui.core.experiment.training_of import group_name
+from gym_gui.services.trainings.training_choices import algorithm_word
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import local, screen, written
+from gym_gui.ui.policies.use_menu import UseMenu, operator_of
 from gym_gui.ui.train.extend_training import ExtendTrainingForm
-from gym_gui.ui.train.numbers import NONE
 from gym_gui.ui.train.run_menu import run_actions
-from gym_gui.ui.train.run_words import (
+from gym_gui.ui.training_numbers import NONE
+from gym_gui.ui.training_words import (
     STATE_TOKENS,
     STATE_WORDS,
     progress_in_words,
     return_sentence,
 )
-from gym_gui.ui.train.use_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import (
     ElidedLabel,
     FactRows,
@@ -36,10 +36,10 @@ from gym_gui.ui.widgets import (
     StatusDot,
     section_label,
 )
-from gym_gui.ui.widgets.messages import Action
+from gym_gui.ui.widgets.message_panels import Action
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import TrainingRecord
+    from gym_gui.services.trainer.training_records import TrainingRecord
 
 
 class RunPanel(QWidget):
@@ -196,7 +196,7 @@ class RunPanel(QWidget):
 
     def _link_of(self, record: TrainingRecord, reason: str) -> Action | None:
         """The line that a training failed at; what its request names lies beside that, or here."""
-        from gym_gui.ui.editor.links import (
+        from gym_gui.ui.editor.line_links import (
             link_of,
         )  # what it looks with is needed by no training that goes well
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import Qt
 
-from gym_gui.analysis.wording import duration
+from gym_gui.analysis.words.wording import duration
 from gym_gui.ui.numbers import local
-from gym_gui.ui.train.numbers import NONE
-from gym_gui.ui.train.run_words import (
+from gym_gui.ui.training_numbers import NONE
+from gym_gui.ui.training_words import (
     STATE_WORDS,
     left_in_words,
     progress_in_words,
@@ -18,10 +18,10 @@ from gym_gui.ui.train.run_words import (
     run_return,
     short_environment,
 )
-from gym_gui.ui.widgets.rows import Column
+from gym_gui.ui.widgets.tables import Column
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import TrainingRecord
+    from gym_gui.services.trainer.training_records import TrainingRecord
 
 RUN_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 DRAWN_ROLE: Final = Qt.ItemDataRole.UserRole + 2

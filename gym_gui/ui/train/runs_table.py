@@ -29,7 +29,7 @@ from gym_gui.ui.train.runs_model import (
     RunRow,
     id_of_run,
 )
-from gym_gui.ui.widgets.rows import RowsModel, RowsTable
+from gym_gui.ui.widgets.tables import RowsModel, RowsTable
 
 ROW: Final = 34
 HEAD: Final = 34

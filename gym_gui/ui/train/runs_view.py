@@ -9,7 +9,7 @@ from PyQt6.QtCore import QPoint, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QResizeEvent
 from PyQt6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
 
-from gym_gui.services.training_titles import titles
+from gym_gui.services.trainings.training_titles import titles
 from gym_gui.ui import theme
 from gym_gui.ui.commands import COMMAND
 from gym_gui.ui.context import AppContext
@@ -22,14 +22,14 @@ from gym_gui.ui.train.policy_now import PolicyNow
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.run_content import RunContent
 from gym_gui.ui.train.run_data import RunData
-from gym_gui.ui.train.run_words import why_no_film
 from gym_gui.ui.train.runs_model import RUN_ROLE, TRAINING_COLUMNS, RunRow, id_of_run
 from gym_gui.ui.train.runs_table import RunsTable
+from gym_gui.ui.training_words import why_no_film
 from gym_gui.ui.widgets import EmptyHint, InlineMessage
-from gym_gui.ui.widgets.rows import RowsModel
+from gym_gui.ui.widgets.tables import RowsModel
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.records import TrainingRecord
+    from gym_gui.services.trainer.training_records import TrainingRecord
 
 DRAWN: Final = 6
 """Runs that are drawn when nobody has chosen: those that go on, then the newest."""

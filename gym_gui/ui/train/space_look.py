@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.context import AppContext
 
@@ -78,7 +78,7 @@ class SpaceLook(QObject):
         await self._knowledge.close()
 
     async def _look(self, env_id: str) -> None:
-        from gym_gui.controllers.environment_probe import EnvironmentRequest
+        from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
         from gym_gui.workers.capabilities import action_kind, observation_kinds
 
         try:

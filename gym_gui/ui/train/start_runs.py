@@ -8,11 +8,11 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from gym_gui.services.bootstrap import Services
-from gym_gui.services.training_groups import TrainingGroups
-from gym_gui.services.training_presets import TrainingPreset
+from gym_gui.services.trainings.training_groups import TrainingGroups
+from gym_gui.services.trainings.training_presets import TrainingPreset
 
 if TYPE_CHECKING:
-    from gym_gui.services.trainer.client import TrainerClient
+    from gym_gui.services.trainer.trainer_client import TrainerClient
 
 
 async def start_runs(

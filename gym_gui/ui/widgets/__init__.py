@@ -4,12 +4,12 @@ from gym_gui.ui.widgets.badges import Dot, KeyCap, KindBadge, StatusDot
 from gym_gui.ui.widgets.bar import PageBar
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.card import Card, Divider, restyle
-from gym_gui.ui.widgets.facts import FactRows
+from gym_gui.ui.widgets.fact_rows import FactRows
 from gym_gui.ui.widgets.focus import take_focus
 from gym_gui.ui.widgets.form import FormRows, all_settings
 from gym_gui.ui.widgets.inspector import Inspector
 from gym_gui.ui.widgets.labels import ElidedLabel, label, muted_label, section_label, title_label
-from gym_gui.ui.widgets.messages import EmptyHint, IconLabel, InlineMessage
+from gym_gui.ui.widgets.message_panels import EmptyHint, IconLabel, InlineMessage
 from gym_gui.ui.widgets.picker import PickerButton
 from gym_gui.ui.widgets.picker_list import PickerItem
 from gym_gui.ui.widgets.seed import SeedBox

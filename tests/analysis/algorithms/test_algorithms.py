@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from gym_gui.analysis.algorithm_page import render_algorithm_page
-from gym_gui.analysis.algorithm_verdicts import verdicts_of
-from gym_gui.analysis.algorithms import compare_algorithms
-from gym_gui.analysis.reporting import write_algorithms
-from gym_gui.analysis.terminal import render_algorithms
-from gym_gui.analysis.trainings import (
+from gym_gui.analysis.compute.algorithm_verdicts import verdicts_of
+from gym_gui.analysis.compute.algorithms import compare_algorithms
+from gym_gui.analysis.findings.trainings import (
     AlgorithmReport,
     LearningCurve,
     Missing,
     Scale,
     TrainedScores,
 )
+from gym_gui.analysis.pages.algorithm_page import render_algorithm_page
+from gym_gui.analysis.reporting import write_algorithms
+from gym_gui.analysis.terminal_report import render_algorithms
 from gym_gui.core.errors import UsageError
 
 POLE = "CartPole-v1"

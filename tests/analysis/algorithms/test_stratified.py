@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats as oracle
 
-from gym_gui.analysis import stratified
-from gym_gui.analysis.intervals import Floats
+from gym_gui.analysis.statistics import stratified
+from gym_gui.analysis.statistics.intervals import Floats
 
 
 def _samples() -> tuple[list[Floats], list[Floats]]:

@@ -14,9 +14,9 @@ from gym_gui.analysis.charts.marks import cut, role_colours, rough_width
 from gym_gui.analysis.charts.pairs import MOST_BARS
 from gym_gui.analysis.charts.scale import Scale, tick_words, ticks_within
 from gym_gui.analysis.charts.svg import WIDTH, svg
-from gym_gui.analysis.page import chart_panel
-from gym_gui.analysis.page_style import STYLE
-from gym_gui.core.colours import DARK, LIGHT, Tokens, contrast
+from gym_gui.analysis.pages.page_style import STYLE
+from gym_gui.analysis.pages.report_page import chart_panel
+from gym_gui.core.drawing.colours import DARK, LIGHT, Tokens, contrast
 from tests.support.charts import interval, intervals, outcomes, pairs
 
 NUMBERS = st.floats(-1e9, 1e9)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.analysis.site import new_site, see_may_be_replaced
-from gym_gui.analysis.site.folder import write_mark
+from gym_gui.analysis.site.site_folder import write_mark
 from gym_gui.core.errors import UsageError
 
 

@@ -13,13 +13,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from gym_gui.analysis.cross_play import CrossPlay
-from gym_gui.analysis.cross_play_builder import cross_play_of
+from gym_gui.analysis.compute.cross_play_builder import cross_play_of
+from gym_gui.analysis.compute.summary_builder import summarize
+from gym_gui.analysis.findings.cross_play import CrossPlay
 from gym_gui.analysis.printed_summary import PrintedSummary
-from gym_gui.analysis.reader import open_run
+from gym_gui.analysis.records.reader import open_run
 from gym_gui.analysis.reporting import find_standings, found_text
-from gym_gui.analysis.summary_builder import summarize
-from gym_gui.core.pairings import cross_play
+from gym_gui.core.experiment.pairings import cross_play
 
 Made = Callable[[Sequence[str], int], "float | None"]
 """Score of a team: (who sits in each seat, seed); ``None``: the game fails at the first seat."""

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from gym_gui.analysis import open_run
-from gym_gui.analysis.cycles import WRONG, error_of_a_win, find_cycles
-from gym_gui.analysis.empirical_games import alpha_rank, nash_averaging, openskill
-from gym_gui.analysis.games import Game
-from gym_gui.analysis.tournament import standings_of
-from gym_gui.analysis.units import Sample
+from gym_gui.analysis.compute.cycles import WRONG, error_of_a_win, find_cycles
+from gym_gui.analysis.compute.empirical_games import alpha_rank, nash_averaging, openskill
+from gym_gui.analysis.compute.games import Game
+from gym_gui.analysis.compute.standings_builder import standings_of
+from gym_gui.analysis.statistics.units import Sample
 from tests.analysis.tournaments.conftest import by_strength
 
 CIRCLE = np.array([[0.0, 1.0, -1.0], [-1.0, 0.0, 1.0], [1.0, -1.0, 0.0]])

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gym_gui.analysis.found_page import render_found_page
-from gym_gui.analysis.reader import open_run
+from gym_gui.analysis.compute.standings_builder import standings_of
+from gym_gui.analysis.compute.summary_builder import summarize
+from gym_gui.analysis.findings.standings import Standings
+from gym_gui.analysis.pages.found_page import render_found_page
+from gym_gui.analysis.records.reader import open_run
 from gym_gui.analysis.reporting import found_text
-from gym_gui.analysis.standings import Standings
-from gym_gui.analysis.summary_builder import summarize
-from gym_gui.analysis.tournament import standings_of
 from gym_gui.core.errors import RunFormatError
 from tests.analysis.tournaments.conftest import by_strength
 

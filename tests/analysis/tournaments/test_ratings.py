@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-from gym_gui.analysis.bradley_terry import Comparisons, Fit, fit
-from gym_gui.analysis.win_graph import do_draws_hide
+from gym_gui.analysis.statistics.bradley_terry import Comparisons, Fit, fit
+from gym_gui.analysis.statistics.win_graph import do_draws_hide
 
 
 def _counts(cells: list[tuple[int, int, int, int]], games: np.ndarray, policies: int) -> Comparisons:

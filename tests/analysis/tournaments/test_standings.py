@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from gym_gui.analysis import open_run
-from gym_gui.analysis.bradley_terry import ELO
+from gym_gui.analysis.compute.standings_builder import standings_of
+from gym_gui.analysis.findings.standings import Standings
 from gym_gui.analysis.reporting import report
-from gym_gui.analysis.standings import Standings
-from gym_gui.analysis.standings_text import rating_legend, seat_lines
-from gym_gui.analysis.tournament import standings_of
+from gym_gui.analysis.statistics.bradley_terry import ELO
+from gym_gui.analysis.words.standings_text import rating_legend, seat_lines
 from gym_gui.core.errors import RunFormatError
 from tests.analysis.tournaments.conftest import by_strength
 

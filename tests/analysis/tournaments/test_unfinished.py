@@ -12,9 +12,9 @@ from gym_gui.analysis import open_run
 from gym_gui.analysis.charts.cross_play import CrossPlayChart
 from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.squares import Shade
+from gym_gui.analysis.findings.standings import Standings
 from gym_gui.analysis.reporting import find_standings
-from gym_gui.analysis.standings import Standings
-from gym_gui.analysis.standings_text import columns_of, rating_legend
+from gym_gui.analysis.words.standings_text import columns_of, rating_legend
 from tests.analysis.tournaments.conftest import by_strength, write_tournament
 from tests.analysis.tournaments.test_cross_play import write as write_cross_play
 

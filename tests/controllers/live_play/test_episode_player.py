@@ -6,9 +6,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from gym_gui.controllers.live_play.episode_player import EpisodePlayer
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.controllers.session_events import (
+from gym_gui.controllers.engine.operator_state import OperatorState
+from gym_gui.controllers.engine.session_events import (
     ConfigChanged,
     EpisodePlayed,
     PlayerEvent,
@@ -16,8 +15,9 @@ from gym_gui.controllers.session_events import (
     StateChanged,
     StepTaken,
 )
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.live_play.episode_player import EpisodePlayer
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.live import HumanQuestion, LiveView
 from tests.support.no_processes import local_session
 

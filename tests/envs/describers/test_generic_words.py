@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gym_gui import envs
 from gym_gui.core.spaces import to_space
 from gym_gui.envs.describers import SpaceDescriber
-from gym_gui.envs.describers.spaces import action_form, can_be_said, is_picture, number, say
+from gym_gui.envs.describers.value_words import action_form, can_be_said, is_picture, number, say
 from tests.support.space_strategies import any_space
 
 

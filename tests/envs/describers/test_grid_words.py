@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from gym_gui import envs
 from gym_gui.envs import Environment
 from gym_gui.envs.describers.grid_words import COMPASS, CellWords, GridView, place
+from gym_gui.envs.describers.multigrid_slots import slot_names
 from gym_gui.envs.facts import fact
-from gym_gui.envs.families.multigrid_slots import slot_names
 
 MINIGRIDS = [
     *("MiniGrid-DoorKey-8x8-v0", "MiniGrid-LavaCrossingS9N2-v0", "MiniGrid-ObstructedMaze-Full-v1"),

@@ -15,7 +15,7 @@ from gym_gui import envs
 from gym_gui.envs import Environment, resolve
 from gym_gui.envs.describers.pursuit import WALKER_SEES
 from gym_gui.envs.describers.zombies import HEIGHT, WIDTH
-from gym_gui.envs.registry import family_of
+from gym_gui.envs.environment_registry import family_of
 
 PART = re.compile(r"(\d+) (left|right|up|down)")
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from gym_gui import envs
-from gym_gui.cli.install_extras import install_environments
+from gym_gui.cli.installing.install_extras import install_environments
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.envs import Environment
-from gym_gui.envs.registry import families
+from gym_gui.envs.environment_registry import families
 from tests.support.own_pythons import archive, episode, episode_elsewhere, installed, said_to_be_installed
 
 UP, RIGHT, DOWN, LEFT = 1, 2, 3, 4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gym_gui import envs
-from gym_gui.envs.registry import family_of
+from gym_gui.envs.environment_registry import family_of
 
 pytest.importorskip("Box2D")
 

@@ -9,7 +9,7 @@ import pytest
 
 from gym_gui import envs
 from gym_gui.core.errors import MissingDependencyError
-from gym_gui.envs.registry import families
+from gym_gui.envs.environment_registry import families
 from tests.support.own_pythons import episode, episode_elsewhere, installed
 
 

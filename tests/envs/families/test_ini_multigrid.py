@@ -11,7 +11,7 @@ import pytest
 from gym_gui import envs
 from gym_gui.core.types import StepResult
 from gym_gui.envs import Environment
-from gym_gui.envs.registry import family_of
+from gym_gui.envs.environment_registry import family_of
 
 ROOMS = [spec.id for spec in envs.list_specs("ini_multigrid")]
 DOORS = "MultiGrid-RedBlueDoors-6x6-v0"

@@ -12,7 +12,7 @@ import pytest
 
 from gym_gui import envs
 from gym_gui.core.errors import MissingDependencyError
-from gym_gui.envs.registry import families
+from gym_gui.envs.environment_registry import families
 from mosaic_env_server.shims.jumanji_words import action_words, solved, text
 from tests.support.own_pythons import episode, episode_elsewhere, installed, said_to_be_installed
 

@@ -11,8 +11,8 @@ import pytest
 
 from gym_gui import envs
 from gym_gui.core.errors import MissingDependencyError
+from gym_gui.envs.environment_registry import families
 from gym_gui.envs.families.melting_pot import MeltingPotFamily
-from gym_gui.envs.registry import families
 from mosaic_env_server.shims.melting_pot import action_word
 from tests.support.own_pythons import installed, said_to_be_installed
 

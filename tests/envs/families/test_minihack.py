@@ -11,7 +11,7 @@ import pytest
 from gym_gui import envs
 from gym_gui.core.paradigms.check import Status
 from gym_gui.envs import Environment, document
-from gym_gui.envs.registry import family_of
+from gym_gui.envs.environment_registry import family_of
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 
 from gym_gui import envs
 from gym_gui.core.errors import UnknownNameError, UsageError
-from gym_gui.envs.registry import family_of
+from gym_gui.envs.environment_registry import family_of
 from tests.envs.test_what_a_seat_may_know import compared
 
 MADE = (

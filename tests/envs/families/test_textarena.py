@@ -15,7 +15,7 @@ from gym_gui import envs
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.interpreters import environment_folder
-from gym_gui.envs.registry import families
+from gym_gui.envs.environment_registry import families
 from mosaic_env_server.shims.global_random import GlobalRandom
 from tests.support.commands import COMMAND
 from tests.support.fake_model_server import FakeModelServer, Request

@@ -16,7 +16,7 @@ from gym_gui import envs
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms.check import Status
 from gym_gui.envs import document
-from gym_gui.envs.registry import family_of
+from gym_gui.envs.environment_registry import family_of
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from gym_gui import envs
 from gym_gui.core.enums import Outcome, SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure, UsageError
 from gym_gui.envs import Environment
-from gym_gui.envs.registry import family_of
+from gym_gui.envs.environment_registry import family_of
 
 PAIR = "VizdoomMultiDeathmatch-2p-v0"
 FREE = "VizdoomMultiDeathmatch-2p-MultiBinary-v0"

@@ -14,7 +14,7 @@ if importlib.util.find_spec("vmas") is None:
 from gym_gui import envs
 from gym_gui.core.paradigms.check import Status
 from gym_gui.envs import document
-from gym_gui.envs.registry import family_of
+from gym_gui.envs.environment_registry import family_of
 
 
 def test_scenarios_are_listed_and_each_says_its_aim() -> None:

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
-from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
+from gym_gui.controllers.sessions.local_session import LocalSession
+from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.paradigms.check import check_environment
 from gym_gui.envs.families.airsim import AirSimFamily
 from gym_gui.envs.families.simulators import SimulatorFamily

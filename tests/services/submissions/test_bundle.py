@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.core import own_code
-from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.errors import UsageError
-from gym_gui.core.subjects import Need, Subject
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.trusted import own_code
+from gym_gui.core.trusted.subjects import Need, Subject
 from gym_gui.services.experiment_file import load_experiment
-from gym_gui.services.experiment_identity import identity_digest
+from gym_gui.services.experiments.experiment_identity import identity_digest
 from gym_gui.services.submissions.bundle import (
     FILES,
     allowed_on,

@@ -9,17 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.controllers.shortage import RUN
+from gym_gui.controllers.runs.shortage import RUN
 from gym_gui.core.errors import UsageError
-from gym_gui.core.leases import Claim, Lease
-from gym_gui.core.spending import Amount
-from gym_gui.services.submissions import record
+from gym_gui.core.experiment.leases import Claim, Lease
+from gym_gui.core.experiment.spending import Amount
+from gym_gui.services.submissions import submission_record
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.lease_book import LeaseBook
-from gym_gui.services.submissions.record import COLLECTED, SENT, ShardState, Submission, open_submission
 from gym_gui.services.submissions.shard_look import ShardLook
 from gym_gui.services.submissions.site_protocol import Site
 from gym_gui.services.submissions.standing import Standing
+from gym_gui.services.submissions.submission_record import (
+    COLLECTED,
+    SENT,
+    ShardState,
+    Submission,
+    open_submission,
+)
 from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
 
 PLAYS = ShardLook(True, None, {}, [{"done": 1}], "")
@@ -327,7 +333,7 @@ def test_a_coordinator_may_be_killed_at_each_write_of_its_record(
         async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
             return {n: DONE if (n, t) in self.started else LOST for n, t in tries.items()}
 
-    write = record.replace_file
+    write = submission_record.replace_file
     for deadly in range(1, 30):
         writes = 0
 
@@ -340,14 +346,14 @@ def test_a_coordinator_may_be_killed_at_each_write_of_its_record(
             if writes == deadly:
                 raise Killed
 
-        monkeypatch.setattr(record, "replace_file", write)
+        monkeypatch.setattr(submission_record, "replace_file", write)
         Submission(submission.folder, "ssh", {}, "run", 6, 24, submission.folder).save()
         site = Kept("one", lambda number, attempt: DONE)
-        monkeypatch.setattr(record, "replace_file", deadly_write)
+        monkeypatch.setattr(submission_record, "replace_file", deadly_write)
         try:
             run(open_submission(submission.folder), site)
         except Killed:
-            monkeypatch.setattr(record, "replace_file", write)
+            monkeypatch.setattr(submission_record, "replace_file", write)
             run(open_submission(submission.folder), site)
         ended = open_submission(submission.folder)
         assert {state.status for state in ended.states.values()} == {"collected"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.services.submissions.dealing import Dealing
-from gym_gui.services.submissions.record import SENT, WAITING, ShardState, Submission
+from gym_gui.services.submissions.submission_record import SENT, WAITING, ShardState, Submission
 from tests.services.submissions.test_coordinator import DONE, PLAYS, WAITS, Place
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.spending import Amount
-from gym_gui.core.subjects import Subject
-from gym_gui.core.trust_file import TrustFile
+from gym_gui.core.experiment.spending import Amount
+from gym_gui.core.trusted.subjects import Subject
+from gym_gui.core.trusted.trust_file import TrustFile
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.submissions.bundle import allowed_on, write_bundle
 from gym_gui.services.submissions.handed_in import (
@@ -25,7 +25,7 @@ from gym_gui.services.submissions.handed_in import (
     verified_submission,
 )
 from gym_gui.services.submissions.lease_book import LeaseBook
-from gym_gui.services.submissions.record import NAME, SENT, ShardState, Submission, open_submission
+from gym_gui.services.submissions.submission_record import NAME, SENT, ShardState, Submission, open_submission
 from tests.support.commands import experiment
 
 ID = "01M8H83KEBJ7758D9XJK3WVK24"
@@ -135,7 +135,7 @@ def test_a_configuration_of_openssh_is_named_by_the_person_alone(submission: Sub
 def test_forged_needs_allow_nothing(submission: Submission) -> None:
     code = submission.bundle / "maze.py"
     code.write_text("import os")
-    from gym_gui.core import own_code
+    from gym_gui.core.trusted import own_code
 
     sha = own_code.digest(own_code.fingerprints(submission.bundle))
     rows = [{"kind": "folder", "name": "/home/them/x", "sha256": sha}]

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_gui.controllers.payers import Payers
-from gym_gui.controllers.shard_lease import ShardLease
-from gym_gui.controllers.shortage import RUN, shortage
+from gym_gui.controllers.runs.payers import Payers
+from gym_gui.controllers.runs.shard_lease import ShardLease
+from gym_gui.controllers.runs.shortage import RUN, shortage
 from gym_gui.core.errors import RunFormatError
-from gym_gui.core.leases import Claim, Lease
-from gym_gui.core.spending import NOTHING, Amount
-from gym_gui.services.budget_ledger import BudgetLedger
-from gym_gui.services.lease_files import CLAIM, LEASE, LeaseFiles
+from gym_gui.core.experiment.leases import Claim, Lease
+from gym_gui.core.experiment.spending import NOTHING, Amount
+from gym_gui.services.runs.budget_ledger import BudgetLedger
+from gym_gui.services.shards.lease_files import CLAIM, LEASE, LeaseFiles
 from gym_gui.services.submissions.lease_book import NAME, LeaseBook
 
 NEED = Amount(100, 0.5)

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.core.spending import Amount
+from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.run_lock import lock_run
-from gym_gui.services.run_shelves import RunShelves
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.follower import following
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.overview import SubmissionWatch
 from gym_gui.services.submissions.places import keep_said, note_answer
-from gym_gui.services.submissions.record import (
+from gym_gui.services.submissions.run_shelves import RunShelves
+from gym_gui.services.submissions.submission_record import (
     COLLECTED,
     FAILED,
     NAME,

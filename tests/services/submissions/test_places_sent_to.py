@@ -18,7 +18,7 @@ from gym_gui.services.submissions.handed_in import (
     unconfirmed,
     verified_submission,
 )
-from gym_gui.services.submissions.record import Submission, open_submission
+from gym_gui.services.submissions.submission_record import Submission, open_submission
 from gym_gui.version import __version__
 from tests.support.commands import experiment
 

@@ -12,9 +12,9 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.validation import ConfigError
 from gym_gui.services.submissions.executors import load_profile
 from gym_gui.services.submissions.profile import Command
-from gym_gui.services.submissions.ray_profile import RayProfile, ray_profile_of
-from gym_gui.services.submissions.slurm_profile import SlurmProfile, slurm_profile_of
-from gym_gui.services.submissions.ssh_profile import Host, SshProfile, ssh_profile_of
+from gym_gui.services.submissions.ray.ray_profile import RayProfile, ray_profile_of
+from gym_gui.services.submissions.slurm.slurm_profile import SlurmProfile, slurm_profile_of
+from gym_gui.services.submissions.ssh.ssh_profile import Host, SshProfile, ssh_profile_of
 
 
 def test_what_stands_beside_the_hosts_holds_for_each() -> None:

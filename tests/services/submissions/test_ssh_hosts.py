@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.errors import UsageError
-from gym_gui.services.submissions.ssh import SshHost
+from gym_gui.services.submissions.ssh.ssh import SshHost
 from gym_gui.services.submissions.trouble import HostAwayError
 from tests.support.debian import need_programs
 from tests.support.sshd import Sshd, sshd

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.core.shards import Shard
+from gym_gui.core.experiment.shards import Shard
 from gym_gui.services.submissions import taking_in
 from gym_gui.services.submissions.taking_in import take_in
 from gym_gui.services.submissions.trouble import HereError, HostFailedError
-from tests.services.test_run_merge import altered, played
+from tests.services.shards.test_run_merge import altered, played
 
 
 @pytest.fixture

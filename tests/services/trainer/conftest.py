@@ -14,13 +14,13 @@ import pytest
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.daemon import DaemonSettings, serve
 from gym_gui.services.trainer.daemon_address import find
-from gym_gui.services.trainer.folder import RunFolder
-from gym_gui.services.trainer.process import TrainingProcess
-from gym_gui.services.trainer.records import TrainingRecord
 from gym_gui.services.trainer.starting import stop_daemon
+from gym_gui.services.trainer.trainer_client import TrainerClient
+from gym_gui.services.trainer.training_folder import RunFolder
+from gym_gui.services.trainer.training_process import TrainingProcess
+from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from tests.support.training import search_trainer
 from tests.support.waiting import LONG_S, in_time

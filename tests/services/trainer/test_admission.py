@@ -13,9 +13,9 @@ import pytest
 from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.admission import Admission
-from gym_gui.services.trainer.records import DEFAULT_LIMITS, RunLimits
-from gym_gui.services.trainer.registry import RunPlan
 from gym_gui.services.trainer.run_store import KEEP_EVERY_S, Run, RunStore
+from gym_gui.services.trainer.training_records import DEFAULT_LIMITS, RunLimits
+from gym_gui.services.trainer.training_registry import RunPlan
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from tests.services.trainer.test_run_registry import a_run
 

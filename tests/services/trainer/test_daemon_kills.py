@@ -21,14 +21,14 @@ import pytest
 from gym_gui.core.errors import MosaicError, QueueFullError, UsageError, WorkerLaunchError
 from gym_gui.services.rpc.address import UnixAddress
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.client import DaemonLostError, TrainerClient
 from gym_gui.services.trainer.daemon import DaemonSettings
 from gym_gui.services.trainer.daemon_address import Place, find, log_file
-from gym_gui.services.trainer.folder import EPISODES, EVENTS, RunFolder
-from gym_gui.services.trainer.process import TrainingProcess
-from gym_gui.services.trainer.records import RunLimits, TrainingRecord
-from gym_gui.services.trainer.registry import FILE
 from gym_gui.services.trainer.starting import start_daemon, stop_daemon
+from gym_gui.services.trainer.trainer_client import DaemonLostError, TrainerClient
+from gym_gui.services.trainer.training_folder import EPISODES, EVENTS, RunFolder
+from gym_gui.services.trainer.training_process import TrainingProcess
+from gym_gui.services.trainer.training_records import RunLimits, TrainingRecord
+from gym_gui.services.trainer.training_registry import FILE
 from gym_gui.services.trainer.waiting import keep_place, place_of
 from tests.services.trainer.conftest import (
     ENDLESS,
@@ -335,7 +335,7 @@ async def test_whoever_starts_a_daemon_may_go_with_all_its_children(daemon: Daem
     code = (
         "import asyncio, sys\n"
         "from gym_gui.services.store import Store\n"
-        "from gym_gui.services.trainer.client import TrainerClient\n"
+        "from gym_gui.services.trainer.trainer_client import TrainerClient\n"
         "from gym_gui.services.worker_orchestrator import UnifiedRunConfig as Config\n"
         "from gym_gui.processes.reaper import guard\n"
         "import os\n"

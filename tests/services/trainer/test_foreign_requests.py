@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from gym_gui.cli.trust import add_trusted
-from gym_gui.core import trust
+from gym_gui.cli.kept.trust import add_trusted
 from gym_gui.core.errors import UsageError
-from gym_gui.core.subjects import Subject
-from gym_gui.core.trust import NotAllowedError
+from gym_gui.core.trusted import trust
+from gym_gui.core.trusted.subjects import Subject
+from gym_gui.core.trusted.trust import NotAllowedError
+from gym_gui.services.trainer.foreground import resumed
 from gym_gui.services.trainer.request import REQUEST_FORMAT, KeptRequest
-from gym_gui.services.trainer.service import resumed
 from gym_gui.services.worker_registry import WorkerCatalog
 
 

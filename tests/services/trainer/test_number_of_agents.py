@@ -9,8 +9,8 @@ import pytest
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.services.trainer.request import TrainRequest
-from gym_gui.services.trainer.settings import agents_incompatibility, read_schemas, usual_algorithm
-from gym_gui.services.training_choices import Trainer, algorithm_reason, environment_reason
+from gym_gui.services.trainer.training_settings import agents_incompatibility, read_schemas, usual_algorithm
+from gym_gui.services.trainings.training_choices import Trainer, algorithm_reason, environment_reason
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from tests.support.training import search_trainer

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.services.trainer.registry import RunRegistry
+from gym_gui.services.trainer.training_registry import RunRegistry
 
 
 @pytest.mark.parametrize("earlier", [False, True])

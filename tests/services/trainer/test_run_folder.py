@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.errors import RunFormatError
-from gym_gui.services.trainer.folder import (
+from gym_gui.services.trainer.training_folder import (
     LOCK,
     LOG,
     POLICY,

@@ -18,7 +18,7 @@ from gym_gui.services.trainer.queue import (
     Machine,
     RunQueue,
 )
-from gym_gui.services.trainer.records import RunLimits
+from gym_gui.services.trainer.training_records import RunLimits
 
 SMALL = Machine((0, 1), 4000)
 LARGE = Machine((0, 1, 2, 3), 16000, ("0", "1"))

@@ -13,9 +13,14 @@ from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer import trainer
 from gym_gui.services.trainer.queue import Machine
-from gym_gui.services.trainer.records import RunLimits, TrainingRecord, record_from_data, record_to_data
-from gym_gui.services.trainer.registry import FILE, MIGRATIONS, RunPlan, RunRegistry
 from gym_gui.services.trainer.trainer import Trainer
+from gym_gui.services.trainer.training_records import (
+    RunLimits,
+    TrainingRecord,
+    record_from_data,
+    record_to_data,
+)
+from gym_gui.services.trainer.training_registry import FILE, MIGRATIONS, RunPlan, RunRegistry
 
 
 def a_run(run_id: str = "r1", **more: object) -> TrainingRecord:
@@ -79,7 +84,7 @@ def test_a_file_of_version_1_is_brought_up_to_date(tmp_path: Path) -> None:
 
 def test_a_step_that_is_cut_off_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = (MIGRATIONS[0], "CREATE TABLE changes (run_id TEXT); CREATE TABLE nonsense (")
-    monkeypatch.setattr("gym_gui.services.trainer.registry.MIGRATIONS", broken)
+    monkeypatch.setattr("gym_gui.services.trainer.training_registry.MIGRATIONS", broken)
     with pytest.raises(UsageError, match="cannot be used: near"):
         RunRegistry(tmp_path)
     monkeypatch.undo()

@@ -13,8 +13,8 @@ import pytest
 from gym_gui.core.errors import UsageError
 from gym_gui.services.run_lock import lock_run
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.client import TrainerClient
-from gym_gui.services.trainer.elsewhere import (
+from gym_gui.services.trainer.trainer_client import TrainerClient
+from gym_gui.services.trainer.training_elsewhere import (
     FAILED,
     RUNNING,
     WAITING,
@@ -23,9 +23,9 @@ from gym_gui.services.trainer.elsewhere import (
     keep_elsewhere,
     read_elsewhere,
 )
-from gym_gui.services.trainer.folder import RunFolder
-from gym_gui.services.trainer.process import TrainingProcess
-from gym_gui.services.training_groups import read_member
+from gym_gui.services.trainer.training_folder import RunFolder
+from gym_gui.services.trainer.training_process import TrainingProcess
+from gym_gui.services.trainings.training_groups import read_member
 from gym_gui.workers.manifest import read_manifest
 from tests.services.trainer.conftest import over, reached
 from tests.support.training import search_request

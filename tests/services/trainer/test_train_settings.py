@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gym_gui.core.errors import UnknownNameError, UsageError
-from gym_gui.services.trainer.settings import AlgorithmSchema, read_schemas
 from gym_gui.services.trainer.settings_flags import flags_of, texts_of_flags
+from gym_gui.services.trainer.training_settings import AlgorithmSchema, read_schemas
 from tests.support.training import SCHEMA, search_trainer
 
 PROPERTIES: Mapping[str, Mapping[str, Any]] = {

@@ -11,10 +11,10 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.processes.tree import members
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.client import TrainerClient
-from gym_gui.services.trainer.folder import EPISODES, METRICS
-from gym_gui.services.trainer.process import TrainingProcess
-from gym_gui.services.trainer.records import RunLimits, TrainingRecord
+from gym_gui.services.trainer.trainer_client import TrainerClient
+from gym_gui.services.trainer.training_folder import EPISODES, METRICS
+from gym_gui.services.trainer.training_process import TrainingProcess
+from gym_gui.services.trainer.training_records import RunLimits, TrainingRecord
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.registry import WorkerTypeRegistry

@@ -11,8 +11,8 @@ import pytest
 
 from gym_gui.core.errors import MissingDependencyError, UnknownNameError, UsageError
 from gym_gui.services.trainer import TrainingFailedError, TrainProgress, TrainRequest, carry_out, train
+from gym_gui.services.trainer.foreground import resumed
 from gym_gui.services.trainer.request import KeptRequest
-from gym_gui.services.trainer.service import resumed
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.training import search_request, search_trainer

@@ -13,10 +13,10 @@ import pytest
 
 from gym_gui.services.trainer.launching import training_environment
 from gym_gui.services.trainer.queue import Machine
-from gym_gui.services.trainer.records import RunLimits
 from gym_gui.services.trainer.request import TrainRequest
+from gym_gui.services.trainer.training_records import RunLimits
 from gym_gui.services.worker_registry import WorkerCatalog
-from mosaic_worker.training_memory import MEMORY_MB
+from mosaic_worker.learning.training_memory import MEMORY_MB
 
 FLOOR = {"cleanrl_worker": 2048, "sb3_worker": 4096}
 

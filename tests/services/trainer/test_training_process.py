@@ -20,10 +20,10 @@ import pytest
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError, WorkerLaunchError
 from gym_gui.core.inherited import withhold
 from gym_gui.processes.tree import TAG, members, proportional_mb, resident_mb
-from gym_gui.services.trainer.folder import EXIT, LOG, REQUEST, RUNNER, RunFolder
-from gym_gui.services.trainer.outcome import TrainingOutcome
-from gym_gui.services.trainer.process import TrainingProcess
-from gym_gui.services.trainer.records import RunLimits
+from gym_gui.services.trainer.training_folder import EXIT, LOG, REQUEST, RUNNER, RunFolder
+from gym_gui.services.trainer.training_outcome import TrainingOutcome
+from gym_gui.services.trainer.training_process import TrainingProcess
+from gym_gui.services.trainer.training_records import RunLimits
 from gym_gui.workers.definition import WorkerTypeDefinition
 from tests.support.processes import Offspring, alive
 from tests.support.training import search_request, search_trainer
@@ -120,7 +120,7 @@ def launched_elsewhere(
     code = f"""
 import sys, time
 from pathlib import Path
-from gym_gui.services.trainer.process import TrainingProcess
+from gym_gui.services.trainer.training_process import TrainingProcess
 from gym_gui.workers.manifest import read_manifest
 from tests.support.training import search_request
 worker = read_manifest(Path({str(worker.folder)!r}) / "worker.toml")

@@ -21,19 +21,19 @@ from PyQt6.QtWidgets import (
     QSpinBox,
 )
 
-from gym_gui.controllers.configuration_checks import ConfigurationChecks
-from gym_gui.controllers.finding import Level
-from gym_gui.core.assignment import LinkGroup, WorkerAssignment
+from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
+from gym_gui.controllers.setup.finding import Level
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.experiment.assignment import LinkGroup, WorkerAssignment
 from gym_gui.ui.agents.advanced_config import ActorCard, AdvancedConfigTab
 from gym_gui.ui.agents.checks_panel import ChecksPanel
 from gym_gui.ui.agents.link_dialog import LinkAgentsDialog
-from gym_gui.ui.agents.marks import LinkMark
 from gym_gui.ui.agents.settings_form import SettingsForm
+from gym_gui.ui.agents.slot_marks import LinkMark
 from gym_gui.ui.agents.slot_panel import SlotPanel
 from gym_gui.ui.agents.table import AgentConfigTable, file_words
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.play.install_dialog import InstallDialog
+from gym_gui.ui.environments.install_dialog import InstallDialog
 from gym_gui.ui.widgets import EmptyHint, KindBadge, PickerButton
 from gym_gui.ui.widgets.picker_list import PickerPopup
 from gym_gui.workers.status import WorkerStatus

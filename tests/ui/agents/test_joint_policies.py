@@ -10,10 +10,10 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QCheckBox, QComboBox, QLabel
 
-from gym_gui.controllers.configuration_checks import ConfigurationChecks
-from gym_gui.controllers.finding import Level
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
+from gym_gui.controllers.setup.finding import Level
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.policy_files import describe_policy
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.agents.checks_panel import ChecksPanel

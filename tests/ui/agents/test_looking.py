@@ -10,8 +10,8 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QSpinBox
 
-from gym_gui.controllers.finding import Level
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.setup.finding import Level
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.agents.checks_panel import ChecksPanel
 from gym_gui.ui.agents.model import RANDOM

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PyQt6.QtGui import QImage
 
-from gym_gui.core.assignment import OnInvalid
+from gym_gui.core.experiment.assignment import OnInvalid
 from gym_gui.ui.agents.rule_box import RuleBox
 
 

@@ -11,8 +11,8 @@ from PyQt6.QtWidgets import QApplication, QCheckBox, QComboBox, QFileDialog, QLa
 
 from gym_gui.ui.agents.setting_controls import NumberBox, NumberControl, TextControl
 from gym_gui.ui.agents.settings_form import SettingsForm
-from gym_gui.workers.settings_schema import Setting, chosen_policy
-from gym_gui.workers.settings_table import settings_from_tables
+from gym_gui.workers.settings.settings_schema import Setting, chosen_policy
+from gym_gui.workers.settings.settings_table import settings_from_tables
 from tests.support.named import named
 
 MOODS = [

@@ -12,8 +12,8 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QAbstractSpinBox, QLabel, QLineEdit, QPushButton, QWidget
 
-from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.agents.slot_panel import SlotPanel
 from gym_gui.ui.agents.steps_dialog import StepsDialog

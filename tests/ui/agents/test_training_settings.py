@@ -9,8 +9,8 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QCheckBox, QComboBox, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from gym_gui.services.trainer.settings import AlgorithmSchema
-from gym_gui.services.training_choices import algorithm_reason
+from gym_gui.services.trainer.training_settings import AlgorithmSchema
+from gym_gui.services.trainings.training_choices import algorithm_reason
 from gym_gui.ui.agents.setting_controls import NumberBox
 from gym_gui.ui.agents.settings_form import SettingsForm
 from tests.support.named import named

@@ -12,13 +12,13 @@ from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.services.store import Store
 from gym_gui.ui.apart import Berth
 from gym_gui.ui.apart.own_window import OwnWindow
-from gym_gui.ui.apart.places import KeptPlace, Screen, fitted
-from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.apart.window_places import KeptPlace, Screen, fitted
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from gym_gui.ui.pages.operators import OperatorsTab
 from gym_gui.ui.renderers import FrameView, StageView
 from gym_gui.ui.renderers.board_view import BoardView
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
 from tests.support.restart import restarted
 

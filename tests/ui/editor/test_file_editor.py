@@ -26,7 +26,7 @@ from gym_gui.ui.editor.code_edit import CodeEdit
 from gym_gui.ui.editor.file_editor import FileEditor
 from gym_gui.ui.editor.file_request import FileRequest, Problem
 from gym_gui.ui.language.desk import SettingsDesk
-from gym_gui.ui.widgets.messages import InlineMessage
+from gym_gui.ui.widgets.message_panels import InlineMessage
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import read_manifest
 from tests.support.commands import ROOT

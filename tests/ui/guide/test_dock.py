@@ -12,8 +12,8 @@ from gym_gui.core.errors import UsageError
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.guide.book import Book, slug
 from gym_gui.ui.guide.dock import GuideDock
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages import places
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
 from tests.ui.conftest import messages
 

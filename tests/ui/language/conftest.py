@@ -11,10 +11,10 @@ import keyring
 import orjson
 import pytest
 
-from gym_gui.core.assignment import OnInvalid
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.core.experiment.assignment import OnInvalid
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import read_manifest
 from tests.services.test_api_keys import Wallet

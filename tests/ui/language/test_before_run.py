@@ -10,15 +10,15 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QPushButton, QSpinBox
 
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.core.assignment import OnInvalid
+from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
-from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
-from gym_gui.ui.main_window import MainWindow
+from gym_gui.core.experiment.assignment import OnInvalid
+from gym_gui.ui.config_panels.single_agent_panel import SingleAgentPanel
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.pages.operators import OperatorsTab
 from gym_gui.ui.pages.play import PlayPage
 from gym_gui.ui.widgets.badges import StatusDot
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.named import named
 

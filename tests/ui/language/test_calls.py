@@ -11,13 +11,13 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QGuiApplication, QTextCursor
 from PyQt6.QtWidgets import QCheckBox, QLabel, QLineEdit, QPushButton, QTextEdit
 
-from gym_gui.analysis.turn import Turn, turn_of
+from gym_gui.analysis.transcripts.turn import Turn, turn_of
 from gym_gui.controllers.live_play import call_log
 from gym_gui.controllers.live_play.call_log import CallLog, Spending, dollars
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.language.strip import CallStrip
-from gym_gui.ui.language.transcript import TranscriptPanel
+from gym_gui.ui.language.player_strip import CallStrip
+from gym_gui.ui.language.transcript_view import TranscriptPanel
 from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import MOST, TurnView, sections, write_sections
 from tests.support.named import named

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.ui.agents.settings_form import SettingsForm
-from gym_gui.ui.config_panels.player import PlayerPicker
-from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
+from gym_gui.ui.config_panels.player_panel import PlayerPicker
+from gym_gui.ui.config_panels.single_agent_panel import SingleAgentPanel
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget

@@ -9,15 +9,15 @@ import pytest
 from PyQt6.QtWidgets import QLabel, QPushButton
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.controllers.live_run import LiveRun
-from gym_gui.core.assignment import WorkerAssignment
-from gym_gui.core.spending import Amount
-from gym_gui.services.budget_ledger import NAME, BudgetLedger
+from gym_gui.controllers.engine.operator_state import OperatorState
+from gym_gui.controllers.live_play.live_run import LiveRun
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.experiment.spending import Amount
+from gym_gui.services.runs.budget_ledger import NAME, BudgetLedger
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
-from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.live.state import words_of
+from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.state_words import words_of
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
 from gym_gui.ui.widgets.badges import StatusDot
 from tests.support.fake_model_server import FakeModelServer, Reply

@@ -11,28 +11,28 @@ from PyQt6.QtCore import QEvent, QObject, Qt
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QTextEdit, QWidget
 
-from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.prompt_files import PromptFiles, default_prompts
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import PromptsRequest
+from gym_gui.ui.language.player_strip import CallStrip
 from gym_gui.ui.language.prompt_editor import PromptEditor
-from gym_gui.ui.language.strip import CallStrip
-from gym_gui.ui.language.transcript import TranscriptPanel
+from gym_gui.ui.language.transcript_view import TranscriptPanel
 from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.live.deck import OperatorDeck
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.strips import FactsStrip
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from gym_gui.ui.renderers.stage_view import StageView
-from gym_gui.ui.results.replay_view import ReplayView
-from gym_gui.ui.results.transport import Transport
-from gym_gui.ui.widgets.messages import EmptyHint, InlineMessage
+from gym_gui.ui.replays.replay_view import ReplayView
+from gym_gui.ui.replays.transport import Transport
+from gym_gui.ui.widgets.message_panels import EmptyHint, InlineMessage
 from gym_gui.ui.widgets.segments import SegmentedControl
 from gym_gui.workers.definition import WorkerTypeDefinition
 from tests.support.fake_model_server import FakeModelServer

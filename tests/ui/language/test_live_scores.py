@@ -11,10 +11,10 @@ pytest.importorskip("pyspiel")
 
 from PyQt6.QtWidgets import QTextEdit
 
-from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.language.strip import CallStrip
+from gym_gui.ui.language.player_strip import CallStrip
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.manual import ManualOperators

@@ -14,21 +14,21 @@ pytest.importorskip("agentspeak")
 
 from PyQt6.QtWidgets import QLabel, QLineEdit, QPushButton, QTextEdit
 
-from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.call_log import CallLog
-from gym_gui.core.assignment import OnInvalid
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.core.experiment.assignment import OnInvalid
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.language.strip import CallStrip
-from gym_gui.ui.language.transcript import TranscriptPanel
+from gym_gui.ui.language.player_strip import CallStrip
+from gym_gui.ui.language.transcript_view import TranscriptPanel
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.live.deck import OperatorDeck
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
-from gym_gui.ui.results.replay_view import ReplayView
-from gym_gui.ui.results.transport import Transport
+from gym_gui.ui.replays.replay_view import ReplayView
+from gym_gui.ui.replays.transport import Transport
 from gym_gui.ui.widgets.segments import SegmentedControl
 from tests.support.commands import ROOT
 from tests.support.named import named

@@ -11,15 +11,15 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton
 
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.module_query import NoAnswerError, ask
 from gym_gui.services.secrets import resolve_secrets
+from gym_gui.ui.agents.language_controls import ModelControl, PromptsControl, SecretControl, ServerControl
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.language.controls import ModelControl, PromptsControl, SecretControl, ServerControl
 from gym_gui.ui.language.desk import SettingsDesk, provider_of
 from gym_gui.workers.definition import WorkerTypeDefinition
-from gym_gui.workers.settings_table import settings_from_tables
+from gym_gui.workers.settings.settings_table import settings_from_tables
 from tests.services.test_api_keys import Wallet, no_keys_outside, use
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.named import named

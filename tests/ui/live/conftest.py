@@ -10,7 +10,7 @@ import pytest
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.live_operator import LiveOperator
 from tests.support.no_processes import local_session
 
 Finish = Callable[[object], Any]

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from gym_gui import envs
-from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
 from gym_gui.ui.widgets.badges import StatusDot
 from tests.support.compiled import Compiled, CompiledFamily

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
-from gym_gui.core.trust import Origin
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.trusted.trust import Origin
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import MOST, OperatorDeck
 from tests.ui.conftest import PATIENCE_MS

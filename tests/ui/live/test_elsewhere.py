@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.live_play.state import OperatorState
+from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
 from tests.support.remote import keep, profile

@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.controllers.live_run import LiveRun
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.resolved_operator import ResolvedOperator, resolve_operator
-from gym_gui.controllers.session_events import OnSessionEvent, SessionEvent
-from gym_gui.controllers.session_interface import SessionSettings
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.engine.operator_state import OperatorState
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.controllers.engine.session_events import OnSessionEvent, SessionEvent
+from gym_gui.controllers.engine.session_interface import SessionSettings
+from gym_gui.controllers.live_play.live_run import LiveRun
+from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.live.state import words_of
+from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.state_words import words_of
 from tests.ui.conftest import PATIENCE_MS
 
 from .conftest import baseline, person

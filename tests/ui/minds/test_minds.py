@@ -11,14 +11,14 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.manual import ManualOperators
-from gym_gui.ui.results.replay_view import ReplayView
+from gym_gui.ui.replays.replay_view import ReplayView
 from tests.support.named import named
 from tests.support.no_processes import local_session, replays_here
 from tests.ui.conftest import PATIENCE_MS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PyQt6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
-from gym_gui.analysis.turn import Turn, turn_of
+from gym_gui.analysis.transcripts.turn import Turn, turn_of
 from gym_gui.ui.minds.mind import Mind
 from gym_gui.ui.minds.mind_view import MindView
 from gym_gui.ui.minds.search_model import MOVE, THEN, TRIED, WORTH

@@ -14,29 +14,29 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QPushButton, QSpinBox, QWidget
 
-from gym_gui.controllers.configuration_checks import ConfigurationChecks, Report
-from gym_gui.controllers.configuration_draft import Draft
-from gym_gui.controllers.environment_probe import EnvironmentRequest
-from gym_gui.controllers.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.knowledge import Knowledge
 from gym_gui.controllers.live_play.tally import Tally
-from gym_gui.core.assignment import OnInvalid, WorkerAssignment
+from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
+from gym_gui.controllers.setup.configuration_draft import Draft
+from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
+from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.experiment.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.live import AgentView, LiveView
-from gym_gui.services.hosts import HostsFile
-from gym_gui.services.submissions.ssh_profile import Host
+from gym_gui.services.submissions.hosts import HostsFile
+from gym_gui.services.submissions.ssh.ssh_profile import Host
 from gym_gui.ui.agents.rule_box import RuleBox
-from gym_gui.ui.config_panels.multi_agent import MultiAgentPanel
-from gym_gui.ui.config_panels.player import PlayerForm, PlayerPicker
-from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
+from gym_gui.ui.config_panels.multi_agent_panel import MultiAgentPanel
+from gym_gui.ui.config_panels.player_panel import PlayerForm, PlayerPicker
+from gym_gui.ui.config_panels.single_agent_panel import SingleAgentPanel
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
+from gym_gui.ui.environments.install_dialog import InstallDialog
 from gym_gui.ui.hosts.runs_on import RunsOn
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.examples import bundled_policies, random_operator
-from gym_gui.ui.operators.record import record_words
-from gym_gui.ui.play.environment_picker import EnvironmentPicker
-from gym_gui.ui.play.install_dialog import InstallDialog
+from gym_gui.ui.operators.record_line import record_words
 from gym_gui.ui.widgets.picker_list import PickerPopup
 from tests.support.missing import missing_environment
 from tests.support.named import named

@@ -11,16 +11,16 @@ from PyQt6 import sip
 from PyQt6.QtCore import Qt
 
 from gym_gui import envs
-from gym_gui.controllers.environment_probe import EnvironmentRequest
-from gym_gui.controllers.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
+from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.input.key_list import KeyList, KeyRowButton
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.human_controls import HumanControls
 from gym_gui.ui.operators.human_seats import OperatorHumans, people_of
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
-from gym_gui.ui.play.key_list import KeyList, KeyRowButton
 from tests.support.named import named
 
 from .conftest import WAIT, baseline, person

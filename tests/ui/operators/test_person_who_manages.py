@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import QPoint, Qt
 
-from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck

@@ -9,10 +9,10 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QPushButton
 
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.controllers.session_events import SessionEnded
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.engine.operator_state import OperatorState
+from gym_gui.controllers.engine.session_events import SessionEnded
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.deck import OperatorDeck

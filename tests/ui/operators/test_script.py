@@ -20,19 +20,19 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.knowledge import Knowledge
-from gym_gui.core import trust
-from gym_gui.core.shards import SHARD
-from gym_gui.services.run_library import RunEntry, RunLibrary
+from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.core.experiment.shards import SHARD
+from gym_gui.core.trusted import trust
+from gym_gui.services.runs.run_library import RunEntry, RunLibrary
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.environments.install_dialog import InstallDialog
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.script import OPENED, ScriptExperimentWidget
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.operators.script_start import ScriptStart
-from gym_gui.ui.play.install_dialog import InstallDialog
 from gym_gui.ui.widgets import PageBar
-from gym_gui.ui.widgets.messages import InlineMessage
+from gym_gui.ui.widgets.message_panels import InlineMessage
 from tests.support.missing import missing_environment
 from tests.support.named import named
 

@@ -10,9 +10,9 @@ from PyQt6.QtWidgets import QApplication, QListWidget, QPushButton
 
 from gym_gui.ui.editor.code_edit import CodeEdit
 from gym_gui.ui.editor.file_editor import FileEditor
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.operators.script import ScriptExperimentWidget
-from gym_gui.ui.widgets.messages import InlineMessage
+from gym_gui.ui.widgets.message_panels import InlineMessage
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 

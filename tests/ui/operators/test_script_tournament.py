@@ -12,13 +12,13 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.knowledge import Knowledge
-from gym_gui.services.run_library import RunLibrary
+from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.services.runs.run_library import RunLibrary
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.results.live_results import LiveResults
 from gym_gui.ui.widgets import LinkButton, PageBar
-from gym_gui.ui.widgets.messages import InlineMessage
+from gym_gui.ui.widgets.message_panels import InlineMessage
 from tests.support.named import named
 
 from .conftest import WAIT

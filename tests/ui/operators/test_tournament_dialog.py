@@ -10,13 +10,13 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QListWidget, QPushButton, QSpinBox, QWidget
 
-from gym_gui.controllers.knowledge import Knowledge
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.experiment_file import load_tournament
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators.tournament_dialog import TournamentDialog
-from gym_gui.ui.operators.tournament_draft import TournamentRequest
+from gym_gui.ui.policies.tournament_draft import TournamentRequest
 from tests.support.named import named
 
 from .conftest import WAIT

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
-from gym_gui.core.execution import TimeControl
+from gym_gui.core.experiment.execution import TimeControl
 from gym_gui.services.store import Store
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.pages.operators import OperatorsTab
 from gym_gui.ui.pages.play import PlayPage
 from gym_gui.ui.play.time_rows import TimeRows
 from gym_gui.ui.widgets import IconButton
-from gym_gui.ui.widgets.messages import EmptyHint
+from gym_gui.ui.widgets.message_panels import EmptyHint
 from gym_gui.ui.widgets.seed import SeedBox
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
 from tests.support.restart import restarted
 from tests.ui.conftest import PATIENCE_MS

@@ -11,25 +11,25 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QInputDialog, QLabel, QLineEdit, QMenu, QPushButton
 
-from gym_gui.controllers.live_play.state import ALIVE
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.engine.operator_state import ALIVE
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.presets import CONFIGURATIONS
-from gym_gui.ui.agents.preset_menu import ConfigurationPresetMenu
+from gym_gui.ui.agents.configuration_presets import ConfigurationPresetMenu
 from gym_gui.ui.agents.table import AgentConfigTable
 from gym_gui.ui.context import AppContext, Notice
-from gym_gui.ui.live.operator import LiveOperator
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
+from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.pages.agents import AgentsPage
-from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.widgets import PickerButton
-from gym_gui.ui.widgets.messages import EmptyHint, InlineMessage
+from gym_gui.ui.widgets.message_panels import EmptyHint, InlineMessage
 from gym_gui.ui.widgets.picker import PickerPopup
 from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 
 if TYPE_CHECKING:
-    from gym_gui.ui.main_window import MainWindow
+    from gym_gui.ui.window.main_window import MainWindow
 
 SOCCER = "MosaicMultiGrid-S-2v2-IndAgObs-v1"
 FOUR = "classic/connect_four_v3"

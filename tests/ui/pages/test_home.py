@@ -13,9 +13,9 @@ from PyQt6.QtGui import QImage
 from PyQt6.QtWidgets import QLabel, QPushButton, QScrollArea
 from pytestqt.qtbot import QtBot
 
-from gym_gui.controllers.resolved_operator import resolve_operator
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.core.config import OperatorConfig
-from gym_gui.services.recent_runs import RecentRun, RecentRuns
+from gym_gui.services.runs.recent_runs import RecentRun, RecentRuns
 from gym_gui.services.store import Store
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext

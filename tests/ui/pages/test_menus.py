@@ -8,11 +8,11 @@ import pytest
 from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QMenu
 
-from gym_gui.services.trainer.records import TrainingRecord
+from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.ui.commands import COMMAND
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages import places
 from gym_gui.ui.train.run_menu import menu_entries
+from gym_gui.ui.window.main_window import MainWindow
 
 OF_THEIR_OWN = {
     "comparison-recent": "files",

@@ -15,13 +15,12 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSpinBox, QToolButton, QWidget
 
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.core.colours import told_apart
+from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
+from gym_gui.core.drawing.colours import told_apart
 from gym_gui.ui import theme
-from gym_gui.ui.config_panels.player import PlayerPicker
-from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
-from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.config_panels.player_panel import PlayerPicker
+from gym_gui.ui.config_panels.single_agent_panel import SingleAgentPanel
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.examples import random_operator
 from gym_gui.ui.operators.manual import ManualOperators
@@ -38,10 +37,11 @@ from gym_gui.ui.widgets.badges import KindBadge
 from gym_gui.ui.widgets.bar import PageBar
 from gym_gui.ui.widgets.buttons import PrimaryButton, QuietButton
 from gym_gui.ui.widgets.inspector import Inspector
-from gym_gui.ui.widgets.messages import EmptyHint, InlineMessage
+from gym_gui.ui.widgets.message_panels import EmptyHint, InlineMessage
 from gym_gui.ui.widgets.picker import PickerButton
 from gym_gui.ui.widgets.seed import SeedBox
 from gym_gui.ui.widgets.segments import SegmentedControl
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 

@@ -25,21 +25,21 @@ from PyQt6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from gym_gui.controllers.live_play.state import OperatorState
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.environments.documentation import Documentation
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
+from gym_gui.ui.environments.install_dialog import InstallDialog
+from gym_gui.ui.input.evdev_input import EvdevInput, Keyboard, Keyboards
+from gym_gui.ui.input.key_editor import KeyEditor
+from gym_gui.ui.input.key_list import KeyList, KeyRowButton
+from gym_gui.ui.input.keyboards_panel import KeyboardsPanel
+from gym_gui.ui.input.keys_panel import KeysPanel
 from gym_gui.ui.pages.play import PlayPage
-from gym_gui.ui.play.documentation import Documentation
-from gym_gui.ui.play.environment_picker import EnvironmentPicker
-from gym_gui.ui.play.evdev_input import EvdevInput, Keyboard, Keyboards
 from gym_gui.ui.play.first_games import FirstGames
-from gym_gui.ui.play.install_dialog import InstallDialog
-from gym_gui.ui.play.key_editor import KeyEditor
-from gym_gui.ui.play.key_list import KeyList, KeyRowButton
-from gym_gui.ui.play.keyboards_panel import KeyboardsPanel
-from gym_gui.ui.play.keys_panel import KeysPanel
 from gym_gui.ui.play.result_banner import ResultBanner
 from gym_gui.ui.play.stage_card import StageCard
 from gym_gui.ui.play.who_plays import WhoPlays
@@ -50,7 +50,7 @@ from gym_gui.ui.renderers.seat_notice import Cover, SeatNotice
 from gym_gui.ui.renderers.stage_view import StageView
 from gym_gui.ui.widgets import PickerButton
 from gym_gui.ui.widgets.badges import StatusDot
-from gym_gui.ui.widgets.messages import InlineMessage
+from gym_gui.ui.widgets.message_panels import InlineMessage
 from gym_gui.ui.widgets.seed import SeedBox
 from gym_gui.ui.widgets.segments import SegmentedControl
 from tests.support.missing import missing_environment

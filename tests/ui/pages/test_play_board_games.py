@@ -11,11 +11,11 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QComboBox, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from gym_gui.analysis.collect import collect_episodes
-from gym_gui.analysis.reader import open_run
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.analysis.compute.collect import collect_episodes
+from gym_gui.analysis.records.reader import open_run
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.execution import TimeControl
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.experiment.execution import TimeControl
 from gym_gui.services.chess_evaluation import find_stockfish
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.pages.play import PlayPage

@@ -11,11 +11,11 @@ from PyQt6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PyQt6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from gym_gui.core.assignment import WorkerAssignment
 from gym_gui.core.config import OperatorConfig
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 from gym_gui.ui.pages.play import PlayPage
-from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.play.stage_card import StageCard
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView

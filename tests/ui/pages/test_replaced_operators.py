@@ -16,20 +16,20 @@ from PyQt6.QtWidgets import QPushButton, QToolButton
 
 from gym_gui.analysis import open_run
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
-from gym_gui.services.recorder import Recorder
+from gym_gui.services.runs.recorder import Recorder
 from gym_gui.services.store import Store
-from gym_gui.ui.config_panels.player import PlayerPicker
-from gym_gui.ui.config_panels.single_agent import SingleAgentPanel
+from gym_gui.ui.config_panels.player_panel import PlayerPicker
+from gym_gui.ui.config_panels.single_agent_panel import SingleAgentPanel
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.operator import LiveOperator
-from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.operators.examples import bundled_policies
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.pages.home import StarterCard
 from gym_gui.ui.pages.operators import OperatorsTab
-from gym_gui.ui.train.use_menu import operator_of, use_policy
-from gym_gui.ui.widgets.messages import InlineMessage
+from gym_gui.ui.policies.use_menu import operator_of, use_policy
+from gym_gui.ui.widgets.message_panels import InlineMessage
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 

@@ -23,26 +23,26 @@ from PyQt6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from gym_gui.analysis import packed_rows
-from gym_gui.analysis.jsonl import open_rows
+from gym_gui.analysis.records import packed_rows
+from gym_gui.analysis.records.jsonl import open_rows
 from gym_gui.core.config import OperatorConfig
-from gym_gui.services.recorder import Recorder
+from gym_gui.services.runs.recorder import Recorder
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.results import ResultsPage
 from gym_gui.ui.plots.chart_view import ChartView
+from gym_gui.ui.replays.replay_view import ReplayView
 from gym_gui.ui.results import exports, run_reading
 from gym_gui.ui.results.comparison_table import ComparisonTable
 from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.results.export_menu import ExportMenu
 from gym_gui.ui.results.jobs import JobLine, JobStrip
 from gym_gui.ui.results.library_view import LibraryView
-from gym_gui.ui.results.replay_view import ReplayView
 from gym_gui.ui.widgets import EmptyHint
 from gym_gui.ui.widgets.card import Card
 from gym_gui.ui.widgets.picker import PickerButton
-from gym_gui.ui.widgets.rows import RowsTable
+from gym_gui.ui.widgets.tables import RowsTable
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.engine import player, record_run
 from tests.support.named import named
 from tests.ui.results.conftest import played_run, run

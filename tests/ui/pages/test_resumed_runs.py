@@ -11,14 +11,14 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QMenu, QPushButton
 
-from gym_gui.services.run_library import RunLibrary
+from gym_gui.services.runs.run_library import RunLibrary
 from gym_gui.services.store import Store
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.pages.operators import OperatorsTab
 from gym_gui.ui.pages.results import ResultsPage
 from gym_gui.ui.results.library_view import LibraryView
-from gym_gui.ui.widgets.messages import InlineMessage
+from gym_gui.ui.widgets.message_panels import InlineMessage
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
 from tests.support.restart import restarted
 from tests.ui.conftest import PATIENCE_MS

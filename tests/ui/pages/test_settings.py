@@ -21,7 +21,7 @@ from PyQt6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from gym_gui.ui import settings
+from gym_gui.ui import window_settings
 from gym_gui.ui.context import AppContext, Notice
 from gym_gui.ui.pages.settings import SettingRow, SettingsPage
 from gym_gui.ui.widgets import IconButton, SegmentedControl
@@ -53,9 +53,9 @@ def page(context: AppContext, qtbot: QtBot) -> SettingsPage:
 
 
 def test_every_setting_has_a_row_that_can_be_reached(page: SettingsPage) -> None:
-    for name in settings.names():
+    for name in window_settings.names():
         control = named(named(page, SettingRow, f"setting-{name}"), QWidget, f"setting-{name}-control")
-        assert control.accessibleName() == settings.about(name).title
+        assert control.accessibleName() == window_settings.about(name).title
         assert control.toolTip()
 
 
@@ -78,8 +78,8 @@ def test_a_number_is_typed_and_put_back(page: SettingsPage, context: AppContext,
     qtbot.keyClick(control, Qt.Key.Key_Return)
     assert context.settings.values.frame_rate == 25
     qtbot.mouseClick(back, LEFT)
-    assert context.settings.values.frame_rate == settings.default("frame_rate")
-    assert control.value() == settings.default("frame_rate")
+    assert context.settings.values.frame_rate == window_settings.default("frame_rate")
+    assert control.value() == window_settings.default("frame_rate")
     assert not back.isVisible()
 
 
@@ -96,7 +96,7 @@ def test_reset_all_can_be_undone(page: SettingsPage, context: AppContext, qtbot:
     told: list[Notice] = []
     context.noticed.connect(told.append)
     qtbot.mouseClick(page.findChild(QPushButton, "button-reset-all"), LEFT)
-    assert context.settings.values == settings.Settings()
+    assert context.settings.values == window_settings.Settings()
     assert told[-1].text == "Put 2 settings back to the default"
     assert told[-1].action is not None
     told[-1].action[1]()

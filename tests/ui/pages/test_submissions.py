@@ -11,7 +11,7 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QApplication, QDialog, QLabel, QListView, QPlainTextEdit, QPushButton, QWidget
 
-from gym_gui.core.spending import Amount
+from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.store import Store
 from gym_gui.services.submissions.bundle import write_bundle
@@ -19,7 +19,7 @@ from gym_gui.services.submissions.follower import follower_of
 from gym_gui.services.submissions.handed_in import unconfirmed
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.places import keep_said
-from gym_gui.services.submissions.record import (
+from gym_gui.services.submissions.submission_record import (
     COLLECTED,
     FAILED,
     SENT,
@@ -27,12 +27,12 @@ from gym_gui.services.submissions.record import (
     ShardState,
     Submission,
 )
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.operators.script_executor import ExecutorChoice
 from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.library_view import LibraryView
-from gym_gui.ui.results.submission_view import SubmissionView
-from gym_gui.ui.widgets.rows import RowsTable
+from gym_gui.ui.results.submissions.submission_view import SubmissionView
+from gym_gui.ui.widgets.tables import RowsTable
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.commands import COMMAND, experiment
 from tests.support.named import named
 from tests.ui.conftest import messages

@@ -11,17 +11,17 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QPushButton, QSpinBox
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
-from gym_gui.core.trust import Origin
+from gym_gui.core.trusted.trust import Origin
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.operator_table import NAME
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.pages.home import StarterCard
 from gym_gui.ui.pages.operators import OperatorsTab
-from gym_gui.ui.widgets.messages import EmptyHint, InlineMessage
+from gym_gui.ui.widgets.message_panels import EmptyHint, InlineMessage
 from gym_gui.ui.widgets.seed import SeedBox
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 

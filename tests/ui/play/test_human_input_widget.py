@@ -10,10 +10,10 @@ from PyQt6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QShortcut
 from PyQt6.QtWidgets import QApplication, QLineEdit, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from gym_gui.controllers.human_input import HumanSeat
+from gym_gui.controllers.human.human_input import HumanSeat
 from gym_gui.core.live import HumanQuestion
 from gym_gui.envs.keymaps import Axis, KeyScheme
-from gym_gui.ui.play.human_input import HumanInput
+from gym_gui.ui.input.human_answers import HumanInput
 
 SPACE = {"kind": "Discrete", "n": 4, "start": 0}
 KEYS = KeyScheme({"Left": 0, "Right": 1, "Space": 2, "Shift": 3})
@@ -179,7 +179,7 @@ def test_two_people(table: Table, qtbot: QtBot) -> None:
 
 
 def test_new_keys_for_a_question_that_is_open(table: Table, qtbot: QtBot) -> None:
-    from gym_gui.controllers.human_input import HumanSeat
+    from gym_gui.controllers.human.human_input import HumanSeat
 
     table.ask()
     table.input.set_seats([HumanSeat("a", KeyScheme({"J": 0}))])

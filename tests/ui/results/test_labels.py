@@ -15,7 +15,6 @@ from pytestqt.qtbot import QtBot
 from gym_gui.core.run_labels import RunLabels, change_labels, read_labels
 from gym_gui.services.store import Store
 from gym_gui.ui.context import Notice
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.pages.results import ResultsPage
 from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.results.jobs import JobStrip
@@ -23,7 +22,8 @@ from gym_gui.ui.results.library_model import RUN, STAR
 from gym_gui.ui.results.library_view import LibraryView
 from gym_gui.ui.results.run_details import RunDetails
 from gym_gui.ui.widgets.inspector import Inspector
-from gym_gui.ui.widgets.rows import RowsTable
+from gym_gui.ui.widgets.tables import RowsTable
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
 
 

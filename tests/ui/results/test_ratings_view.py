@@ -12,9 +12,9 @@ from PyQt6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis import Summary, open_run, summarize
-from gym_gui.analysis.found_page import render_found_page
+from gym_gui.analysis.pages.found_page import render_found_page
 from gym_gui.analysis.reporting import find_standings
-from gym_gui.analysis.wording import SCREEN
+from gym_gui.analysis.words.wording import SCREEN
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.results.ratings_view import RatingsView, StandingsTable

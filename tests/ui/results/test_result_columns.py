@@ -28,8 +28,8 @@ SHOW = """
 import json, sys
 from PyQt6.QtWidgets import QApplication
 from gym_gui.analysis import open_run, render_html, summarize
-from gym_gui.analysis.export import operator_rows
-from gym_gui.analysis.terminal import text_of
+from gym_gui.analysis.exports.export import operator_rows
+from gym_gui.analysis.terminal_report import text_of
 from gym_gui.ui.results.comparison_table import ComparisonTable
 
 app = QApplication([])

@@ -17,12 +17,12 @@ from gym_gui.core.run_labels import change_labels
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.guide.book import Book
-from gym_gui.ui.main_window import MainWindow
 from gym_gui.ui.tours import signs
 from gym_gui.ui.tours.ring import Ring
 from gym_gui.ui.tours.scene import Scene, read_record
-from gym_gui.ui.tours.strip import TourStrip
 from gym_gui.ui.tours.tour import TOURS
+from gym_gui.ui.tours.tour_strip import TourStrip
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
 from tests.support.no_processes import record_file
 

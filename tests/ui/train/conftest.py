@@ -16,14 +16,14 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.client import TrainerClient
 from gym_gui.services.trainer.daemon_address import find
 from gym_gui.services.trainer.starting import stop_daemon
-from gym_gui.services.training_presets import TrainingPreset
-from gym_gui.ui.main_window import MainWindow
+from gym_gui.services.trainer.trainer_client import TrainerClient
+from gym_gui.services.trainings.training_presets import TrainingPreset
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 from gym_gui.ui.pages.train import TrainPage
-from gym_gui.ui.play.environment_picker import EnvironmentPicker
 from gym_gui.ui.train.new_run import NewRunForm
+from gym_gui.ui.window.main_window import MainWindow
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.named import named
 from tests.support.training import search_trainer

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pytestqt.qtbot import QtBot
 
-from gym_gui.services.training_series import Curve, SeriesStore
+from gym_gui.services.trainings.training_series import Curve, SeriesStore
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.plots.series import Series
 from gym_gui.ui.train.curve_board import CurveCard

@@ -13,18 +13,18 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.store import Store
-from gym_gui.services.trainer.folder import EPISODES, METRICS
-from gym_gui.ui.main_window import MainWindow
+from gym_gui.services.trainer.training_folder import EPISODES, METRICS
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 from gym_gui.ui.pages.train import TrainPage
-from gym_gui.ui.play.environment_picker import EnvironmentPicker
+from gym_gui.ui.policies.policies_view import PoliciesView
+from gym_gui.ui.policies.policy_agents import PolicyAgents
+from gym_gui.ui.policies.policy_panel import PolicyPanel
 from gym_gui.ui.train.chart_words import chart_items, chart_word
 from gym_gui.ui.train.curve_board import CurveBoard, CurveCard
 from gym_gui.ui.train.new_run import NewRunForm
-from gym_gui.ui.train.policies_view import PoliciesView
-from gym_gui.ui.train.policy_agents import PolicyAgents
-from gym_gui.ui.train.policy_panel import PolicyPanel
 from gym_gui.ui.widgets import PickerButton
-from gym_gui.ui.widgets.rows import RowsTable
+from gym_gui.ui.widgets.tables import RowsTable
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.joint import AGENTS, SPREAD
 from tests.support.named import named
 from tests.ui.train.conftest import PATIENCE_MS

@@ -10,10 +10,10 @@ from PyQt6.QtCore import QLocale
 from pytestqt.qtbot import QtBot
 
 from gym_gui.services.store import Store
-from gym_gui.services.training_presets import TrainingPreset, save_training
-from gym_gui.ui.main_window import MainWindow
+from gym_gui.services.trainings.training_presets import TrainingPreset, save_training
 from gym_gui.ui.pages.train import TrainPage
 from gym_gui.ui.train.new_run import NewRunForm
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 

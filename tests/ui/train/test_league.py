@@ -12,8 +12,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
-from gym_gui.services.trainer.folder import METRICS
-from gym_gui.ui.main_window import MainWindow
+from gym_gui.services.trainer.training_folder import METRICS
 from gym_gui.ui.pages.train import TrainPage
 from gym_gui.ui.train.chart_words import chart_items
 from gym_gui.ui.train.curve_plot import CurvePlot
@@ -22,6 +21,7 @@ from gym_gui.ui.train.league_table import LeagueTable
 from gym_gui.ui.train.policy_now import PolicyNow
 from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.widgets import EmptyHint
+from gym_gui.ui.window.main_window import MainWindow
 from mosaic_worker.training import LEAGUE
 from tests.support.named import named
 from tests.ui.train.conftest import PATIENCE_MS

@@ -10,21 +10,21 @@ from PyQt6.QtGui import QDropEvent
 from PyQt6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
-from gym_gui.services.policy_library import PolicyEntry
+from gym_gui.services.policies.policy_library import PolicyEntry
 from gym_gui.services.store import Store
 from gym_gui.ui.agents.settings_form import SettingsForm
-from gym_gui.ui.main_window import MainWindow
-from gym_gui.ui.notices import NoticeArea
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 from gym_gui.ui.pages.train import TrainPage
-from gym_gui.ui.play.environment_picker import EnvironmentPicker
-from gym_gui.ui.train.import_panel import ImportPanel
+from gym_gui.ui.policies.import_panel import ImportPanel
+from gym_gui.ui.policies.policies_view import PoliciesView
+from gym_gui.ui.policies.policy_panel import PolicyPanel
 from gym_gui.ui.train.new_run import NewRunForm
-from gym_gui.ui.train.policies_view import PoliciesView
-from gym_gui.ui.train.policy_panel import PolicyPanel
 from gym_gui.ui.widgets import EmptyHint
-from gym_gui.ui.widgets.messages import InlineMessage
+from gym_gui.ui.widgets.message_panels import InlineMessage
 from gym_gui.ui.widgets.picker import PickerButton
-from gym_gui.ui.widgets.rows import RowsTable
+from gym_gui.ui.widgets.tables import RowsTable
+from gym_gui.ui.window.main_window import MainWindow
+from gym_gui.ui.window.notices import NoticeArea
 from tests.support.named import named
 from tests.ui.train.conftest import PATIENCE_MS
 

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import find
-from gym_gui.services.trainer.folder import METRICS
+from gym_gui.services.trainer.training_folder import METRICS
 from gym_gui.ui.pages.train import TrainPage
 from gym_gui.ui.train.curve_plot import CurvePlot
 from gym_gui.ui.train.runs_view import RunsView

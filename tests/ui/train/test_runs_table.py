@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import Qt
 
-from gym_gui.services.trainer.records import TrainingRecord
+from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.main_window import SMALLEST
 from gym_gui.ui.train.link import TrainerLink
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.runs_model import (
@@ -25,7 +24,8 @@ from gym_gui.ui.train.runs_model import (
 )
 from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.train.runs_view import RunsView
-from gym_gui.ui.widgets.rows import RowsModel
+from gym_gui.ui.widgets.tables import RowsModel
+from gym_gui.ui.window.main_window import SMALLEST
 
 TRAINED = TrainingRecord(
     "a",

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import psutil
 from pytestqt.qtbot import QtBot
 
-from gym_gui.controllers.environment_probe import EnvironmentRequest
-from gym_gui.controllers.knowledge import Knowledge
+from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.space_look import SpaceLook, Spaces

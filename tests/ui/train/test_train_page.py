@@ -15,14 +15,13 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import find
-from gym_gui.services.trainer.records import TrainingRecord
-from gym_gui.services.training_presets import TrainingPreset
+from gym_gui.services.trainer.training_records import TrainingRecord
+from gym_gui.services.trainings.training_presets import TrainingPreset
 from gym_gui.ui.agents.setting_controls import NumberBox
 from gym_gui.ui.agents.settings_form import SettingsForm
-from gym_gui.ui.main_window import MainWindow
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
+from gym_gui.ui.environments.install_dialog import InstallDialog
 from gym_gui.ui.pages.train import TrainPage
-from gym_gui.ui.play.environment_picker import EnvironmentPicker
-from gym_gui.ui.play.install_dialog import InstallDialog
 from gym_gui.ui.preset_menu import PresetMenu
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.train import runs_model as columns
@@ -37,7 +36,8 @@ from gym_gui.ui.train.runs_model import ACTIONS_ROLE
 from gym_gui.ui.train.runs_table import RunsTable, action_box
 from gym_gui.ui.train.runs_view import RunsView
 from gym_gui.ui.widgets.badges import StatusDot
-from gym_gui.ui.widgets.messages import EmptyHint, InlineMessage
+from gym_gui.ui.widgets.message_panels import EmptyHint, InlineMessage
+from gym_gui.ui.window.main_window import MainWindow
 from tests.support.groups import member
 from tests.support.missing import missing_environment
 from tests.support.named import named

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gym_gui.ui.train.curve_plot import heights_beside, steps_below
-from gym_gui.ui.train.numbers import NONE, return_in_words, steps_in_words, value_in_words
 from gym_gui.ui.train.run_menu import run_actions
-from gym_gui.ui.train.run_words import (
+from gym_gui.ui.training_numbers import NONE, return_in_words, steps_in_words, value_in_words
+from gym_gui.ui.training_words import (
     left_in_words,
     progress_in_words,
     return_sentence,

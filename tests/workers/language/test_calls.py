@@ -16,8 +16,8 @@ import pytest
 from gym_gui.workers.extras import read_object
 from mosaic_llm_worker.budget import Price, estimate_tokens, most_tokens, price_of
 from mosaic_llm_worker.calls import BudgetSpent, Caller, DryRun, Fatal, Spent, Unanswered
+from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Place
 from mosaic_llm_worker.server_settings import ServerSettings
-from mosaic_llm_worker.servers import Ask, Completion, Place
 from mosaic_worker.worker import EpisodeStart, LimitReached, LoadError
 from tests.support.fake_model_server import FakeModelServer, Raw, Reply, refusal
 from tests.support.model_server import ModelServer

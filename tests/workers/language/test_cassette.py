@@ -23,9 +23,9 @@ from mosaic_llm_worker.cassette import (
     first_difference,
     kept_messages,
 )
+from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Place, Tool
 from mosaic_llm_worker.images import data_of
 from mosaic_llm_worker.server_settings import ServerSettings
-from mosaic_llm_worker.servers import Ask, Completion, Place, Tool
 from mosaic_worker.worker import LoadError
 from tests.support.fake_model_server import FakeModelServer, Raw, Reply, Request, refusal
 

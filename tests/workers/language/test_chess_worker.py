@@ -13,7 +13,7 @@ import chess
 import chess.pgn
 
 from gym_gui.analysis import open_run
-from gym_gui.analysis.pgn import write_pgn
+from gym_gui.analysis.exports.pgn import write_pgn
 from tests.support.fake_model_server import FakeModelServer, Reply, Request
 from tests.support.model_server import ModelServer
 from tests.support.runs import Recorded, played_here

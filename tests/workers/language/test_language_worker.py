@@ -11,16 +11,16 @@ import pytest
 from gymnasium import spaces
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.local_session import LocalSession
-from gym_gui.controllers.resolved_operator import resolve_operator
-from gym_gui.controllers.script_execution import OperatorScriptExecutionManager
-from gym_gui.controllers.session_events import OnSessionEvent
-from gym_gui.controllers.session_interface import SessionSettings
-from gym_gui.controllers.verification import verify
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.engine.session_events import OnSessionEvent
+from gym_gui.controllers.engine.session_interface import SessionSettings
+from gym_gui.controllers.reexecution.verification import verify
+from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
+from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.workers.check import check_worker
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
-from tests.controllers.test_session_workers import operator
+from tests.controllers.engine.test_session_workers import operator
 from tests.support.engine import plans
 from tests.support.fake_model_server import FakeModelServer, Reply, Request
 from tests.support.language import LLM, match, soccer_policy

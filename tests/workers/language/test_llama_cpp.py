@@ -21,11 +21,11 @@ from gymnasium import spaces
 
 from gym_gui.core.spaces import to_space
 from mosaic_llm_worker.calls import Caller, Unanswered
+from mosaic_llm_worker.chat_servers.providers import open_server
+from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Place
 from mosaic_llm_worker.forms import schema
 from mosaic_llm_worker.parsing import Reader
-from mosaic_llm_worker.providers import open_server
 from mosaic_llm_worker.server_settings import ServerSettings
-from mosaic_llm_worker.servers import Ask, Completion, Place
 from mosaic_worker.spaces import Space
 from tests.support.tiny_gguf import write_tiny_llama
 from tests.support.waiting import eventually

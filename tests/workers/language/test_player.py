@@ -12,9 +12,9 @@ import pytest
 from pydantic import ValidationError
 
 from mosaic_llm_worker.calls import BudgetSpent, Fatal
+from mosaic_llm_worker.chat_servers.servers import Place
 from mosaic_llm_worker.player import Player
 from mosaic_llm_worker.server_settings import call_seed
-from mosaic_llm_worker.servers import Place
 from mosaic_llm_worker.settings import LlmSettings
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Actions, Decision, EpisodeEnd, EpisodeStart, Invalid, Seat, Slot, StepResults

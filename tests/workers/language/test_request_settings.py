@@ -11,11 +11,11 @@ import pytest
 from pydantic import ValidationError
 
 from chess_worker.settings import ChessSettings
-from gym_gui.core.assignment import WorkerAssignment
+from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.validation import ConfigError
-from mosaic_llm_worker.providers import open_server
+from mosaic_llm_worker.chat_servers.providers import open_server
+from mosaic_llm_worker.chat_servers.servers import Ask, ServerError, Tool
 from mosaic_llm_worker.server_settings import ServerSettings, said
-from mosaic_llm_worker.servers import Ask, ServerError, Tool
 from mosaic_llm_worker.settings import LlmSettings
 from tests.support.commands import ROOT
 from tests.support.fake_model_server import FakeModelServer, Request, refusal

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from mosaic_llm_worker.providers import open_server
+from mosaic_llm_worker.chat_servers.providers import open_server
+from mosaic_llm_worker.chat_servers.servers import Ask, ChatServer, Completion, Place, ServerError, Tool
 from mosaic_llm_worker.server_settings import BASE_URLS, ServerSettings, call_seed, said
-from mosaic_llm_worker.servers import Ask, ChatServer, Completion, Place, ServerError, Tool
 from tests.support.fake_model_server import FakeModelServer, Raw, Reply, Request, refusal
 
 KEY = "sk-planted-0123456789abcdef"

@@ -12,9 +12,9 @@ import pytest
 from PIL import Image
 from pydantic import ValidationError
 
-from gym_gui.controllers.resolved_operator import resolve_operator
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.core.errors import UsageError
-from gym_gui.core.experiment_data import experiment_from_data
+from gym_gui.core.experiment.experiment_data import experiment_from_data
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Decision, EpisodeStart, Slot
 from tests.support.fake_model_server import FakeModelServer, Request

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mosaic_worker.training_command import ConfigError
-from mosaic_worker.training_settings import MAIN, TrainingSettings
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.learning.training_settings import MAIN, TrainingSettings
 
 __all__ = ["MAIN", "ConfigError", "TrainingConfig", "Width", "widths"]
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from cleanrl_worker.config.base import MAIN, Width, widths
 from cleanrl_worker.config.replay import ReplayConfig, batch, starts
-from mosaic_worker.training_settings import rate, steps
+from mosaic_worker.learning.training_settings import rate, steps
 
 
 class ContinuousConfig(ReplayConfig):

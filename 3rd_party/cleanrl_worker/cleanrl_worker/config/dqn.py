@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from cleanrl_worker.config.base import MAIN, Width, widths
 from cleanrl_worker.config.replay import MORE, ReplayConfig, buffer, frequency, starts, way
-from mosaic_worker.training_settings import num_envs_field, rate
+from mosaic_worker.learning.training_settings import num_envs_field, rate
 
 
 class ValueConfig(ReplayConfig):

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from cleanrl_worker.config.base import MAIN
 from cleanrl_worker.config.ppo import OnPolicyConfig, epochs, rollout, scaled, values_held
-from mosaic_worker.training_settings import num_envs_field, rate
+from mosaic_worker.learning.training_settings import num_envs_field, rate
 
 
 class JointConfig(OnPolicyConfig):

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from cleanrl_worker.config.base import MAIN, TrainingConfig
-from mosaic_worker.training_settings import rate
+from mosaic_worker.learning.training_settings import rate
 
 
 def scaled(default: bool) -> Any:

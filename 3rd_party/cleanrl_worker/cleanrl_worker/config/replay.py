@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from cleanrl_worker.config.base import TrainingConfig
-from mosaic_worker.training_settings import num_envs_field
+from mosaic_worker.learning.training_settings import num_envs_field
 
 MORE = "; gradient steps per environment step stay the same"
 """What copies of the environment do not change here."""

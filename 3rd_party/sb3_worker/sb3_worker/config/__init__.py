@@ -1,6 +1,6 @@
 """Every setting of every algorithm, with the library's own defaults where they learn."""
 
-from mosaic_worker.training_command import ConfigError
+from mosaic_worker.learning.training_command import ConfigError
 from sb3_worker.config.base import TrainingConfig
 from sb3_worker.config.off_policy import (
     DDPGConfig,

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mosaic_worker.training_settings import TrainingSettings, num_envs_field, rate, steps
+from mosaic_worker.learning.training_settings import TrainingSettings, num_envs_field, rate, steps
 
 Width = Annotated[int, Field(ge=1, le=65_536)]
 """Of a layer."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from mosaic_worker.training_settings import MAIN
+from mosaic_worker.learning.training_settings import MAIN
 from sb3_worker.config.base import TrainingConfig, first_rate, minibatch
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.analysis import Run, open_run
-from gym_gui.analysis.intervals import mean_interval
-from gym_gui.analysis.stats import holm, paired_test
+from gym_gui.analysis.statistics.intervals import mean_interval
+from gym_gui.analysis.statistics.stats import holm, paired_test
 
 TEAMS = ("seed1", "seed2", "seed3", "seed4")
 STRANGERS = ("seed11", "seed12", "seed13")

@@ -1,0 +1,66 @@
+"""Deep deterministic policy gradient: an actor that climbs the gradient of its critic.
+
+After Lillicrap, Hunt, Pritzel et al., "Continuous control with deep reinforcement learning", 2016.
+Rates by default are those of CleanRL's ``ddpg_continuous_action.py`` (Huang et al., JMLR 2022), which
+explores by Gaussian noise where the paper has an Ornstein-Uhlenbeck process.
+
+An episode that a time limit cuts is bootstrapped from its true last observation.
+"""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cleanrl_worker.algorithms.continuous import ContinuousLearner, train_continuous
+from cleanrl_worker.algorithms.replay import Batch
+from cleanrl_worker.config.continuous import DDPGConfig
+from cleanrl_worker.off_policy_networks import follow
+from cleanrl_worker.session import Session
+from cleanrl_worker.vector_environments import Environments
+
+
+def train(config: DDPGConfig, environments: Environments, session: Session) -> ContinuousLearner:
+    """See :func:`cleanrl_worker.algorithms.continuous.train_continuous`."""
+    return train_continuous(DDPG, config, environments, session)
+
+
+class DDPG(ContinuousLearner):
+    """Learns a deterministic actor and one critic; the arguments are those of :class:`ContinuousLearner`."""
+
+    critics = 1
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.target = self.twin(self.policy)
+
+    def play(self) -> dict[str, float]:
+        """Sampling adds the noise of the training."""
+        return {"noise": self.config.exploration_noise}
+
+    def noisy(self, observations: Tensor, noise: Tensor) -> Tensor:
+        """The actor's choice with Gaussian noise, within [-1, 1] again."""
+        return (self.policy.actor(observations) + self.config.exploration_noise * noise).clamp(-1.0, 1.0)
+
+    def update(self, batch: Batch) -> dict[str, Tensor]:
+        """One gradient step of the critic, one of the actor, and the targets follow a little."""
+        metrics = self.learn_critics(batch, self.following(batch))
+        metrics |= self.learn_actor(batch)
+        follow(self.target, self.policy, self.config.tau)
+        return metrics
+
+    @torch.no_grad()
+    def following(self, batch: Batch) -> Tensor:
+        """Value of what came next by the targets, (B,)."""
+        actions = self.target.actor(batch.next_observations)
+        return self.target.critics(batch.next_observations, actions).amin(0)
+
+    def learn_actor(self, batch: Batch) -> dict[str, Tensor]:
+        """Towards actions that the first critic values more."""
+        actions = self.policy.actor(batch.observations)
+        return self.step_actor(-self.policy.critics(batch.observations, actions, first=True).mean())

@@ -1,0 +1,401 @@
+"""Proximal policy optimisation, start to end in one file.
+
+The algorithm is that of Schulman, Wolski, Dhariwal, Radford and Klimov, "Proximal Policy
+Optimization Algorithms", 2017, with the details that make it work as collected by Huang,
+Dossa, Raffin, Kanervisto and Wang, "The 37 Implementation Details of Proximal Policy
+Optimization", ICLR blog track 2022; advantages after Schulman et al., "High-Dimensional
+Continuous Control Using Generalized Advantage Estimation", 2016.
+
+Two departures from the usual single file: a truncated episode is bootstrapped from the value
+of its true last observation, and every random draw comes from one generator seeded with
+``config.seed``, so that two trainings with one seed are equal bit for bit.
+
+Shapes: T steps of a rollout, N environments side by side, B = T x N.
+"""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from cleanrl_worker.algorithms.adam import Adam
+from cleanrl_worker.config.ppo import OnPolicyConfig
+from cleanrl_worker.heads import Head, head_of
+from cleanrl_worker.network import ActorCritic, Architecture, Encoding
+from cleanrl_worker.session import Session
+from cleanrl_worker.state import (
+    pack_generator,
+    pack_module,
+    pack_optimizer,
+    restore_generator,
+    restore_module,
+    restore_optimizer,
+)
+from cleanrl_worker.vector_environments import Environments, Seen, Transition
+from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_state import State
+
+
+class Rollout(NamedTuple):
+    """T steps of N environments; all but ``next_value`` are (T, N) or (T, N, …)."""
+
+    observations: Tensor
+    masks: Tensor | None
+    actions: Tensor
+    log_probs: Tensor
+    values: Tensor
+    rewards: Tensor
+    dones: Tensor
+    next_value: Tensor
+
+
+class LearnerView(Protocol):
+    """What a learner has to know of its environments, see :class:`Environments`."""
+
+    @property
+    def count(self) -> int: ...
+    @property
+    def observation_space(self) -> Any: ...
+    @property
+    def action_space(self) -> Any: ...
+    @property
+    def actions(self) -> int: ...
+
+
+class Played(LearnerView, Protocol):
+    """Environments that are stepped: those of one agent, or games of one against others."""
+
+    def step(self, actions: Any) -> Transition: ...
+
+
+def train(config: OnPolicyConfig, environments: Environments, session: Session) -> PPO:
+    """Train until ``config.total_steps`` are spent or the session says to stop.
+
+    Args:
+        config: Every setting.
+        environments: Environments to train in, ``config.num_envs`` of them; the caller closes them.
+        session: Hears how it goes, and says when to stop.
+
+    Raises:
+        TrainingFailed: A loss is no finite number, or an environment raised. The network is then
+            still the one of the last update that was whole.
+    """
+    learner = PPO(config, environments, session.device, session.restored)
+    seen = environments.begin()
+    for number in range(session.step // config.batch_size, config.num_updates):
+        learner.anneal(number)
+        rollout, seen = collect_rollout(learner, environments, session, seen)
+        metrics = update(learner, rollout)
+        session.metrics(session.step, metrics)
+        if not session.advance(session.step, learner):
+            break
+    return learner
+
+
+class PPO:
+    """What PPO has learnt, and what it learns with.
+
+    Args:
+        config: Every setting.
+        environments: What it learns in.
+        device: Where its network lives.
+        restored: State of the training that is resumed.
+        seed: Every random number follows from it; the training's own by default.
+
+    Attributes:
+        num_envs: Environments side by side, N.
+        model: Policy and value function.
+        head: Turns the policy's numbers into actions.
+        optimizer: Adam.
+        generator: Every random number comes from it.
+    """
+
+    def __init__(
+        self,
+        config: OnPolicyConfig,
+        environments: LearnerView,
+        device: torch.device,
+        restored: State | None = None,
+        seed: int | None = None,
+    ) -> None:
+        self.config, self.device = config, device
+        self.num_envs = environments.count
+        self.generator = torch.Generator().manual_seed(config.seed if seed is None else seed)
+        self.head: Head = head_of(describe(environments.action_space))
+        self.model = self.build(environments)
+        self.model.initialise(self.generator)
+        self.model.to(self.device)
+        # Adam's epsilon of 1e-5 is detail 3.
+        self.optimizer = Adam(self.model.parameters(), config.learning_rate, 1e-5)
+        if restored is not None:
+            restore_module("network", self.model, restored)
+            restore_optimizer("optimizer", self.optimizer, restored)
+            restore_generator("generator", self.generator, restored)
+
+    def build(self, environments: LearnerView) -> Any:
+        """The network that fits the environment."""
+        return ActorCritic(self.architecture(environments))
+
+    def architecture(self, environments: LearnerView) -> Architecture:
+        """What to build."""
+        space = environments.observation_space
+        encoding = Encoding.of(space.shape, space.dtype == np.uint8)
+        return Architecture(encoding, self.head.outputs, self.head.continuous, self.config.hidden)
+
+    def anneal(self, number: int) -> None:
+        """Set the learning rate of an update."""
+        if self.config.anneal_lr:
+            left = 1.0 - number / self.config.num_updates
+            self.optimizer.lr = self.config.learning_rate * left
+
+    def descend(self, loss: Tensor) -> None:
+        """One gradient step."""
+        if not math.isfinite(loss.item()):
+            raise TrainingFailed(
+                "the loss is no finite number any more; lower learning_rate, or check the rewards"
+            )
+        self.optimizer.zero_grad()
+        loss.backward()  # pyright: ignore[reportUnknownMemberType]
+        nn.utils.clip_grad_norm_(self.model.parameters(), self.config.max_grad_norm)
+        self.optimizer.step()
+
+    # -- what the session keeps --
+
+    def network(self) -> Mapping[str, Any]:
+        """Of ``policy.json``."""
+        return self.model.architecture.to_json()
+
+    def weights(self) -> Mapping[str, Tensor]:
+        """Of the policy and the value function."""
+        return self.model.state_dict()
+
+    def state(self) -> State:
+        """Everything that :func:`train` goes on from."""
+        state = State()
+        pack_module("network", self.model, state)
+        pack_optimizer("optimizer", self.optimizer, state)
+        pack_generator("generator", self.generator, state)
+        return state
+
+
+class Recorder:
+    """Fills a rollout, one step at a time."""
+
+    def __init__(self, learner: PPO, environments: LearnerView, seen: Seen) -> None:
+        config, head, device = learner.config, learner.head, learner.device
+        self._gamma, self._device = config.gamma, device
+        shape = (config.num_steps, learner.num_envs)
+        kind = torch.from_numpy(seen.observations).dtype
+        self.observations = torch.zeros((*shape, *seen.observations.shape[1:]), dtype=kind, device=device)
+        self.masks: Tensor | None = None
+        self._masks = (*shape, environments.actions)
+        size = environments.action_space.shape
+        kind = torch.float32 if head.continuous else torch.int64
+        flat = (head.outputs,) if head.continuous else size
+        self.actions = torch.zeros((*shape, *flat), dtype=kind, device=device)
+        self.values, self.rewards, self.dones = (torch.zeros(shape, device=device) for _ in range(3))
+        self._head, self._params = head, list[Tensor]()
+
+    def show(self, t: int, seen: Seen) -> tuple[Tensor, Tensor | None]:
+        """Note what is seen at a step; observations and masks of it."""
+        self.observations[t] = torch.from_numpy(seen.observations)
+        if seen.masks is not None:
+            if self.masks is None:  # until here every action was legal
+                self.masks = torch.ones(self._masks, dtype=torch.bool, device=self._device)
+            self.masks[t] = torch.from_numpy(seen.masks)
+        return self.observations[t], None if self.masks is None else self.masks[t]
+
+    def choose(self, t: int, learner: PPO, params: Tensor, values: Tensor, masks: Tensor | None) -> Tensor:
+        """Draw actions and note them."""
+        actions = learner.head.sample(params, masks, learner.generator)
+        self.actions[t] = actions
+        self.values[t] = values
+        self._params.append(params)
+        return actions
+
+    def pay(self, t: int, transition: Transition) -> None:
+        """Note what came of it."""
+        self.rewards[t] = torch.from_numpy(transition.rewards)
+        self.dones[t] = torch.from_numpy(transition.terminated | transition.truncated)
+
+    def bootstrap(self, t: int, transition: Transition, beyond: Tensor) -> None:
+        """A truncated episode would have gone on: what was still to come is the value of its end."""
+        cut_off = torch.from_numpy(transition.truncated & ~transition.terminated).to(self._device)
+        self.rewards[t] += self._gamma * beyond * cut_off
+
+    def rollout(self, next_value: Tensor) -> Rollout:
+        """All of it."""
+        log_probs, _ = self._head.evaluate(torch.stack(self._params), self.actions, self.masks)
+        return Rollout(
+            self.observations,
+            self.masks,
+            self.actions,
+            log_probs,
+            self.values,
+            self.rewards,
+            self.dones,
+            next_value,
+        )
+
+
+@torch.no_grad()
+def collect_rollout(learner: PPO, environments: Played, session: Session, seen: Seen) -> tuple[Rollout, Seen]:
+    """One rollout with the network as it is now, and what is seen after it."""
+    config, network, device = learner.config, learner.model, learner.device
+    record = Recorder(learner, environments, seen)
+    step = session.step
+    for t in range(config.num_steps):
+        observations, masks = record.show(t, seen)
+        params, values = network(observations)
+        actions = record.choose(t, learner, params, values, masks)
+        transition = environments.step(shaped(actions.numpy(), environments))
+        step += config.num_envs
+        session.episodes(step, transition.finished)
+        record.pay(t, transition)
+        if transition.final is not None and (transition.truncated & ~transition.terminated).any():
+            record.bootstrap(
+                t, transition, network(torch.from_numpy(transition.final.observations).to(device))[1]
+            )
+        seen = transition.seen
+    session.step = step
+    _, next_value = network(torch.from_numpy(seen.observations).to(device))
+    return record.rollout(next_value), seen
+
+
+def shaped(actions: Any, environments: LearnerView) -> Any:
+    """Actions (N, …) in the shape that the environment takes."""
+    return actions.reshape(len(actions), *environments.action_space.shape)
+
+
+def estimate_advantages(rollout: Rollout, gamma: float, gae_lambda: float) -> Tensor:
+    """Generalised advantage estimation over a rollout, shape (T, N)."""
+    advantages = torch.zeros_like(rollout.rewards)
+    following, next_value = torch.zeros_like(rollout.next_value), rollout.next_value
+    for t in reversed(range(len(advantages))):
+        nonterminal = 1.0 - rollout.dones[t]
+        delta = rollout.rewards[t] + gamma * next_value * nonterminal - rollout.values[t]
+        following = delta + gamma * gae_lambda * nonterminal * following
+        advantages[t], next_value = following, rollout.values[t]
+    return advantages
+
+
+def update(learner: PPO, rollout: Rollout, acted: Tensor | None = None) -> dict[str, float]:
+    """Epochs of minibatch gradient steps on one rollout.
+
+    Args:
+        learner: What learns.
+        rollout: T steps of N environments.
+        acted: bool (T, N), false for rows in which nobody acted; ``None``: there are none.
+
+    Returns:
+        Losses and diagnostics of the last minibatch, by TensorBoard name.
+
+    Raises:
+        TrainingFailed: The loss is no finite number.
+    """
+    config = learner.config
+    advantages = estimate_advantages(rollout, config.gamma, config.gae_lambda).flatten()
+    batch = flattened(rollout)
+    targets = advantages + batch.values
+    real = None if acted is None else acted.flatten().nonzero().squeeze(-1)
+    count = len(targets) if real is None else len(real)
+    size = max(2, count // config.minibatches)
+    metrics: dict[str, float] = {}
+    for _ in range(config.update_epochs):
+        order = torch.randperm(count, generator=learner.generator).to(learner.device)
+        for rows in (order if real is None else real[order]).split(size):
+            if len(rows) < 2:
+                continue  # one row has no spread to be normalised by
+            params, values = learner.model(batch.observations[rows])
+            loss, metrics = losses(learner, batch, rows, params, values, advantages, targets)
+            learner.descend(loss)
+        if config.target_kl is not None and metrics.get("losses/approx_kl", 0.0) > config.target_kl:
+            break
+    if real is not None:
+        return {**metrics, **explained(learner, targets[real], batch.values[real])}
+    return {**metrics, **explained(learner, targets, batch.values)}
+
+
+def flattened(rollout: Rollout, envs: Tensor | slice = slice(None)) -> Rollout:
+    """Some environments of a rollout, or all, T and N made one."""
+
+    def flat(x: Tensor) -> Tensor:
+        return x[:, envs].flatten(0, 1)
+
+    r = rollout
+    masks = None if r.masks is None else flat(r.masks)
+    actions, log_probs, values = flat(r.actions), flat(r.log_probs), flat(r.values)
+    rewards, dones = flat(r.rewards), flat(r.dones)
+    return Rollout(flat(r.observations), masks, actions, log_probs, values, rewards, dones, r.next_value)
+
+
+def explained(learner: PPO, targets: Tensor, values: Tensor) -> dict[str, float]:
+    """How much of the spread of the returns the value function foresaw, and the learning rate."""
+    spread, unexplained = float(targets.var()), float((targets - values).var())
+    return {
+        "charts/learning_rate": learner.optimizer.lr,
+        "losses/explained_variance": 1.0 - unexplained / spread if spread > 0 else 0.0,
+    }
+
+
+def losses(
+    learner: PPO,
+    batch: Rollout,
+    rows: Tensor,
+    params: Tensor,
+    values: Tensor,
+    advantages: Tensor,
+    targets: Tensor,
+) -> tuple[Tensor, dict[str, float]]:
+    """Clipped surrogate, clipped value loss and entropy bonus on some rows of a batch.
+
+    Args:
+        learner: For its settings and its head.
+        batch: The rollout, T and N made one.
+        rows: Which of its rows.
+        params: What the network says of these rows now.
+        values: Its values of these rows.
+        advantages: Of the whole batch.
+        targets: Returns that values should foretell, of the whole batch.
+    """
+    config = learner.config
+    masks = None if batch.masks is None else batch.masks[rows]
+    log_probs, entropies = learner.head.evaluate(params, batch.actions[rows], masks)
+    entropy = entropies.mean()
+    log_ratio = log_probs - batch.log_probs[rows]
+    ratio = log_ratio.exp()
+
+    advantages = advantages[rows]
+    if config.norm_adv:
+        advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8)
+    clipped_ratio = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
+    policy_loss = -torch.min(advantages * ratio, advantages * clipped_ratio).mean()
+
+    error = (values - targets[rows]) ** 2
+    if config.clip_vloss:
+        old = batch.values[rows]
+        clipped_values = old + (values - old).clamp(-config.clip_coef, config.clip_coef)
+        error = torch.max(error, (clipped_values - targets[rows]) ** 2)
+    value_loss = 0.5 * error.mean()
+
+    loss = policy_loss - config.ent_coef * entropy + config.vf_coef * value_loss
+    with torch.no_grad():
+        metrics = {
+            "losses/total": loss.item(),
+            "losses/policy_loss": policy_loss.item(),
+            "losses/value_loss": value_loss.item(),
+            "losses/entropy": entropy.item(),
+            # The estimator with low variance of http://joschu.net/blog/kl-approx.html.
+            "losses/approx_kl": ((ratio - 1) - log_ratio).mean().item(),
+            "losses/clip_fraction": ((ratio - 1).abs() > config.clip_coef).float().mean().item(),
+        }
+    return loss, metrics

@@ -1,0 +1,58 @@
+"""Twin delayed deep deterministic policy gradient: DDPG with three repairs.
+
+After Fujimoto, van Hoof and Meger, "Addressing Function Approximation Error in Actor-Critic Methods",
+2018: the smaller of two critics is believed, the target's action is smoothed by clipped noise, and
+the actor and the targets move once for several steps of the critics. Noise and layers by default are
+those of CleanRL's ``td3_continuous_action.py`` (Huang et al., JMLR 2022); rate, batch and start, those of
+Stable-Baselines3 (Raffin et al., JMLR 2021).
+
+Everything else is :mod:`cleanrl_worker.algorithms.ddpg`.
+"""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from cleanrl_worker.algorithms.continuous import ContinuousLearner, train_continuous
+from cleanrl_worker.algorithms.ddpg import DDPG
+from cleanrl_worker.algorithms.replay import Batch
+from cleanrl_worker.config.continuous import TD3Config
+from cleanrl_worker.off_policy_networks import follow
+from cleanrl_worker.session import Session
+from cleanrl_worker.vector_environments import Environments
+
+
+def train(config: TD3Config, environments: Environments, session: Session) -> ContinuousLearner:
+    """See :func:`cleanrl_worker.algorithms.continuous.train_continuous`."""
+    return train_continuous(TD3, config, environments, session)
+
+
+class TD3(DDPG):
+    """Learns a deterministic actor and two critics."""
+
+    critics = 2
+
+    def update(self, batch: Batch) -> dict[str, Tensor]:
+        """A gradient step of the critics; every ``policy_frequency`` of them one of the actor."""
+        metrics = self.learn_critics(batch, self.following(batch))
+        if self.updates % self.config.policy_frequency == 0:
+            metrics |= self.learn_actor(batch)
+            follow(self.target, self.policy, self.config.tau)
+        return metrics
+
+    @torch.no_grad()
+    def following(self, batch: Batch) -> Tensor:
+        """The smaller value of a smoothed action by the targets, (B,)."""
+        chosen = self.target.actor(batch.next_observations)
+        noise = self.normal(chosen.shape)
+        actions = smoothed(chosen, noise, self.config.policy_noise, self.config.noise_clip)
+        return self.target.critics(batch.next_observations, actions).amin(0)
+
+
+def smoothed(actions: Tensor, noise: Tensor, scale: float, limit: float) -> Tensor:
+    """Actions in [-1, 1] with noise of standard deviation ``scale``, at most ``limit``; in [-1, 1] again."""
+    return (actions + (noise * scale).clamp(-limit, limit)).clamp(-1.0, 1.0)

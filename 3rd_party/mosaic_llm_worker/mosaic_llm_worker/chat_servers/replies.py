@@ -1,0 +1,50 @@
+"""Reading what servers send, of which anything may be missing or of another type."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, cast
+
+from mosaic_llm_worker.chat_servers.servers import ToolCall
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """A JSON object; an empty one in the place of anything else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def objects(value: object) -> list[dict[str, Any]]:
+    """The JSON objects of a list; none where it is no list."""
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
+
+
+def plain(text: object) -> str:
+    """Text that can be written anywhere: without halves of characters, which JSON can smuggle in."""
+    return "" if text is None else str(text).encode("utf-8", "replace").decode()
+
+
+def as_text(text: str, calls: Sequence[ToolCall], form_name: str) -> str:
+    """What a model wrote and called where it was offered no tools: all of it is its answer.
+
+    Args:
+        text: Its words.
+        calls: Tools that it called, whether there are such or not.
+        form_name: The one by which a server gives a reply its form; its arguments are the reply.
+    """
+    written = [
+        call.arguments_json
+        if call.name == form_name
+        else json.dumps({"name": call.name, "arguments": call.arguments_json}, ensure_ascii=False)
+        for call in calls
+    ]
+    in_form = all(call.name == form_name for call in calls)
+    return "\n".join(filter(None, ["" if in_form else text, *written]))
+
+
+def count(value: object) -> int | None:
+    """A number of tokens; ``None`` for what is none."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31:
+        return value
+    return None

@@ -1,0 +1,1 @@
+"""What workers that train share: their command line, settings, reports, state, evaluation, films."""

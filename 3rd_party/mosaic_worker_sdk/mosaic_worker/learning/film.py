@@ -1,0 +1,148 @@
+"""A film of a policy at play, written where whoever watches a training looks for it."""
+
+# Environments and encoders are typed only in part.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mosaic_worker.failures import one_line
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.plain_files import replaced
+from mosaic_worker.training import VIDEOS
+
+MOST_FRAMES = 500
+"""A film is no longer."""
+_FPS = 30
+
+Frames = Sequence["NDArray[np.uint8]"]
+Decide = Callable[[Any, Any, Dict[str, Any], Any], Tuple[Any, Any]]
+"""Environment, observation, info and memory (``None`` where the episode begins) to action and memory."""
+
+
+class CannotFilm(Exception):
+    """There is no picture to take, or nothing to write it with; the message says why."""
+
+
+def film_episode(make: Callable[[], Any], decide: Decide, folder: Path, step: int, seed: int) -> Path:
+    """Play an episode and write it to ``videos/`` of a run folder.
+
+    Args:
+        make: Makes a Gymnasium environment that draws ``rgb_array``.
+        decide: Plays in it.
+        folder: The run folder.
+        step: Steps trained, for the name.
+        seed: Of the environment.
+
+    Returns:
+        The file.
+
+    Raises:
+        CannotFilm: The environment cannot be made, shown or played in, or nothing can write the film.
+    """
+    # Nobody asked for a window: what draws with SDL draws into memory.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    try:
+        env = make()
+    except ConfigError as error:
+        raise CannotFilm(one_line(error)) from error
+    frames: List[NDArray[np.uint8]] = []
+    try:
+        observation, info = env.reset(seed=seed)
+        memory, over = None, False
+        while not over and len(frames) < MOST_FRAMES:
+            frames.append(picture_of(env))
+            action, memory = decide(env, observation, info, memory)
+            observation, _, terminated, truncated, info = env.step(action)
+            over = bool(terminated or truncated)
+        if over:
+            frames.append(picture_of(env))
+    except CannotFilm:
+        raise
+    except Exception as error:  # foreign code may raise anything
+        raise CannotFilm(f"{env.spec.id if env.spec else env} cannot be shown: {one_line(error)}") from error
+    finally:
+        env.close()
+    return write_film(frames, folder, step)
+
+
+def write_film(frames: Frames, folder: Path, step: int) -> Path:
+    """Write pictures to ``videos/`` of a run folder, as mp4, else as gif.
+
+    Args:
+        frames: Pictures of one even size, see :func:`picture_of`; at least one.
+        folder: The run folder.
+        step: Steps trained, for the name.
+
+    Returns:
+        The file.
+
+    Raises:
+        CannotFilm: Nothing can write it, or not there.
+    """
+    target = folder / VIDEOS / f"step-{step:09d}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    said: List[str] = []
+    for suffix, write in _WRITERS.items():
+        path = target.with_suffix(suffix)
+        try:
+            with replaced(path) as pending:
+                write(frames, pending)
+        except ImportError as error:
+            said.append(one_line(error))
+            continue
+        except OSError as error:
+            raise CannotFilm(f"{path} cannot be written: {one_line(error)}") from error
+        return path
+    raise CannotFilm(f"neither av nor pillow is installed ({'; '.join(said)})")
+
+
+def picture_of(env: Any) -> NDArray[np.uint8]:
+    """What a Gymnasium environment draws, uint8 (height, width, 3), cut to even sizes.
+
+    Raises:
+        CannotFilm: It draws no pictures.
+    """
+    picture = env.render()
+    if not isinstance(picture, np.ndarray) or picture.ndim != 3 or picture.shape[2] != 3:
+        raise CannotFilm("the environment draws no pictures")
+    # Video encoders take even sizes only.
+    height, width = (size - size % 2 for size in picture.shape[:2])
+    return np.ascontiguousarray(picture[:height, :width], np.uint8)
+
+
+def _write_mp4(frames: Frames, path: Path) -> None:
+    import av
+    from av.error import FFmpegError
+
+    height, width = frames[0].shape[:2]
+    try:
+        with av.open(str(path), "w", format="mp4") as container:
+            stream: Any = container.add_stream("libx264", rate=_FPS)
+            stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+            # One thread, as everything in a training.
+            stream.codec_context.thread_count = 1
+            for frame in frames:
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
+            container.mux(stream.encode())
+    except FFmpegError as error:
+        raise ImportError(f"av cannot write mp4 here: {error}") from error
+
+
+def _write_gif(frames: Frames, path: Path) -> None:
+    from PIL import Image
+
+    pictures = [Image.fromarray(frame) for frame in frames]
+    pictures[0].save(
+        path, format="GIF", save_all=True, append_images=pictures[1:], duration=1000 // _FPS, loop=0
+    )
+
+
+_WRITERS: Dict[str, Callable[[Frames, Path], None]] = {".mp4": _write_mp4, ".gif": _write_gif}
+"""How to write each kind of file, the best first."""

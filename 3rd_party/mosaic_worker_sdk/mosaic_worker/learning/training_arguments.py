@@ -1,0 +1,306 @@
+"""The command line of a training: the options that all have, and every setting of the algorithm.
+
+For workers whose ``[train] entry`` is such a module, as ``docs/training_protocol.md`` describes it, and
+whose algorithms say in a pydantic model what they can be told.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gc
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Generic,
+    List,
+    Mapping,
+    NoReturn,
+    Optional,
+    Protocol,
+    Sequence,
+    Tuple,
+    TypeVar,
+)
+
+from mosaic_worker.learning.training_command import (
+    ConfigError,
+    carried_out,
+    default_folder,
+    named,
+    prepared,
+    refuse,
+)
+from mosaic_worker.learning.training_schema import Described, schema_of
+from mosaic_worker.training import TrainingRun
+
+_OWN = {
+    "algo": "NAME  the algorithm",
+    "env_id": "ID  name of the environment",
+    "seed": "N  everything random derives from it",
+    "out": "DIR  the run folder; runs/<algo>_<env>_seed<seed> by default",
+    "resume": "go on with the training in --out, with its settings",
+    "overwrite": "replace a policy that is already in the folder",
+    "checkpoint_every": "S  seconds between two checkpoints (30)",
+}
+_FLAGS = ("resume", "overwrite", "help")
+_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+class Algorithm(Described, Protocol):
+    """What is asked for by its name."""
+
+    @property
+    def name(self) -> str: ...
+
+
+_Algorithm = TypeVar("_Algorithm", bound=Algorithm)
+
+
+class HelpAsked(Exception):
+    """Somebody wants to know; the text says what there is."""
+
+
+@dataclass(frozen=True)
+class Arguments(Generic[_Algorithm]):
+    """What the command line says.
+
+    Attributes:
+        algorithm: The algorithm.
+        given: Settings that were given, by name, environment and seed included.
+        out: The run folder; ``None`` for the default.
+        resume: Go on with what is there.
+        overwrite: Replace what is there.
+        checkpoint_every: Seconds between two checkpoints.
+    """
+
+    algorithm: _Algorithm
+    given: Mapping[str, Any]
+    out: Optional[Path] = None
+    resume: bool = False
+    overwrite: bool = False
+    checkpoint_every: float = 30.0
+
+
+def run_command_line(
+    argv: Optional[Sequence[str]],
+    algorithms: Mapping[str, _Algorithm],
+    module: str,
+    first: str,
+    train: Callable[[_Algorithm, Any, TrainingRun, Any], bool],
+) -> int:
+    """Parse, train, report.
+
+    Args:
+        argv: The words of the command line; ``None``: those of the process.
+        algorithms: Those that can be asked for, by name.
+        module: What is run with ``python -m``, for the help.
+        first: The algorithm where none is named.
+        train: Trains: the algorithm, its settings, the run folder, and the state of a training that goes
+            on or ``None``; whether all was done, false where it was stopped. Called after the cheap checks,
+            so that what takes seconds to import may be imported in it.
+
+    Returns:
+        The exit status.
+    """
+    args = sys.argv[1:] if argv is None else list(argv)
+    try:
+        asked = parse(args, algorithms, module, first)
+        config, restored = _settings(asked)
+        out = asked.out or default_folder(asked.algorithm.name, config.env_id, config.seed)
+        with prepared(out, resume=asked.resume, overwrite=asked.overwrite) as folder:
+            run = TrainingRun(folder, sys.stdout, asked.checkpoint_every)
+            with closing(run), run.stop_on_signals():
+                return carried_out(run, lambda: train(asked.algorithm, config, run, restored))
+    except HelpAsked as text:
+        print(text)
+        return 0
+    except ConfigError as error:
+        refuse(_out_of(args), str(error))
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def end_with(status: int) -> NoReturn:
+    """End the process of a training with the status of its command."""
+    gc.freeze()  # what goes with the process need not be swept first: with torch, half a second
+    sys.exit(status)
+
+
+def _settings(asked: Arguments[_Algorithm]) -> Tuple[Any, Any]:
+    """Every setting, and what to go on from where that was asked for."""
+    config_class = asked.algorithm.config_class
+    if not asked.resume:
+        return config_class(**asked.given), None
+    if asked.out is None:
+        raise ConfigError("--resume needs --out: the folder of the training that goes on")
+    # After the cheap checks: torch takes seconds to import.
+    from mosaic_worker.learning.training_state import read_state
+
+    restored = read_state(asked.out, asked.algorithm.name)
+    before = restored.config
+    config = config_class(**{**before, **asked.given})
+    # As they are typed: a value may be told as text.
+    now = config.model_dump(mode="json")
+    for name in asked.given:
+        if name not in config_class.RESUMABLE and now[name] != before.get(name):
+            raise ConfigError(
+                f"a resumed training keeps its settings, and {name} was {before.get(name)!r}, not "
+                f"{now[name]!r}. Leave it out, or train anew in another folder"
+            )
+    if restored.step >= config.total_steps:
+        raise ConfigError(
+            f"the training there has its {restored.step:,} steps already; raise total_steps to go on"
+        )
+    return config, restored
+
+
+def parse(
+    args: Sequence[str], algorithms: Mapping[str, _Algorithm], module: str, first: str
+) -> Arguments[_Algorithm]:
+    """Read the command line.
+
+    Args:
+        args: Its words.
+        algorithms: Those that can be asked for, by name.
+        module: What is run with ``python -m``, for the help.
+        first: The algorithm where none is named.
+
+    Raises:
+        ConfigError: An unknown option or a value that is none, in one sentence.
+        HelpAsked: ``--help`` was given.
+    """
+    words = _values_by_option(args)
+    found = named(_single_value("algo", words.pop("algo", [first])), algorithms)
+    properties: Dict[str, Any] = {
+        "env_id": {"type": "string"},
+        "seed": {"type": "integer"},
+        **schema_of(found)["properties"],
+    }
+    if "help" in words:
+        raise HelpAsked(_help(f"{module} --algo {first}", list(algorithms), found, properties))
+    out = words.pop("out", None)
+    flags = {name: _flag(name, words.pop(name)) for name in ("resume", "overwrite") if name in words}
+    every = _number("checkpoint_every", words.pop("checkpoint_every", ["30"]))
+    if not every > 0:
+        raise ConfigError(f"checkpoint_every must be a positive number of seconds, not {every:g}")
+    if all(flags.get(name) for name in ("resume", "overwrite")):
+        raise ConfigError("give either --resume or --overwrite: one goes on with what the other replaces")
+    given: Dict[str, Any] = {}
+    for name, values in words.items():
+        spelled = name
+        if name not in properties and name.startswith("no_") and name[3:] in properties and not values:
+            spelled, values = name[3:], ["false"]
+        if spelled not in properties:
+            near = difflib.get_close_matches(name, [*properties, *_OWN], 1)
+            hint = f"Did you mean --{_dashed(near[0])}?" if near else "See --help"
+            raise ConfigError(f"{found.name} has no option --{_dashed(name)}. {hint}")
+        given[spelled] = _value(spelled, values, properties[spelled])
+    return Arguments(
+        found,
+        given,
+        None if out is None else Path(_single_value("out", out)).expanduser(),
+        flags.get("resume", False),
+        flags.get("overwrite", False),
+        every,
+    )
+
+
+def _out_of(args: Sequence[str]) -> Optional[Path]:
+    """The run folder of a command line that may be wrong otherwise."""
+    try:
+        words = _values_by_option(args)
+        return Path(_single_value("out", words["out"])) if "out" in words else None
+    except ConfigError:
+        return None
+
+
+def _values_by_option(args: Sequence[str]) -> Dict[str, List[str]]:
+    """Values by option, as typed: ``--hidden 64 64``, ``--seed=3``, ``--no-anneal-lr``."""
+    found: Dict[str, List[str]] = {}
+    name = ""
+    for word in args:
+        if word in ("-h", "--help"):
+            found["help"] = []
+        elif word.startswith("--"):
+            flag, equals, value = word[2:].partition("=")
+            name = flag.replace("-", "_")
+            found[name] = [value] if equals else []
+        elif not name:
+            raise ConfigError(f"{word!r} is no option: settings are given as --name VALUE. See --help")
+        else:
+            found[name].append(word)
+    return found
+
+
+def _single_value(name: str, values: Sequence[str]) -> str:
+    if len(values) != 1:
+        raise ConfigError(f"--{_dashed(name)} needs one value, not {len(values)}")
+    return values[0]
+
+
+def _flag(name: str, values: Sequence[str]) -> bool:
+    text = (values[0] if values else "true").lower()
+    if len(values) > 1 or text not in _TRUE + _FALSE:
+        raise ConfigError(f"--{_dashed(name)} is true or false, not {' '.join(values)!r}")
+    return text in _TRUE
+
+
+def _number(name: str, values: Sequence[str]) -> float:
+    text = _single_value(name, values)
+    try:
+        return float(text)
+    except ValueError:
+        raise ConfigError(f"{name} must be a number, not {text!r}") from None
+
+
+def _value(name: str, values: Sequence[str], spec: Mapping[str, Any]) -> Any:
+    """A setting out of its words; what cannot be read goes on as text, for the model to refuse."""
+    types = [spec["type"]] if isinstance(spec["type"], str) else list(spec["type"])
+    if "null" in types and [value.lower() for value in values] in (["none"], ["null"]):
+        return None
+    if not values and types != ["boolean"]:
+        raise ConfigError(f"--{_dashed(name)} needs a value")
+    if "array" in types:
+        parts = " ".join(values).strip("[]()").replace(",", " ").split()
+        return [_value(name, [part], spec["items"]) for part in parts]
+    if "boolean" in types:
+        return _flag(name, values)
+    text = _single_value(name, values)
+    if "integer" in types:
+        try:
+            number = float(text.replace("_", ""))
+            return int(number) if number.is_integer() and "." not in text else text
+        except (ValueError, OverflowError):
+            return text
+    return text
+
+
+def _help(
+    program: str, algorithms: Sequence[str], found: Algorithm, properties: Mapping[str, Mapping[str, Any]]
+) -> str:
+    default_env = found.config_class.model_fields["env_id"].default
+    lines = [
+        f"python -m {program} --env-id {default_env} [options]",
+        "",
+        f"algorithms: {', '.join(algorithms)}",
+        "",
+        *(f"  --{_dashed(name)} {words}" for name, words in _OWN.items()),
+        "",
+        f"settings of {found.name}:",
+    ]
+    for name, spec in properties.items():
+        if name not in _OWN:
+            default = spec.get("default")
+            lines.append(f"  --{_dashed(name)} ({'none' if default is None else default})")
+            lines.append(f"      {spec['description']}")
+    return "\n".join(lines)
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")

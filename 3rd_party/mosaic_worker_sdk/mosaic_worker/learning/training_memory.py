@@ -1,0 +1,58 @@
+"""Whether what a training is to remember fits, found out before it begins.
+
+A buffer is filled as the training goes: without a check it would be hours until the memory is used up.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Tuple
+
+from mosaic_worker.learning.training_command import ConfigError
+
+MEMORY_MB = "MOSAIC_MEMORY_MB"
+"""Environment variable: resident memory in MB, above which whoever started the training ends it."""
+
+_OTHERS = 512 * 2**20
+"""What a training with torch uses beside its buffer."""
+_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def check_room(name: str, count: int, row_bytes: int) -> None:
+    """See that ``count`` rows fit into the memory of this training.
+
+    Args:
+        name: Setting that says how many, as a person knows it.
+        count: Its value.
+        row_bytes: Of one row.
+
+    Raises:
+        ConfigError: They do not; names the largest number that does.
+    """
+    room, whose = _room()
+    needed = count * row_bytes
+    if needed <= room:
+        return
+    fits = room // row_bytes
+    fix = f"set {name} to {fits:,} or less" if fits else "choose smaller observations"
+    if whose != "this machine has":
+        fix += ", or give the training more memory"
+    raise ConfigError(
+        f"{name} = {count:,} steps of {row_bytes:,} bytes need {needed / 2**30:.1f} GiB, and {whose} "
+        f"{room / 2**30:.1f} GiB for them; {fix}"
+    )
+
+
+def _room() -> Tuple[int, str]:
+    """Bytes that there are for what is remembered, and in words, who says so."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for group in _GROUPS:
+        try:
+            there = min(there, int(Path(group).read_text()))
+        except (OSError, ValueError):  # not there, or "max"
+            continue
+    told = os.environ.get(MEMORY_MB, "")
+    if told.isdigit() and int(told) * 2**20 < there:
+        return max(int(told) * 2**20 - _OTHERS, 0), "this training may use"
+    return max(there - _OTHERS, 0), "this machine has"

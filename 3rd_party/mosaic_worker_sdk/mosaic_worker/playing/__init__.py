@@ -1,0 +1,1 @@
+"""What workers that play trained policies share: batches of one size, joint policies, memories."""

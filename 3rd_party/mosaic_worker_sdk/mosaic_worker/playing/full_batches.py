@@ -1,0 +1,64 @@
+"""Networks that are always asked with as many rows, so that a row is answered alike in any batch."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Optional, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mosaic_worker.playing.checkpoint_worker import Choices, Draws
+
+BATCH = 64
+"""Rows of every forward call. A row's last bits depend on the number of rows it is multiplied
+with, but not on its neighbours or its place, so calls are always filled up to this number."""
+
+Decide = Callable[[Any, Optional[NDArray[np.bool_]], Optional[Draws], Optional[NDArray[np.float32]]], Choices]
+"""Observations, masks, draws and memory of :data:`BATCH` rows or fewer, to as many choices."""
+
+
+def in_batches(
+    decide: Decide,
+    observations: Any,
+    masks: Optional[NDArray[np.bool_]] = None,
+    draws: Optional[Draws] = None,
+    memory: Optional[NDArray[np.float32]] = None,
+) -> Choices:
+    """Have any number of rows decided.
+
+    Args:
+        decide: Is handed rows that are left as they are, and draws that are filled up to :data:`BATCH`.
+        observations: (N, …), or a dict of them.
+        masks: bool (N, actions); ``None`` where every action is legal.
+        draws: Numbers to sample with, each of shape (N,); ``None`` for the most likely action.
+        memory: (N, M); ``None`` where nothing is remembered.
+    """
+    by_key = isinstance(observations, dict)
+    count = len(next(iter(cast("Dict[str, Any]", observations).values())) if by_key else observations)
+    return Choices.join(
+        [
+            decide(
+                _part_of(observations, part),
+                None if masks is None else masks[part],
+                None if draws is None else _filled_up(draws, part),
+                None if memory is None else memory[part],
+            )
+            for part in (slice(begin, begin + BATCH) for begin in range(0, count, BATCH))
+        ]
+    )
+
+
+def _part_of(observations: Any, part: slice) -> Any:
+    if isinstance(observations, dict):
+        return {key: rows[part] for key, rows in cast("Dict[str, Any]", observations).items()}
+    return observations[part]
+
+
+def _filled_up(draws: Draws, part: slice) -> Draws:
+    def drawn(j: int) -> NDArray[np.float64]:
+        numbers = np.zeros(BATCH)
+        rows = draws(j)[part]
+        numbers[: len(rows)] = rows
+        return numbers
+
+    return drawn

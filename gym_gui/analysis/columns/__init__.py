@@ -1,0 +1,1 @@
+"""Tables of results as declared columns: one list for terminal, page, window and files."""

@@ -1,0 +1,85 @@
+"""The columns of an operator's teams, where these have a table of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gym_gui.analysis.columns.cells import Cell, Place, ResultColumn, ResultRow
+from gym_gui.analysis.statistics.summary_numbers import Share
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.wording import Locale
+
+
+def _team(row: ResultRow, _: Locale) -> Cell:
+    assert row.team is not None
+    return Cell(f"{row.team.title}: {', '.join(row.team.members)}", row.team.title)
+
+
+def _members(row: ResultRow, _: Locale) -> Cell:
+    return Cell(", ".join(row.team.members if row.team else ()))
+
+
+def _team_return(row: ResultRow, locale: Locale) -> Cell:
+    """Beside a score, the number alone; else with its interval."""
+    assert row.team is not None
+    full = wording.estimate_or_why(row.team.mean, locale)
+    scored = any(team.score for team in row.operator.teams)
+    return Cell(wording.number(row.team.mean.value, locale=locale) if scored else full, full)
+
+
+def _team_score(row: ResultRow, locale: Locale) -> Cell:
+    score = row.team.score if row.team else None
+    return Cell(wording.estimate_or_why(score, locale) if score else locale.none)
+
+
+def _any_score(rows: Sequence[ResultRow], place: Place) -> bool:
+    return place is Place.PAGE or any(row.team and row.team.score for row in rows)
+
+
+def _no_score(rows: Sequence[ResultRow], place: Place) -> bool:
+    return not _any_score(rows, place)
+
+
+def _any_win(rows: Sequence[ResultRow], place: Place) -> bool:
+    return place is Place.PAGE or any(row.team and row.team.win for row in rows)
+
+
+def _team_won(row: ResultRow, locale: Locale) -> Cell:
+    return Cell(wording.share(row.team.win if row.team else None, locale))
+
+
+def _team_drew(row: ResultRow, locale: Locale) -> Cell:
+    return _counted(row.team.draw if row.team else None, locale)
+
+
+def _team_lost(row: ResultRow, locale: Locale) -> Cell:
+    return _counted(row.team.loss if row.team else None, locale)
+
+
+def _counted(share: Share | None, locale: Locale) -> Cell:
+    return Cell(f"{share.hits}" if share else locale.none, wording.share(share, locale))
+
+
+TEAM_COLUMNS: tuple[ResultColumn, ...] = (
+    ResultColumn("Team", _team, of_teams=True, words=True),
+    ResultColumn("Played by", _members, places=Place.PAGE, of_teams=True, words=True),
+    ResultColumn(
+        "Mean return, 95 %",
+        _team_return,
+        headings={Place.TERMINAL: "Return"},
+        wanted=_any_score,
+        of_teams=True,
+    ),
+    ResultColumn("Return [95 %]", _team_return, places=Place.TERMINAL, wanted=_no_score, of_teams=True),
+    ResultColumn(
+        "Mean score, 95 %",
+        _team_score,
+        headings={Place.TERMINAL: "Score [95 %]"},
+        wanted=_any_score,
+        of_teams=True,
+    ),
+    ResultColumn("Won", _team_won, headings={Place.TERMINAL: "Won [95 %]"}, wanted=_any_win, of_teams=True),
+    ResultColumn("Drawn", _team_drew, wanted=_any_win, of_teams=True),
+    ResultColumn("Lost", _team_lost, wanted=_any_win, of_teams=True),
+)
+"""An operator's teams, a row each, where they have a table of their own."""

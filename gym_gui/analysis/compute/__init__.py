@@ -1,0 +1,1 @@
+"""From what runs recorded to what a report says of it."""

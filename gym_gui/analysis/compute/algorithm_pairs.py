@@ -1,0 +1,157 @@
+"""Two algorithms by their trainings: which is better, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from gym_gui.analysis.compute.verdicts import ALPHA
+from gym_gui.analysis.findings.trainings import (
+    BOOTSTRAP_TRAININGS,
+    PERCENTILE_TRAININGS,
+    SPLITS_EXACT,
+    SPLITS_SAMPLED,
+    AlgorithmComparison,
+    TrainedScores,
+)
+from gym_gui.analysis.statistics import stratified
+from gym_gui.analysis.statistics.intervals import Floats, unseen_share
+from gym_gui.analysis.statistics.stats import holm
+from gym_gui.analysis.statistics.stratified import MIN_TRAININGS, Ends
+from gym_gui.analysis.statistics.summary_numbers import Estimate
+from gym_gui.analysis.words import wording
+
+
+def compare_pairs(
+    order: Sequence[str],
+    samples: Mapping[str, Sequence[Floats]],
+    groups: Mapping[str, Sequence[TrainedScores]],
+    measure: str,
+) -> Iterator[AlgorithmComparison]:
+    """Compare every two algorithms; all comparisons are one family.
+
+    Args:
+        order: Their names, best first.
+        samples: Scores by name, an array for each environment.
+        groups: Their trainings by name.
+        measure: What a score is called.
+    """
+    pairs = list(combinations(order, 2))
+    reasons = [_undecidable([samples[a], samples[b]], [*groups[a], *groups[b]]) for a, b in pairs]
+    tests = [
+        None if reason else stratified.permutation_test(samples[a], samples[b])
+        for (a, b), reason in zip(pairs, reasons, strict=True)
+    ]
+    adjusted = iter(holm([test.p for test in tests if test is not None]))
+    family = sum(test is not None for test in tests)
+    for (a, b), reason, test in zip(pairs, reasons, tests, strict=True):
+        first, second = samples[a], samples[b]
+        least = min(len(x) for x in (*first, *second))
+        n = sum(len(x) for x in (*first, *second))
+        difference = _two_sided(
+            stratified.mean_of_tasks(first) - stratified.mean_of_tasks(second),
+            stratified.difference_ends(first, second),
+            "mean",
+            BOOTSTRAP_TRAININGS,
+            (n, least),
+            stratified.enough(first, second),
+        )
+        better = _two_sided(
+            stratified.improvement(first, second),
+            stratified.improvement_ends(first, second),
+            "improvement",
+            PERCENTILE_TRAININGS,
+            (n, least),
+            stratified.enough(first, second),
+        )
+        p = None if test is None else next(adjusted)
+        found = AlgorithmComparison(
+            first=a,
+            second=b,
+            difference=difference,
+            improvement=better,
+            p=None if test is None else test.p,
+            p_adjusted=p,
+            family=family,
+            method="" if test is None else SPLITS_EXACT if test.exact else SPLITS_SAMPLED,
+            verdict="first" if _is_better(first, second, difference, p) else "undecided",
+        )
+        counts = [sum(map(len, sample)) for sample in (first, second)]
+        over = trainings_in_words(counts) + (f" in {len(first)} environments" if len(first) > 1 else "")
+        claim, detail = _words(found, reason, over, measure)
+        yield replace(found, claim=claim, detail=detail)
+
+
+def _two_sided(
+    value: float, ends: Ends | None, statistic: str, method: str, counts: tuple[int, int], enough: bool
+) -> Estimate:
+    n, least = counts
+    unseen = unseen_share(least)
+    if ends is None:
+        note = "resamples do not differ" if enough else "too few trainings"
+        return Estimate(value, None, None, n, least, statistic, note=note, unseen=unseen)
+    return Estimate(value, ends.low, ends.high, n, least, statistic, method=method, unseen=unseen)
+
+
+def _undecidable(samples: Sequence[Sequence[Floats]], groups: Sequence[TrainedScores]) -> str:
+    """Why nothing can be decided, as words; empty where it can."""
+    failed = [group for group in groups if any(m.state in ("failed", "damaged") for m in group.missing)]
+    if failed:
+        told = [f"{_count(group, 'failed', 'damaged')} of {group.group}" for group in failed]
+        return f"{wording.names(told)} failed, and what fails is not counted"
+    unfinished = [group for group in groups if group.missing]
+    if unfinished:
+        told = [f"{len(group.missing)} of {group.group}" for group in unfinished]
+        alone = sum(len(group.missing) for group in unfinished) == 1
+        return f"{wording.names(told)} {'is' if alone else 'are'} not done"
+    least = min(len(x) for sample in samples for x in sample)
+    if least < MIN_TRAININGS:
+        return f"at least {MIN_TRAININGS} trainings of each are needed"
+    return ""
+
+
+def _count(group: TrainedScores, *states: str) -> int:
+    return sum(missing.state in states for missing in group.missing)
+
+
+def _is_better(
+    first: Sequence[Floats], second: Sequence[Floats], difference: Estimate, p: float | None
+) -> bool:
+    """Whether test and interval agree that the first is; where nothing varies there is no interval."""
+    if p is None or p >= ALPHA or difference.value is None:
+        return False
+    ends = stratified.difference_ends(first, second, shown=False)
+    return (difference.value if ends is None else ends.low) > 0
+
+
+def _words(c: AlgorithmComparison, reason: str, over: str, measure: str) -> tuple[str, str]:
+    """The verdict: claim, and the numbers behind it."""
+    certainty = "" if c.p_adjusted is None else f", {wording.p_value(c.p_adjusted)}"
+    certainty += f" (Holm, {c.family} comparisons)" if c.p_adjusted is not None and c.family > 1 else ""
+    share = _percent(c.improvement)
+    chance = f"a training of {c.first} does better than one of {c.second} {share} of the time"
+    if c.improvement.low is None:
+        chance = f"of pairs of trainings {c.first} did better in {share}"
+    size = f"{wording.estimate(c.difference)}"
+    if c.verdict == "undecided":
+        told = [reason, f"difference in {measure} {size} over {over}{certainty}", chance]
+        return f"{c.first} against {c.second} is not decided", f": {'; '.join(filter(None, told))}"
+    of = c.difference
+    unseen = wording.not_ruled_out(of.units, "training", of.unseen, of.value or 0.0)
+    by = f" by {size} in {measure} over {over}{certainty}"
+    return f"{c.first} is better than {c.second}", f"{by}; {chance}; {unseen}"
+
+
+def _percent(e: Estimate) -> str:
+    """``88 % [61, 99]``."""
+    if e.low is None or e.high is None:
+        return wording.percent(e.value)
+    return f"{wording.percent(e.value)} [{100 * e.low:.0f}, {100 * e.high:.0f}]"
+
+
+def trainings_in_words(counts: Sequence[int]) -> str:
+    """``10 trainings each``, ``10 and 8 trainings``."""
+    if len(set(counts)) == 1:
+        return f"{wording.count(counts[0], 'training')}{' each' if len(counts) > 1 else ''}"
+    return f"{wording.names([f'{count:,}' for count in counts])} trainings"

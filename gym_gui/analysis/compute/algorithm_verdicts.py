@@ -1,0 +1,36 @@
+"""What a report on algorithms says first."""
+
+from __future__ import annotations
+
+from gym_gui.analysis.compute.algorithm_pairs import trainings_in_words
+from gym_gui.analysis.findings.comparison import Verdict
+from gym_gui.analysis.findings.trainings import AlgorithmReport
+from gym_gui.analysis.words import wording
+
+
+def verdicts_of(report: AlgorithmReport) -> list[Verdict]:
+    """What a reader takes away first: the best algorithm against the others, or a lone one by itself."""
+    told = [
+        Verdict(c.claim, c.detail, c.verdict != "undecided")
+        for c in report.comparisons
+        if c.first == report.algorithms[0].name
+    ]
+    return told or [_alone(report)]
+
+
+def others_of(report: AlgorithmReport) -> list[Verdict]:
+    """The comparisons in which the best algorithm is not."""
+    return [
+        Verdict(c.claim, c.detail, c.verdict != "undecided")
+        for c in report.comparisons
+        if c.first != report.algorithms[0].name
+    ]
+
+
+def _alone(report: AlgorithmReport) -> Verdict:
+    algorithm = report.algorithms[0]
+    where = report.environments[0] if len(report.environments) == 1 else "all environments"
+    detail = f" in {where} over {trainings_in_words([algorithm.trainings])}"
+    return Verdict(
+        f"{algorithm.name} has a {report.measure} of {wording.estimate(algorithm.mean)}", detail, False
+    )

@@ -1,0 +1,264 @@
+"""From scores of trainings to what they say of algorithms: the training is the unit, not the episode."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from gym_gui.analysis.compute.algorithm_pairs import compare_pairs
+from gym_gui.analysis.compute.learning_curves import curve_band
+from gym_gui.analysis.findings.trainings import (
+    BOOTSTRAP_TRAININGS,
+    MEAN_RETURN,
+    PERCENTILE_TRAININGS,
+    AlgorithmReport,
+    AlgorithmSummary,
+    Scale,
+    Trained,
+    TrainedScores,
+)
+from gym_gui.analysis.statistics import stratified
+from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
+from gym_gui.analysis.statistics.intervals import Floats, share_interval, unseen_share
+from gym_gui.analysis.statistics.stats import mean
+from gym_gui.analysis.statistics.stratified import MIN_TRAININGS, Ends
+from gym_gui.analysis.statistics.summary_numbers import Estimate
+from gym_gui.analysis.words import wording
+from gym_gui.core.errors import UsageError
+
+_LEVELS = 60
+"""Scores at which a profile is computed."""
+
+
+def shared_environments(groups: Sequence[TrainedScores]) -> tuple[str, ...]:
+    """Environments in which every algorithm was trained, in the order of the groups."""
+    by_name = _by_algorithm(groups)
+    return tuple(
+        env_id
+        for env_id in dict.fromkeys(group.env_id for group in groups)
+        if all(env_id in of for of in by_name.values())
+    )
+
+
+def compare_algorithms(
+    groups: Sequence[TrainedScores],
+    scales: Mapping[str, Scale] | None = None,
+    reference: str = "",
+    scored: str = MEAN_RETURN,
+) -> AlgorithmReport:
+    """Compare algorithms by their trainings.
+
+    Args:
+        groups: One for each algorithm and environment.
+        scales: What 0 and 1 are in each environment; needed where there are several.
+        reference: Whose scores are 1, as words.
+        scored: What a score is called where it is not normalised.
+
+    Raises:
+        UsageError: Nothing can be compared: one group twice, no environment in common, no training
+            that is done, or a reference that is no better than random play.
+    """
+    _check(groups)
+    environments = shared_environments(groups)
+    scales = {env_id: scale for env_id, scale in (scales or {}).items() if env_id in environments}
+    if len(environments) > 1 and set(scales) != set(environments):
+        raise UsageError("scores of several environments have to be normalised to be taken together")
+    if len(environments) == 1:
+        scales, reference = {}, ""
+    _check_scales(scales, reference)
+    by_name = _by_algorithm(groups)
+    samples = {name: _sample(of, environments, scales) for name, of in by_name.items()}
+    order = sorted(samples, key=lambda name: -_place(samples[name]))
+    levels = _levels([samples[name] for name in order])
+    ranks = _ranks([samples[name] for name in order], environments)
+    algorithms = [
+        AlgorithmSummary(
+            name=name,
+            trained=tuple(_trained(group) for group in groups if group.algorithm == name),
+            mean=_estimate(samples[name], "mean"),
+            iqm=_estimate(samples[name], "iqm"),
+            rank=rank,
+            profile=tuple(_profile(samples[name], levels)),
+        )
+        for name, rank in zip(order, ranks, strict=True)
+    ]
+    measure = "normalised score" if scales else scored
+    compared = {name: [of[env_id] for env_id in environments] for name, of in by_name.items()}
+    comparisons = compare_pairs(order, samples, compared, measure)
+    return AlgorithmReport(
+        algorithms=tuple(algorithms),
+        comparisons=tuple(comparisons),
+        environments=environments,
+        curves=tuple(band for group in groups if (band := curve_band(group)) is not None),
+        levels=levels,
+        scales=scales,
+        reference=reference,
+        notes=tuple(_notes(groups, environments, list(samples.values()))),
+        scored=scored,
+    )
+
+
+def _by_algorithm(groups: Sequence[TrainedScores]) -> dict[str, dict[str, TrainedScores]]:
+    found: dict[str, dict[str, TrainedScores]] = defaultdict(dict)
+    for group in groups:
+        found[group.algorithm][group.env_id] = group
+    return dict(found)
+
+
+def _check(groups: Sequence[TrainedScores]) -> None:
+    if not groups:
+        raise UsageError("no group of trainings was named", fix="Make one: mosaic train --seeds 5")
+    seen: set[tuple[str, str]] = set()
+    for group in groups:
+        key = (group.algorithm, group.env_id)
+        if key in seen:
+            raise UsageError(f"{group.algorithm} in {group.env_id} was named twice", fix="Name it once")
+        seen.add(key)
+        if not group.scores:
+            raise UsageError(
+                f"no training of {group.group} is done", fix="Wait for it, or say its mosaic train again"
+            )
+    if not shared_environments(groups):
+        raise UsageError(
+            "these algorithms share no environment",
+            fix="Train each in one of the others' environments, or report on each by itself",
+        )
+
+
+def _check_scales(scales: Mapping[str, Scale], reference: str) -> None:
+    for env_id, scale in scales.items():
+        if not scale.reference > scale.random:
+            raise UsageError(
+                f"{reference or 'the reference'} is no better than random play in {env_id} "
+                f"({wording.number(scale.reference)} against {wording.number(scale.random)}), "
+                "so scores cannot be normalised by it",
+                fix="Name another with --reference",
+            )
+
+
+def _sample(
+    of: Mapping[str, TrainedScores], environments: Sequence[str], scales: Mapping[str, Scale]
+) -> list[Floats]:
+    """Scores of an algorithm, an array for each environment."""
+    found: list[Floats] = []
+    for env_id in environments:
+        scores = np.array([score for _, score in sorted(of[env_id].scores.items())])
+        scale = scales.get(env_id)
+        found.append(scores if scale is None else (scores - scale.random) / (scale.reference - scale.random))
+    return found
+
+
+def _place(sample: Sequence[Floats]) -> float:
+    return stratified.mean_of_tasks(sample)
+
+
+def _trained(group: TrainedScores) -> Trained:
+    scores = [np.array([score for _, score in sorted(group.scores.items())])]
+    return Trained(
+        group.group,
+        group.env_id,
+        dict(sorted(group.scores.items())),
+        _estimate(scores, "mean"),
+        _estimate(scores, "iqm"),
+        group.missing,
+        group.about,
+    )
+
+
+def _estimate(sample: Sequence[Floats], statistic: Literal["mean", "iqm"]) -> Estimate:
+    pooled = np.concatenate(sample)
+    least = min(map(len, sample))
+    if statistic == "mean":
+        value = mean(pooled) if len(sample) == 1 else stratified.mean_of_tasks(sample)
+        return _with_ends(value, stratified.mean_ends(sample), sample, statistic, BOOTSTRAP_TRAININGS, least)
+    ends = stratified.iqm_ends(sample)
+    return _with_ends(stratified.pooled_iqm(sample), ends, sample, statistic, PERCENTILE_TRAININGS, least)
+
+
+def _with_ends(
+    value: float, ends: Ends | None, sample: Sequence[Floats], statistic: str, method: str, least: int
+) -> Estimate:
+    n = sum(map(len, sample))
+    if ends is None:
+        pooled = np.concatenate(sample)
+        equal = least >= MIN_TRAININGS and pooled.min() == pooled.max()
+        few = "" if stratified.enough(sample) else "too few trainings"
+        note = f"all {n} equal" if equal else few or "middle half equal"
+        each = () if stratified.enough(sample) else tuple(map(float, pooled))
+        unseen = unseen_share(least)
+        return Estimate(value, None, None, n, least, statistic, note=note, unseen=unseen, values=each)
+    return Estimate(
+        value, ends.low, ends.high, n, least, statistic, method=method, unseen=unseen_share(least)
+    )
+
+
+def _levels(samples: Sequence[Sequence[Floats]]) -> tuple[float, ...]:
+    """Scores from the lowest to the highest that was reached."""
+    every = np.concatenate([x for sample in samples for x in sample])
+    low, high = float(every.min()), float(every.max())
+    return tuple(map(float, np.linspace(low, high, _LEVELS))) if high > low else (low,)
+
+
+def _profile(
+    sample: Sequence[Floats], levels: Sequence[float]
+) -> Iterator[tuple[float, float | None, float | None]]:
+    n = sum(map(len, sample))
+    for level in levels:
+        # The last of equal steps may miss the highest score by a rounding error.
+        reached = float(np.mean([np.mean(x >= level - 1e-9 * abs(level)) for x in sample]))
+        if min(map(len, sample)) < MIN_TRAININGS:
+            yield reached, None, None
+            continue
+        found = share_interval(reached * n, n)
+        assert found is not None
+        yield reached, found.low, found.high
+
+
+def _ranks(samples: Sequence[Sequence[Floats]], environments: Sequence[str]) -> list[Estimate | None]:
+    if len(samples) < 2 or len(environments) < 2:
+        return [None] * len(samples)
+    values, ends = stratified.ranks_of(samples), stratified.rank_ends(samples)
+    least = min(len(x) for sample in samples for x in sample)
+    few = "" if stratified.enough(*samples) else "too few trainings"
+    return [
+        Estimate(
+            float(value),
+            None if end is None else end.low,
+            None if end is None else end.high,
+            sum(map(len, sample)),
+            least,
+            "rank",
+            method="" if end is None else PERCENTILE_TRAININGS,
+            note="" if end is not None else few or "always the same",
+        )
+        for value, end, sample in zip(values, ends, samples, strict=True)
+    ]
+
+
+def _notes(
+    groups: Sequence[TrainedScores], environments: Sequence[str], samples: Sequence[Sequence[Floats]]
+) -> Iterator[str]:
+    if not stratified.enough(*samples):
+        yield (
+            f"Of fewer than {MIN_INTERVAL} trainings, or {MIN_TRAININGS} in an environment, there is no "
+            "interval: they may all be of one kind."
+        )
+    for group in groups:
+        for missing in group.missing:
+            why = f": {missing.reason}" if missing.reason else ""
+            yield f"Seed {missing.seed} of {group.group} has no score ({missing.state}{why})."
+        if group.env_id not in environments:
+            yield f"{group.group} is in no comparison: not every algorithm was trained in {group.env_id}."
+    for env_id in environments:
+        here = [group for group in groups if group.env_id == env_id]
+        if len({group.steps for group in here}) > 1:
+            told = wording.names([f"{group.algorithm} for {group.steps:,}" for group in here])
+            yield f"In {env_id} trainings took different numbers of steps: {told}."
+    if (
+        len({len(group.scores) for group in groups if group.env_id in environments}) > 1
+        and len(environments) > 1
+    ):
+        yield "Numbers of trainings differ: in an IQM over environments each training weighs the same."

@@ -1,0 +1,185 @@
+"""Counts decisions by who chose the action, and how long they took, from the step rows.
+
+There may be millions of rows. Of most no more is decoded than what is counted, many at a time; those of
+managers and of earlier versions, and any that is not as it should be, are taken one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import orjson
+from msgspec import DecodeError, Struct
+from msgspec.json import Decoder
+
+from gym_gui.analysis.compute.collect import OperatorData, OptionTally
+from gym_gui.analysis.findings.summary import Decisions
+from gym_gui.analysis.records.jsonl import Line
+from gym_gui.analysis.records.reader import OperatorRun
+from gym_gui.core.enums import FALLBACKS
+from gym_gui.core.errors import RunFormatError
+from gym_gui.core.record_fields import integer, mapping
+
+_CHOICE: Final = "option_arguments"
+"""A manager's row has it."""
+
+
+class _Row(Struct, gc=False):
+    """What is counted of a row."""
+
+    episode_index: int
+    action_source: str
+    latency_ms: float | None = None
+
+
+_ROWS: Final = Decoder(_Row)
+
+
+def collect_decisions(operator: OperatorRun, data: OperatorData) -> Decisions:
+    """Count ``steps.jsonl`` of an operator's recorded episodes in constant memory.
+
+    Args:
+        operator: Whose.
+        data: Its episodes; where earlier versions have not counted unusable decisions, they are added, and
+            what managers have asked for, and how many episodes lack steps.
+
+    Raises:
+        RunFormatError: A row is damaged.
+    """
+    counts = _Counts(data)
+    last = b""
+    for block in operator.step_blocks():
+        last = block.data[block.data.rfind(b"\n", 0, -1) + 1 :]
+        rows = None if data.uncounted or _CHOICE.encode() in block.data else _decoded(block.data)
+        if rows is not None:
+            counts.add_all(rows)
+            continue
+        for line in block.lines():
+            counts.add(line)
+    data.stepless = counts.stepless(last)
+    return counts.decisions()
+
+
+def _decoded(data: bytes) -> Sequence[_Row] | None:
+    """What is counted of whole lines, ``None`` where one of them is not as it should be."""
+    try:
+        data.decode()  # of what is not counted, the decoder looks at the form alone
+        rows = _ROWS.decode_lines(data)
+    except (UnicodeDecodeError, DecodeError):
+        return None
+    return rows if len(rows) == data.count(b"\n") else None
+
+
+class _Counts:
+    def __init__(self, data: OperatorData) -> None:
+        self._data, self._episodes = data, data.indices
+        self._sources, self._latencies = Counter[str](), LatencySketch()
+        self._seen = set[int]()
+
+    def add_all(self, rows: Sequence[_Row]) -> None:
+        seen = {row.episode_index for row in rows}
+        self._seen |= seen
+        if not self._episodes.issuperset(seen):
+            rows = [row for row in rows if row.episode_index in self._episodes]
+        self._sources.update([row.action_source for row in rows])
+        self._latencies.add([row.latency_ms for row in rows if row.latency_ms is not None])
+
+    def add(self, line: Line) -> None:
+        row, data = line.value, self._data
+        try:
+            index, source = row["episode_index"], row["action_source"]
+            if not isinstance(source, str):
+                raise TypeError(f"{source!r} is no text")
+            if index not in self._episodes:
+                return
+            self._sources[source] += 1
+            self._seen.add(index)
+            if index in data.uncounted and source in FALLBACKS:
+                seat = str(row.get("agent_id"))
+                data.unusable[data.uncounted[index].get(seat, seat)] += 1
+        except (KeyError, TypeError) as error:
+            raise RunFormatError(
+                line.where, f"'episode_index' or 'action_source' is unusable ({error})"
+            ) from None
+        if _CHOICE in row:
+            _add_option(data, index, row)
+        latency = row.get("latency_ms")
+        if isinstance(latency, float | int):
+            self._latencies.add([latency])
+
+    def stepless(self, last: bytes) -> int:
+        """Completed episodes without steps, or whose steps break off where the file does.
+
+        Args:
+            last: The last line of the file.
+        """
+        lengths = {e.episode: e.length for e in self._data.completed if e.length}
+        row = mapping(orjson.loads(last)) if last else None
+        index, step = (integer((row or {}).get(key)) for key in ("episode_index", "step_index"))
+        cut_off = index is not None and step is not None and step + 1 < lengths.get(index, 0)
+        return len(lengths.keys() - self._seen) + cut_off
+
+    def decisions(self) -> Decisions:
+        counts = {str(source): n for source, n in sorted(self._sources.items())}
+        replaced = sum(self._sources[source] for source in FALLBACKS)
+        # Where an episode failed at an unusable answer there is no step of that decision.
+        total = sum(counts.values()) + max(0, self._data.unusable.total() - replaced)
+        return Decisions(total, counts, self._latencies.quantile(0.5), self._latencies.quantile(0.95))
+
+
+def _add_option(data: OperatorData, episode: int, row: Mapping[str, Any]) -> None:
+    """A manager's choice."""
+    seat = str(row.get("agent_id"))
+    key = (data.seats.get(episode, {}).get(seat, seat), str(row.get("option")))
+    tally = data.options.setdefault(key, OptionTally())
+    reward, moves = row.get("reward"), row.get("option_moves")
+    tally.chosen += 1
+    tally.earned += reward if isinstance(reward, float | int) else 0.0
+    if isinstance(moves, int) and (why := row.get("option_ended_by")) is not None:
+        tally.ended[str(why)] += 1
+        tally.moves += moves
+
+
+class LatencySketch:
+    """Quantiles of many positive numbers within 2 %, in constant memory.
+
+    Source:
+        Masson et al., "DDSketch", VLDB 2019: counts in geometric bins.
+    """
+
+    _LOG_BASE = math.log(1.04)
+    _FLOOR = 1e-6
+    _AT_ONCE = 1 << 14
+
+    def __init__(self) -> None:
+        self._bins: Counter[int] = Counter()
+        self._fresh: list[float] = []
+
+    def add(self, values: Iterable[float]) -> None:
+        """Count numbers; below a millionth they count as 0."""
+        self._fresh.extend(values)
+        if len(self._fresh) >= self._AT_ONCE:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Put what has come since into its bins, all at once: one by one takes as long as reading them."""
+        values = np.maximum(np.array(self._fresh, np.float64), self._FLOOR)
+        found, counts = np.unique(np.ceil(np.log(values) / self._LOG_BASE), return_counts=True)
+        self._bins.update(dict(zip(found.astype(int).tolist(), counts.tolist(), strict=True)))
+        self._fresh.clear()
+
+    def quantile(self, q: float) -> float | None:
+        """The q-quantile, or ``None`` when nothing was counted."""
+        self._settle()
+        rank = q * (sum(self._bins.values()) - 1)
+        reached = 0
+        for index in sorted(self._bins):
+            reached += self._bins[index]
+            if reached > rank:
+                middle = math.exp((index - 0.5) * self._LOG_BASE)
+                return middle if middle > 1.1 * self._FLOOR else 0.0
+        return None

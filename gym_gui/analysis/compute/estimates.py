@@ -1,0 +1,87 @@
+"""From values and what they are independent by to estimates and shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from gym_gui.analysis.statistics import intervals, stats
+from gym_gui.analysis.statistics.distributions import CONFIDENCE, MIN_INTERVAL
+from gym_gui.analysis.statistics.summary_numbers import Estimate, Share
+from gym_gui.analysis.statistics.units import Sample, units_of
+
+ON_THIS_SEED = "on this seed only"
+"""What an estimate says whose sample repeats one seed."""
+
+
+def estimate(
+    values: Sequence[float],
+    samples: Sequence[Sample],
+    statistic: Literal["mean", "iqm"] = "mean",
+    *,
+    paired: bool = False,
+    confidence: float = CONFIDENCE,
+    least: int = MIN_INTERVAL,
+    bounds: tuple[float, float] | None = None,
+) -> Estimate:
+    """An estimate with its interval, as far as the sample allows.
+
+    Args:
+        values: One per episode.
+        samples: What tells which of these are independent.
+        statistic: What is estimated.
+        paired: Values are differences of two sides.
+        confidence: Of a mean's interval: more than usual where it is looked at while seeds are added, so that
+            all looks together have the usual one. 1: no interval would be sure enough.
+        least: Units that the interval of a mean takes.
+        bounds: Between which values are declared to lie, not only seen to.
+    """
+    n = len(values)
+    if n == 0:
+        return Estimate(None, None, None, 0, 0, statistic, note="no completed episodes")
+    grouped = units_of(samples)
+    codes, units = np.asarray(grouped.codes), grouped.number
+    unseen = intervals.unseen_share(units)
+    value = stats.iqm(values) if statistic == "iqm" else stats.mean(values)
+    if grouped.scope == "identical":
+        note = f"{n} identical episodes"
+        return Estimate(value, None, None, n, units, statistic, note=note, unseen=unseen)
+    if statistic == "iqm":
+        found = intervals.iqm_interval(values, codes)
+    elif confidence >= 1:
+        return Estimate(value, None, None, n, units, statistic, note="not enough episodes", unseen=unseen)
+    elif paired:
+        found = intervals.paired_interval(values, codes, confidence=confidence, least=least)
+    else:
+        found = intervals.mean_interval(values, codes, confidence=confidence, least=least, bounds=bounds)
+    if found is None:
+        note = _why_none(values, units, statistic, least)
+        few = statistic == "mean" and units < least
+        each = tuple(intervals.unit_means(values, codes)[0].tolist()) if few else ()
+        return Estimate(value, None, None, n, units, statistic, note=note, unseen=unseen, values=each)
+    note = ON_THIS_SEED if grouped.scope == "one seed" else ""
+    return Estimate(value, found.low, found.high, n, units, statistic, found.method, note, unseen)
+
+
+def _why_none(values: Sequence[float], units: int, statistic: str, least: int) -> str:
+    """Equal values say that others are rare, not that there are none: their interval would be a lie."""
+    if units < intervals.MIN_UNITS:
+        return "not enough episodes"
+    if min(values) == max(values):
+        return f"all {units} equal" if units == len(values) else f"all {units} seeds equal"
+    if units < (MIN_INTERVAL if statistic == "iqm" else least):
+        return "not enough episodes"
+    return "middle half equal" if statistic == "iqm" else f"all {units} seeds equal"
+
+
+def share(hits: Sequence[bool], samples: Sequence[Sample]) -> Share | None:
+    """A share with its exact interval, in which episodes of one seed count as one; ``None`` of nothing."""
+    n = len(hits)
+    if n == 0:
+        return None
+    units = units_of(samples).number
+    found = intervals.share_interval(sum(hits) * units / n, units)
+    assert found is not None
+    return Share(sum(hits), n, sum(hits) / n, found.low, found.high, units=units)

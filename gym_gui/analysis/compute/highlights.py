@@ -1,0 +1,54 @@
+"""Which episodes of an operator are worth looking at: its best, its median and its worst."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gym_gui.analysis.compute.collect import OperatorData, Played
+from gym_gui.analysis.findings.summary import Highlight
+
+RETURN = "return"
+
+
+class _Ranked(NamedTuple):
+    value: float
+    episode: Played
+
+
+def highlights_of(data: OperatorData) -> tuple[Highlight, ...]:
+    """The best, the median and the worst of the episodes that count; of equal ones the earliest.
+
+    Where teams compete, what all agents earned says nothing: the first team's lead over the best
+    other is taken.
+    """
+    measure, ranked = _ranked(data)
+    if not ranked:
+        return ()
+    ordered = sorted(ranked, key=lambda r: (r.value, r.episode.episode))
+    values = [r.value for r in ordered]
+    best = next(r for r in ordered if r.value == values[-1])
+    chosen = {"best": best, "median": ordered[(len(ordered) - 1) // 2], "worst": ordered[0]}
+    if values[0] == values[-1]:
+        chosen = {"alike" if len(ordered) > 1 else "only": best}
+    elif chosen["median"].value in (values[0], values[-1]):
+        del chosen["median"]
+    return tuple(
+        Highlight(why, e.episode, e.seed, e.length, value, measure, values.count(value), len(values))
+        for why, (value, e) in chosen.items()
+    )
+
+
+def _ranked(data: OperatorData) -> tuple[str, Sequence[_Ranked]]:
+    if len(data.squads) < 2:
+        return RETURN, [_Ranked(e.total, e) for e in data.played if e.total is not None]
+    first, *others = data.squads
+    scored = all(r.score is not None for e in data.played for r in e.squads.values())
+    found: list[_Ranked] = []
+    for e in data.played:
+        results = {name: r.score if scored else r.return_ for name, r in e.squads.items()}
+        mine = results.get(first)
+        theirs = [v for name in others if (v := results.get(name)) is not None]
+        if mine is not None and theirs:
+            found.append(_Ranked(mine - max(theirs), e))
+    return f"lead of {first} in {'score' if scored else RETURN}", found

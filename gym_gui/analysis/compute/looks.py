@@ -1,0 +1,163 @@
+"""Comparisons that are looked at while seeds are added, and end as soon as they are decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gym_gui.analysis.compute.verdicts import Pairs, Sides, compared, tested
+from gym_gui.analysis.findings.comparison import Comparison, Stage
+from gym_gui.analysis.records.reader import Run
+from gym_gui.analysis.statistics import stats
+from gym_gui.analysis.statistics.intervals import Floats
+from gym_gui.analysis.statistics.sequential_test import ALPHA, Look, SequentialTest
+from gym_gui.core.record_fields import count, items, mapping, strings
+
+LOOKS = "looks"
+"""Key of ``run.json`` that says when was looked, and what was seen."""
+
+PairsOnSeeds = Callable[[int], tuple[Sides, Pairs]]
+"""What two sides did on so many seeds."""
+
+Pair = frozenset[str]
+"""Keys of two sides, whichever is ahead."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Looks that a run has taken at one comparison: seeds at each, and those to be played at most."""
+
+    seeds: tuple[int, ...]
+    largest: int
+
+
+def looks_are_planned(run: Run) -> bool:
+    """Whether a run adds seeds until its comparisons are decided."""
+    return (mapping(run.record.experiment.get("execution")) or {}).get("until") == "decided"
+
+
+def looked_beside(run: Run, operator_id: str) -> frozenset[str]:
+    """Who waited for an operator at the looks of a run, itself included; nobody while there was no look."""
+    looks = [mapping(each) or {} for each in items(run.record.extra.get(LOOKS)) or []]
+    groups = (strings(look.get("operators")) or () for look in looks)
+    return frozenset(next((group for group in groups if operator_id in group), ()))
+
+
+def recorded_looks(run: Run) -> dict[Pair, Planned]:
+    """The looks that a run has taken, by the ids of the operators that were compared."""
+    seeds: dict[Pair, list[int]] = {}
+    largest: dict[Pair, int] = {}
+    for each in items(run.record.extra.get(LOOKS)) or []:
+        look = mapping(each) or {}
+        at, of = count(look.get("seeds")), count(look.get("of"))
+        for row in items(look.get("comparisons")) or []:
+            found = mapping(row) or {}
+            pair = frozenset((str(found.get("first")), str(found.get("second"))))
+            if at and of and max(seeds.get(pair, [0])) < at <= of:
+                seeds.setdefault(pair, []).append(at)
+                largest[pair] = of
+    return {pair: Planned(tuple(at), largest[pair]) for pair, at in seeds.items()}
+
+
+class FamilyAtLooks:
+    """A family of comparisons with its tests, carried on from look to look.
+
+    Holm's procedure corrects for all comparisons of the family from the first look on, decided ones and those
+    that nothing can be said of included. What is decided stays so, with the seeds that decided it.
+
+    Args:
+        pairs: The family.
+        largest: Seeds that are played at most.
+
+    Attributes:
+        decided: Comparisons that are over, by their sides.
+    """
+
+    def __init__(self, pairs: Sequence[Pair], largest: int) -> None:
+        self._largest, self._family = largest, len(pairs)
+        self._tests = {pair: SequentialTest(len(pairs)) for pair in pairs}
+        self._taken = dict.fromkeys(pairs, 0)
+        self._stages: dict[Pair, Stage] = {}
+        self.decided: dict[Pair, Comparison] = {}
+
+    def look(self, seeds: int, entries: Sequence[tuple[Sides, Pairs]]) -> dict[Pair, Look]:
+        """Look at what is not decided yet.
+
+        Args:
+            seeds: How many each side has played.
+            entries: What it did on them, by comparison; those that are decided are passed over.
+
+        Returns:
+            What was seen of each comparison that was not decided before.
+        """
+        found: dict[Pair, Look] = {}
+        level = ALPHA / max(1, self._family - len(self.decided))
+        waiting = [(_pair(sides), sides, pairs) for sides, pairs in entries]
+        waiting = [each for each in waiting if each[0] not in self.decided]
+        for pair, sides, pairs in waiting:
+            sums = _by_seed(pairs) * (1 if sides.first < sides.second else -1)  # whoever is ahead today
+            new, self._taken[pair] = sums[self._taken[pair] :], len(sums)
+            found[pair] = seen = self._tests[pair].look(new, seeds / self._largest, level)
+            before = self._stages.get(pair)
+            looks = 1 if before is None else before.looks + 1
+            self._stages[pair] = Stage(seeds, self._largest, looks, seen.p, 1 - seen.tail)
+        adjusted = self._adjusted()
+        for pair, sides, pairs in waiting:
+            if adjusted[pair] < ALPHA:
+                comparison = self.comparison(sides, pairs)
+                if comparison.verdict != "undecided":
+                    self.decided[pair] = comparison
+        return found
+
+    def comparison(self, sides: Sides, pairs: Pairs) -> Comparison:
+        """A comparison as it stands; one that is decided, as it was then."""
+        pair = _pair(sides)
+        if pair in self.decided:
+            return self.decided[pair]
+        found, stage = tested(sides, pairs), self._stages.get(pair)
+        p = None if found.test is None or stage is None else self._adjusted()[pair]
+        return compared(found if stage else found._replace(test=None), p, self._family, stage)
+
+    def _adjusted(self) -> dict[Pair, float]:
+        ps = [self._stages[pair].p if pair in self._stages else 1.0 for pair in self._tests]
+        # Levels are met exactly: what is reached at 0.05 / 15 must not miss 0.05 by a rounding error.
+        return dict(zip(self._tests, (p * (1 - 1e-9) for p in stats.holm(ps)), strict=True))
+
+
+def compare_at_looks(
+    run: Run, ids: Mapping[Pair, Pair], entries: Mapping[Pair, PairsOnSeeds], finished: bool
+) -> dict[Pair, Comparison]:
+    """Go through the looks that a run has taken.
+
+    Args:
+        run: The run.
+        ids: Ids of the operators in it, by the keys of the sides.
+        entries: The family: what its sides did on a number of seeds, the first of the schedule.
+        finished: Whether the run has come to its end.
+    """
+    recorded = recorded_looks(run)
+    planned = {pair: recorded[of_run] for pair, of_run in ids.items() if of_run in recorded}
+    family = FamilyAtLooks(list(entries), max((each.largest for each in planned.values()), default=1))
+    for seeds in sorted({n for pair in entries if pair in planned for n in planned[pair].seeds}):
+        due = [pair for pair in entries if pair in planned and seeds in planned[pair].seeds]
+        family.look(seeds, [entries[pair](seeds) for pair in due])
+    comparisons: dict[Pair, Comparison] = {}
+    for pair, on_seeds in entries.items():
+        looked = pair in planned
+        sides, pairs = on_seeds(planned[pair].seeds[-1] if looked else len(run.record.seeds))
+        comparisons[pair] = family.comparison(sides, replace(pairs, finished=finished and looked))
+    return comparisons
+
+
+def _pair(sides: Sides) -> Pair:
+    return frozenset((sides.first, sides.second))
+
+
+def _by_seed(pairs: Pairs) -> Floats:
+    """Sum of the differences of each seed, in the order in which seeds are played."""
+    sums: dict[int | None, float] = {}
+    for sample, difference in zip(pairs.samples, pairs.differences, strict=True):
+        sums[sample.seed] = sums.get(sample.seed, 0.0) + difference
+    return np.array(list(sums.values()), dtype=np.float64)

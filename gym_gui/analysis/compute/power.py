@@ -1,0 +1,175 @@
+"""How many seeds a difference needs, before they are played."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gym_gui.analysis.findings.comparison import Comparison
+from gym_gui.analysis.statistics.distributions import (
+    CONFIDENCE,
+    chi_square_quantile,
+    normal_cdf,
+    shifted_student_tail,
+    student_quantile,
+)
+from gym_gui.analysis.statistics.intervals import MIN_UNITS
+from gym_gui.analysis.statistics.sign_patterns import EXACT_FLIPS
+from gym_gui.analysis.statistics.stats import SURELY_NOT_NORMAL, least_p
+
+ALPHA = 0.05
+POWER = 0.8
+_MOST = 1e12
+"""Seeds beyond which it does not matter how many they are."""
+_FEW, _MANY, _FEW_WAYS = 40, 400, 9
+_WIDE, _WIDER = 1 / 3, 4.7
+"""What part of the intervals of normal differences is wider than Student's, and by how much of it, times the
+seeds: what is nearest to 180,000 made-up verdicts on 7 to 50 seeds, within a hundredth."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How much a difference varies from seed to seed, as a pilot shows it.
+
+    Attributes:
+        value: Standard deviation of the differences of seeds.
+        low: Lower end of its 95 % interval, of differences that are about normal.
+        high: Upper end.
+        seeds: Seeds it rests on.
+    """
+
+    value: float
+    low: float
+    high: float
+    seeds: int
+
+
+def seeds_needed(difference: float, spread: float, *, power: float = POWER, comparisons: int = 1) -> int:
+    """Seeds on which two sides have to be compared so that a true difference is found.
+
+    Args:
+        difference: The true mean difference, not 0.
+        spread: Standard deviation of the differences from seed to seed.
+        power: How often it is to be found, in (0, 1).
+        comparisons: In the family.
+    """
+
+    def enough(seeds: int) -> bool:
+        return power_of(seeds, difference, spread, comparisons=comparisons) >= power
+
+    for seeds in range(MIN_UNITS, _FEW):  # patterns of signs are so few that power does not only grow here
+        if enough(seeds):
+            return seeds
+    low, high = _FEW - 1, _FEW
+    while high < _MOST and not enough(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return min(high, int(_MOST))
+
+
+def power_of(seeds: int, difference: float, spread: float, *, comparisons: int = 1) -> float:
+    """How often a report decides for a true difference on so many seeds, if differences are normal.
+
+    The rule is the verdict's: p below the 5 % level divided by the comparisons, which is the step of Holm's
+    procedure that the first of them has to pass, and an interval that excludes 0. What signs of so few
+    seeds can give at the least is reckoned with, and so is that a third of the intervals is wider
+    than Student's by :data:`_WIDER` of the seeds. Held against verdicts by ``scripts/calibration_power.py``.
+
+    Source:
+        Guenther, "Sample Size Formulas for Normal Theory T Tests", The American Statistician 35 (1981), for
+        many seeds; for few, the noncentral t.
+    """
+    level = ALPHA / comparisons
+    if seeds < MIN_UNITS:
+        return 0.0
+    if spread == 0:
+        return float(least_p(seeds) < level)
+    size = abs(difference) / spread
+    ways = math.ceil(level * 2.0 ** (seeds - 1) - 1e-9) - 1 if seeds <= EXACT_FLIPS else math.inf
+    reached = level if not 0 < ways < math.inf else ways * 2.0 ** (1 - seeds)
+    of_interval = student_quantile(seeds - 1, 1 - ALPHA / 2)
+    of_test = student_quantile(seeds - 1, 1 - reached / 2)
+    found = sum(
+        part * _beyond(seeds, size, max(of_test, of_interval * wider))
+        for part, wider in ((1 - _WIDE, 1.0), (_WIDE, 1 + _WIDER / seeds))
+    )
+    return min(found if ways else found * (1 - SURELY_NOT_NORMAL), _signs_suffice(seeds, size, ways))
+
+
+def _signs_suffice(seeds: int, size: float, ways: float) -> float:
+    """How often no more than so many patterns of signs are as far out as what was seen, where they are few.
+
+    Then all seeds have the sign of the difference, or one has not, and hardly any other is smaller than it.
+    """
+    if ways > _FEW_WAYS:
+        return 1.0
+    positive = normal_cdf(size)
+    found, most, step = positive**seeds, math.floor(math.log2(ways - 1)) if ways > 1 else -1, 0.01
+    for x in (step * (i + 0.5) for i in range(400)):
+        density = math.exp(-((x + size) ** 2) / 2) / math.sqrt(2 * math.pi)
+        larger = normal_cdf(size - x)
+        others = sum(
+            math.comb(seeds - 1, j) * (positive - larger) ** j * larger ** (seeds - 1 - j)
+            for j in range(most + 1)
+        )
+        found += seeds * density * others * step
+    return min(found, 1.0)
+
+
+def _beyond(seeds: int, size: float, critical: float) -> float:
+    """How often Student's t is beyond its critical value, on the side of the true difference."""
+    if seeds > _MANY:
+        return normal_cdf(size * math.sqrt(seeds - critical**2 / 2) - critical)
+    return shifted_student_tail(seeds - 1, size * math.sqrt(seeds), critical)
+
+
+def seeds_by_signs(comparisons: int) -> int:
+    """Seeds on which signs alone can decide one of so many comparisons."""
+    return max(MIN_UNITS, math.floor(1 + math.log2(comparisons / ALPHA)) + 1)
+
+
+def spread_of(comparison: Comparison) -> Spread | None:
+    """The spread of a comparison that was played; ``None`` where it cannot be told from so few seeds.
+
+    A seed that was played in several seatings counts with the mean of its differences.
+    """
+    by_seed: dict[int | None, list[float]] = {}
+    for seed, difference in zip(comparison.seeds, comparison.differences, strict=True):
+        by_seed.setdefault(seed, []).append(difference)
+    n = len(by_seed)
+    if n < MIN_UNITS:
+        return None
+    value = float(np.std([np.mean(each) for each in by_seed.values()], ddof=1))
+    tail = (1 - CONFIDENCE) / 2
+    low, high = (value * math.sqrt((n - 1) / chi_square_quantile(n - 1, p)) for p in (1 - tail, tail))
+    return Spread(value, low, high, n)
+
+
+def differences_in_question(comparison: Comparison, difference: float | None) -> Iterator[tuple[str, float]]:
+    """Differences that a person would ask about, largest first, each with where it is from.
+
+    Args:
+        comparison: A pilot.
+        difference: The one that is asked about; else what the pilot has seen, and half of it.
+    """
+    seen = comparison.difference.value
+    if difference is not None:
+        yield "asked for", abs(difference)
+    elif seen:
+        yield "as seen", abs(seen)
+        yield "half of that", abs(seen) / 2
+
+
+def seeds_for(
+    difference: float, spread: Spread, *, power: float = POWER, comparisons: int = 1
+) -> Sequence[int]:
+    """Seeds needed with the spread as it was seen, and with the ends of its interval."""
+    return [
+        seeds_needed(difference, each, power=power, comparisons=comparisons)
+        for each in (spread.value, spread.low, spread.high)
+    ]

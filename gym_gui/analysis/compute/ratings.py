@@ -1,0 +1,222 @@
+"""Ratings of a tournament with intervals by seed, ranks with confidence sets, and what seats are worth."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.analysis.compute.games import Game, Games, meetings, points
+from gym_gui.analysis.findings.standings import BY_SEED, RankSet
+from gym_gui.analysis.statistics import intervals
+from gym_gui.analysis.statistics.bradley_terry import ELO, Comparisons, Fit, fit
+from gym_gui.analysis.statistics.distributions import (
+    CONFIDENCE,
+    normal_cdf,
+    normal_quantile,
+    student_quantile,
+)
+from gym_gui.analysis.statistics.summary_numbers import Estimate
+from gym_gui.analysis.statistics.win_graph import largest
+
+Floats = NDArray[np.float64]
+
+RESAMPLES = 999
+TOO_FEW, NOT_RANDOM = "not enough seeds", "nothing is random"
+"""Why nobody has an interval."""
+NO_GAME = "no game"
+"""Why somebody has no rating."""
+APART = "not connected"
+"""Why somebody has none whom results do not hold together with others."""
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Ratings of a pool.
+
+    Attributes:
+        ratings: By policy, in points.
+        ranks: What each rank may be; empty with too few seeds.
+        seats: What each seat is worth, in points.
+        notes: By policy, why it has no interval.
+        regularised: Whether each policy was given a drawn game with an average one.
+    """
+
+    ratings: Mapping[str, Estimate]
+    ranks: Mapping[str, RankSet]
+    seats: Mapping[str, Estimate]
+    notes: Mapping[str, str]
+    regularised: bool
+
+
+def rate(found: Games) -> Ratings:
+    """Rate the policies of a tournament; at least one game must count."""
+    games = comparisons(found)
+    whole = fit(games)
+    seeds = games.seeds
+    drawn = fit(games, _weights_of(len(games.wins)), whole) if seeds >= intervals.MIN_UNITS else None
+    anchored = largest(whole.groups)
+    played: Counter[str] = Counter(name for each in found.games.values() for g in each for name in g.policies)
+    notes = {
+        name: note
+        for i, name in enumerate(found.policies)
+        if (note := _why_none(played[name], bool(anchored[i]), seeds))
+    }
+    ratings = {
+        name: _estimate(
+            whole.ratings[0, i] * ELO,
+            None if drawn is None or name in notes else drawn.ratings[:, i] * ELO,
+            played[name],
+            seeds,
+        )
+        for i, name in enumerate(found.policies)
+    }
+    seats = {
+        seat: _estimate(
+            whole.seats[0, i] * ELO,
+            None if drawn is None else drawn.seats[:, i] * ELO,
+            found.count,
+            seeds,
+        )
+        for i, seat in enumerate(found.seats)
+    }
+    ranks = {} if drawn is None else _rank_sets(found.policies, games, whole, drawn, seeds)
+    return Ratings(ratings, ranks, seats, notes, bool(whole.regularised[0]))
+
+
+def comparisons(found: Games) -> Comparisons:
+    """Results of each two that met, by seed.
+
+    Where every game of a pairing in a seating is the same to the last observation, nothing was random:
+    together they count as one, and are a unit of their own. On every seed again they would look certain.
+    """
+    place = {name: i for i, name in enumerate(found.policies)}
+    cells: dict[tuple[int, int, int, int], int] = {}
+    units: dict[Hashable, int] = {}
+    entries: list[tuple[int, int, int, float]] = []
+    for pairing, games in found.games.items():
+        weights = _weights(games)
+        for game, i, j in meetings(games):
+            a, b = place[game.policies[i]], place[game.policies[j]]
+            cell = cells.setdefault((a, i, b, j), len(cells))
+            weight, seed = weights[game.policies], game.sample.seed
+            drawn = (seed,) if seed is not None else (pairing, game.sample.round)
+            unit = units.setdefault(drawn if weight == 1 else pairing, len(units))
+            result = points(game.results[i], game.results[j])
+            entries.append((unit, cell, int(2 * result), weight))
+    counts = np.zeros((3, len(units), len(cells)))
+    for unit, cell, kind, weight in entries:
+        counts[kind, unit, cell] += weight
+    table = np.array(list(cells), dtype=np.int64).reshape(-1, 4)
+    return Comparisons(
+        len(place),
+        len(found.seats),
+        table,
+        sum(isinstance(key, tuple) for key in units),
+        counts[2],
+        counts[1],
+        counts[0],
+    )
+
+
+def _weights(games: Sequence[Game]) -> dict[tuple[str, ...], float]:
+    """What a game of each seating counts."""
+    digests: dict[tuple[str, ...], list[object]] = defaultdict(list)
+    for game in games:
+        digests[game.policies].append(game.sample.identity)
+    return {
+        seating: 1 / len(seen) if seen[0] is not None and len(set(seen)) == 1 else 1.0
+        for seating, seen in digests.items()
+    }
+
+
+@lru_cache(maxsize=2)
+def _weights_of(units: int) -> Floats:
+    """How often each unit is drawn, with replacement: (resamples, units)."""
+    rng = np.random.default_rng(intervals.SEED)
+    return rng.multinomial(units, np.full(units, 1 / units), size=RESAMPLES).astype(np.float64)
+
+
+def _why_none(played: int, anchored: bool, seeds: int) -> str:
+    if not played:
+        return NO_GAME
+    if seeds < intervals.MIN_UNITS:
+        return TOO_FEW if seeds else NOT_RANDOM
+    return "" if anchored else APART
+
+
+def _estimate(value: float, drawn: Floats | None, games: int, seeds: int) -> Estimate:
+    """A rating, its ends as far off as its error in resamples and Student's t ask for.
+
+    Percentiles would be further out than the rating is, which a maximum of a likelihood is already.
+    """
+    if drawn is None:
+        return Estimate(float(value), None, None, games, seeds, "rating", note="no interval")
+    half = float(drawn.std()) * _wider(seeds) * normal_quantile((1 + CONFIDENCE) / 2)
+    if half < 1e-6:
+        return Estimate(float(value), None, None, games, seeds, "rating", note="equal on all seeds")
+    return Estimate(float(value), float(value - half), float(value + half), games, seeds, "rating", BY_SEED)
+
+
+def _wider(n: int) -> float:
+    """How much further out than a normal quantile an end lies with n units."""
+    upper = (1 + CONFIDENCE) / 2
+    return math.sqrt(n / (n - 1)) * student_quantile(n - 1, upper) / normal_quantile(upper)
+
+
+def _rank_sets(
+    names: Sequence[str], games: Comparisons, whole: Fit, drawn: Fit, seeds: int
+) -> dict[str, RankSet]:
+    """Ranks by who is surely ahead and who surely behind: all comparisons of all policies at once."""
+    first, second = np.triu_indices(len(names), 1)
+    gap = whole.ratings[0, first] - whole.ratings[0, second]
+    spread = drawn.ratings[:, first] - drawn.ratings[:, second] - gap
+    error = np.maximum(spread.std(axis=0), 1e-9)
+    critical = float(np.quantile(np.abs(spread / error).max(axis=1), CONFIDENCE))
+    # As far out in Student's t as the largest of so many is in a normal distribution.
+    outside = max(1 - normal_cdf(critical), 1e-12)
+    margin = math.sqrt(seeds / (seeds - 1)) * student_quantile(seeds - 1, 1 - outside) * error
+    # Who is apart has never lost to the other: no resample knows of a loss, however few seeds were won.
+    apart = whole.groups[first] != whole.groups[second]
+    sure = (np.abs(gap) > margin) & (~apart | (_seeds_won(games)[first, second] >= _enough(len(first))))
+    # Where nearly all is drawn, resamples of the few seeds that are not know little of the others.
+    sure &= _seeds_decided(games)[first, second] >= min(_enough(len(first)), seeds)
+    ahead = np.zeros((len(names), len(names)), np.bool_)
+    ahead[first[sure & (gap > 0)], second[sure & (gap > 0)]] = True
+    ahead[second[sure & (gap < 0)], first[sure & (gap < 0)]] = True
+    for i in range(len(names)):  # who is ahead of one that is ahead is ahead
+        ahead |= ahead[:, i, None] & ahead[None, i]
+    return {
+        name: RankSet(1 + int(ahead[:, i].sum()), len(names) - int(ahead[i].sum()))
+        for i, name in enumerate(names)
+    }
+
+
+def _enough(pairs: int) -> int:
+    """Seeds that one of two has to have won, and the other none, in a sign test among so many."""
+    return math.ceil(1 - math.log2((1 - CONFIDENCE) / pairs) - 1e-9)
+
+
+def _seeds_decided(games: Comparisons) -> NDArray[np.int64]:
+    """Units on which one of two, or both, had a game that was not drawn: (policies, policies)."""
+    decided = (games.wins + games.losses) > 0
+    of_policy = np.zeros((len(decided), games.policies), np.bool_)
+    for (a, b), each in zip(games.met, decided.T, strict=True):
+        of_policy[:, a] |= each
+        of_policy[:, b] |= each
+    return np.count_nonzero(of_policy[:, :, None] | of_policy[:, None, :], axis=0)
+
+
+def _seeds_won(games: Comparisons) -> NDArray[np.int64]:
+    """Units on which one of two has won more games than the other: (policies, policies)."""
+    keys = games.met[:, 0] * games.policies + games.met[:, 1]
+    won = np.zeros((len(games.wins), games.policies**2))
+    for cell, key in enumerate(keys):
+        won[:, key] += games.wins[:, cell] - games.losses[:, cell]
+    more = won.reshape(-1, games.policies, games.policies)
+    return np.count_nonzero(more - more.transpose(0, 2, 1), axis=0)

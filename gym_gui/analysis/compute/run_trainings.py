@@ -1,0 +1,56 @@
+"""What a run says of algorithms, where whole groups of trainings have played in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from gym_gui.analysis.compute.algorithm_verdicts import verdicts_of
+from gym_gui.analysis.compute.algorithms import compare_algorithms
+from gym_gui.analysis.compute.pairing import Entry, totals
+from gym_gui.analysis.findings.comparison import Verdict
+from gym_gui.analysis.findings.trainings import AlgorithmReport, Missing, TrainedScores
+from gym_gui.analysis.statistics.stats import mean
+
+
+def training_reports(entries: Sequence[Entry]) -> Iterator[AlgorithmReport]:
+    """One for each task in which groups have played; none while a run is on.
+
+    The score of a training is the mean return of its episodes; one of which an episode failed has none,
+    unless the experiment says what a failure counts as, and none one of which an episode is missing.
+    """
+    members = [entry for entry in entries if entry.training is not None]
+    if not all(entry.run.has_ended for entry in members):
+        return
+    by_task: dict[str, dict[str, dict[int, Entry]]] = defaultdict(lambda: defaultdict(dict))
+    for entry in members:
+        if entry.training is not None:
+            name, seed = entry.training
+            by_task[entry.title][name].setdefault(seed, entry)
+    for title, groups in by_task.items():
+        found = [_scores(name, title, of_seed) for name, of_seed in groups.items()]
+        if scored := [group for group in found if group.scores]:
+            yield compare_algorithms(scored)
+
+
+def _scores(name: str, title: str, of_seed: Mapping[int, Entry]) -> TrainedScores:
+    scores: dict[int, float] = {}
+    missing: list[Missing] = []
+    for seed, entry in sorted(of_seed.items()):
+        values = [value for value, _ in totals(entry)]
+        lost = len(entry.data.indices) - len(values)
+        if lost or not values:
+            missing.append(Missing(seed, "failed", f"{lost:,} of its episodes have no return"))
+        elif gone := entry.lost_lines:
+            are = "is" if gone == 1 else "are"
+            missing.append(Missing(seed, "stopped", f"{gone:,} of its episodes {are} missing"))
+        else:
+            scores[seed] = mean(values)
+    return TrainedScores(name, name, title, scores, missing=tuple(missing))
+
+
+def training_verdicts(reports: Iterable[AlgorithmReport]) -> Iterator[Verdict]:
+    """What a reader takes away first, by task."""
+    for report in reports:
+        for verdict in verdicts_of(report):
+            yield Verdict(verdict.claim, verdict.detail, verdict.decided, report.environments[0])

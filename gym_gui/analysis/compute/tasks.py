@@ -1,0 +1,178 @@
+"""Which operators played the same task: only these are compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gym_gui.analysis.compute.collect import OperatorData
+from gym_gui.analysis.compute.games import is_tournament
+from gym_gui.analysis.records.reader import OperatorRun, Run
+from gym_gui.core.record_fields import mapping
+
+_AGENTS = frozenset(
+    {
+        *("operator_id", "id", "display_name", "name", "workers", "player_workers", "link_groups", "manager"),
+        *("env_name", "task", "folder", "max_steps", "teams", "seats", "group"),
+    }
+)
+"""Keys of an operator that say who plays, where its modules lay, and those that :func:`task_of` reads
+one by one. Whatever else stands there belongs to the environment."""
+
+_UNSET: tuple[Any, ...] = (None, "", {}, [])
+
+
+@dataclass(frozen=True)
+class Task:
+    """What an operator played.
+
+    Attributes:
+        name: Environment id.
+        family: Its family, empty where the experiment does not say.
+        settings: What else makes the environment, by the name it has in an experiment file.
+        max_steps: Limit of an episode, ``None`` for the environment's own.
+        longest: Environment steps of the longest episode.
+        teams: Slots by team where teams compete, empty where they do not.
+        seats: ``swap`` or ``fixed``, empty where teams do not compete.
+        opponents: By slot of every team but the first, who plays it and how; empty where teams do not
+            compete, or where who plays whom is what the run compares.
+    """
+
+    name: str
+    family: str
+    settings: Mapping[str, Any]
+    max_steps: int | None
+    longest: int
+    teams: Mapping[str, Sequence[str]]
+    seats: str
+    opponents: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def differences(self, other: Task) -> dict[str, tuple[Any, Any]]:
+        """What sets two tasks apart, by setting; empty where they are one."""
+        found = {
+            key: (self.settings.get(key), other.settings.get(key))
+            for key in sorted({*self.settings, *other.settings})
+        }
+        if self.family and other.family:
+            found["env_name"] = (self.family, other.family)
+        if not self._keeps_within(other):
+            found["max_steps"] = (self.max_steps, other.max_steps)
+        if self.teams and other.teams:
+            found["teams"] = (dict(self.teams), dict(other.teams))
+            found["seats"] = (self.seats, other.seats)
+            if self.opponents != other.opponents:
+                found["opponents"] = _told_apart(self.opponents, other.opponents)
+        return {key: pair for key, pair in found.items() if pair[0] != pair[1]}
+
+    def _keeps_within(self, other: Task) -> bool:
+        """Whether limits are the same; one that is given may be the environment's own, if none is passed."""
+        if self.max_steps is None and other.max_steps is not None:
+            return self.longest <= other.max_steps
+        if other.max_steps is None and self.max_steps is not None:
+            return other.longest <= self.max_steps
+        return self.max_steps == other.max_steps
+
+
+def task_of(run: Run, operator: OperatorRun, data: OperatorData) -> Task:
+    """What an operator of a run played."""
+    config = operator.config
+    execution = mapping(run.record.experiment.get("execution")) or {}
+    limits = (config.get("max_steps"), execution.get("max_steps"))
+    compete = len(data.squads) > 1
+    among_all = "matrix" in run.record.experiment or is_tournament(run)
+    return Task(
+        str(config.get("task") or ""),
+        str(config.get("env_name") or ""),
+        dict(_flat({key: value for key, value in config.items() if key not in _AGENTS})),
+        next((limit for limit in limits if isinstance(limit, int)), None),
+        data.longest,
+        {team: list(slots) for team, slots in data.squads.items()} if compete else {},
+        ("swap" if data.swapped else "fixed") if compete else "",
+        _opponents(config, data) if compete and not among_all else {},
+    )
+
+
+def _opponents(config: Mapping[str, Any], data: OperatorData) -> dict[str, Any]:
+    """Who plays the slots that an operator is not compared by: its first team's are its own."""
+    workers = mapping(config.get("workers")) or {}
+    found: dict[str, Any] = {}
+    for slot in (slot for team in list(data.squads)[1:] for slot in data.squads[team]):
+        agent, configured = data.agents.get(slot), mapping(workers.get(slot)) or {}
+        settings = {key: value for key, value in configured.items() if key != "preprocess"}
+        who = {} if agent is None else {**agent.to_row(), "slot": slot}
+        found[slot] = {**settings, **who}
+    return found
+
+
+def _told_apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, str]:
+    """Two line-ups of opponents in words: their names; where these are the same, what else differs."""
+    names = [
+        {slot: str(who.get("policy") or who.get("worker_id") or "-") for slot, who in slots.items()}
+        for slots in (first, second)
+    ]
+    for told in (
+        [", ".join(dict.fromkeys(of.values())) for of in names],
+        [", ".join(f"{slot} {name}" for slot, name in of.items()) for of in names],
+    ):
+        if told[0] != told[1]:
+            return told[0], told[1]
+    flat = [dict(_flat(slots)) for slots in (first, second)]
+    differing = [key for key in sorted({*flat[0], *flat[1]}) if flat[0].get(key) != flat[1].get(key)]
+    one, other = (
+        ", ".join(f"{key.replace('.settings.', ' ')} {_value(of.get(key))}" for key in differing)
+        for of in flat
+    )
+    return one, other
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    """``env_kwargs: {size: 8}`` as ``env_kwargs.size``: so that what differs has a name."""
+    for key, value in settings.items():
+        inner = mapping(value)
+        if inner:
+            yield from _flat(inner, f"{prefix}{key}.")
+        elif value not in _UNSET:
+            yield prefix + key, value
+
+
+def same_tasks(tasks: Sequence[Task]) -> list[list[int]]:
+    """Groups of indices of tasks that are one, in the order of their first."""
+    groups: list[list[int]] = []
+    for i, task in enumerate(tasks):
+        for group in groups:
+            if all(tasks[j].name == task.name and not tasks[j].differences(task) for j in group):
+                group.append(i)
+                break
+        else:
+            groups.append([i])
+    return groups
+
+
+def titles(tasks: Sequence[Task], groups: Sequence[Sequence[int]]) -> list[str]:
+    """What each group's task is called; where an environment was set up in several ways, with how."""
+    found: list[str] = []
+    for group in groups:
+        task = tasks[group[0]]
+        others = [tasks[g[0]] for g in groups if g is not group and tasks[g[0]].name == task.name]
+        own = {key: pair[0] for other in others for key, pair in task.differences(other).items()}
+        family = next((tasks[i].family for i in group if tasks[i].family), "")
+        name = "/".join(part for part in (family, task.name) if part)
+        words = ", ".join(f"{key} {_value(value)}" for key, value in own.items() if key != "env_name")
+        told = f"{name} ({words})" if words else name
+        again = sum(title == told or title.startswith(f"{told}, ") for title in found)
+        found.append(f"{told}, {again + 1}" if again else told)
+    return found
+
+
+def differences_in_words(differs: Mapping[str, tuple[Any, Any]]) -> str:
+    """``max_steps 200 against 500, env_kwargs.size 8 against the usual``."""
+    return ", ".join(f"{key} {_value(a)} against {_value(b)}" for key, (a, b) in differs.items())
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "as usual"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else text[:39] + "\N{HORIZONTAL ELLIPSIS}"

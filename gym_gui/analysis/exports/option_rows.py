@@ -1,0 +1,83 @@
+"""What managers have asked for, in the rows of tables for other programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gym_gui.analysis.records.reader import OperatorRun
+from gym_gui.core.config import GOAL_SUFFIX
+from gym_gui.core.record_fields import count, mapping, text
+from gym_gui.core.records import StepRecord
+
+_CHOICE = "option_arguments"
+"""A manager's row has it, a controller's does not."""
+
+
+def options_by_episode(operator: OperatorRun) -> Mapping[int, Counter[str]]:
+    """How often each option was asked for, by episode; only episodes with managers are there.
+
+    Raises:
+        RunFormatError: A row is damaged.
+    """
+    found: dict[int, Counter[str]] = {}
+    for line in operator.row_lines([GOAL_SUFFIX]):
+        if any(map(_manages, mapping(line.value.get("agents")) or {})):
+            found[count(line.value.get("episode_index")) or 0] = Counter()
+    for line in operator.step_lines(having=[_CHOICE]) if found else ():
+        options = found.get(count(line.value.get("episode_index")) or 0)
+        if options is not None and _CHOICE in line.value:
+            options[str(line.value.get("option"))] += 1
+    return found
+
+
+def option_counts(options: Counter[str] | None) -> dict[str, int]:
+    """The columns of an episode: how many decisions its managers made, and how many options these were."""
+    if options is None:
+        return {}
+    return {"manager_decisions": options.total(), "options": len(options)}
+
+
+def _manages(seat: str) -> bool:
+    return seat.endswith(GOAL_SUFFIX)
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What an agent's manager asked for last.
+
+    Attributes:
+        moves: How many it took; ``None``: it is not known.
+        ended_by: What ended it.
+        done: Moves so far.
+    """
+
+    moves: int | None
+    ended_by: str | None
+    done: int = 0
+
+
+class OptionMoves:
+    """Numbers the moves of each option, in rows that are told in the order of the file."""
+
+    def __init__(self) -> None:
+        self._asked: dict[tuple[int, str], _Asked] = {}
+
+    def of(self, step: StepRecord) -> dict[str, Any]:
+        """The columns of a decision; empty cells where it has to do with no option."""
+        option = text(step.option)
+        if _manages(step.agent_id):
+            asked = _Asked(count(step.extra.get("option_moves")), text(step.extra.get("option_ended_by")))
+            self._asked[step.episode_index, step.agent_id.removesuffix(GOAL_SUFFIX)] = asked
+            return _columns(option, None, asked.moves, asked.ended_by)
+        asked = self._asked.get((step.episode_index, step.agent_id))
+        if option is None or asked is None:
+            return _columns(option, None, None, None)
+        asked.done += 1
+        return _columns(option, asked.done, None, asked.ended_by if asked.done == asked.moves else None)
+
+
+def _columns(option: str | None, move: int | None, moves: int | None, ended_by: str | None) -> dict[str, Any]:
+    return {"option": option, "option_move": move, "option_moves": moves, "option_ended_by": ended_by}

@@ -1,0 +1,207 @@
+"""Episodes as offline runs of Weights & Biases, one for each operator; ``wandb sync`` uploads them.
+
+The library writes them, by a process of its own that it starts and ends. It is told what is to be written and
+nothing else: neither of the person's account nor of a server, and what it notes aside goes with the folder.
+
+Source:
+    `wandb <https://docs.wandb.ai>`_. Its file is a log as that of `LevelDB
+    <https://github.com/google/leveldb/blob/main/doc/log_format.md>`_, behind a head of 7 bytes and with a
+    plain CRC-32; each record is one of its messages.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import zlib
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import chdir, contextmanager
+from glob import escape
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from struct import Struct
+from typing import Any, Final
+
+from gym_gui.analysis.columns.result_columns import file_row
+from gym_gui.analysis.exports.episode_curves import (
+    completed_episodes,
+    curve_points,
+    ended_at,
+    nothing_to_write,
+)
+from gym_gui.analysis.exports.pending_folder import environment_variables, pending_folder
+from gym_gui.analysis.findings.summary import OperatorSummary
+from gym_gui.analysis.records.reader import OperatorRun, Run
+from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.core.records import EpisodeRecord
+
+PROJECT: Final = "mosaic"
+_BLOCK, _FIRST = 1 << 15, 7
+_HEAD = Struct("<IHB")
+_FULL, _LAST = 1, 4
+_LONGEST_TAG = 64
+
+
+def write_wandb_runs(run: Run, folder: Path) -> dict[str, int]:
+    """Write a run of Weights & Biases for each operator that has completed episodes.
+
+    A point of its curves is an episode, its step the episode's index; its summary is the operator's row of
+    the comparison.
+
+    Args:
+        run: The run.
+        folder: What ``wandb sync`` is to be told; what is in it already stays.
+
+    Returns:
+        Episodes by the name of the folder that holds them.
+
+    Raises:
+        UsageError: A row is damaged, no episode is completed, a run is there already, or the folder cannot
+            be written.
+        MissingDependencyError: The library is not installed.
+    """
+    from gym_gui.analysis.compute.summary_builder import summarize
+
+    found = find_spec("wandb")
+    if found is None or found.origin is None:  # its runs lie in a folder of this name
+        raise MissingDependencyError("Weights & Biases", "mosaic install wandb")
+    played = {key: done for key, each in run.operators.items() if (done := completed_episodes(each))}
+    if not played:
+        raise nothing_to_write()
+    for key in played:
+        if there := next(folder.glob(f"offline-run-*-{escape(_run_id(run, key))}"), None):
+            raise UsageError(f"{there} is there already", fix="Choose another folder with -o")
+    summaries = {each.operator_id: each for each in summarize([run]).operators}
+    target = folder.absolute()
+    with pending_folder(folder) as pending, _alone(pending) as wandb:
+        try:
+            try:
+                for key, episodes in played.items():
+                    _write(wandb, run, run.operators[key], summaries[key], episodes)
+            finally:
+                wandb.teardown()
+            made = {place.name: place for place in sorted((pending / "wandb").glob("offline-run-*"))}
+            written = {name: _held(place) for name, place in made.items()}
+            for name, place in made.items():
+                place.rename(target / name)
+        except (OSError, wandb.Error, SystemExit) as error:  # it exits where its process was ended
+            raise UsageError(f"{folder} cannot be written: {error}", fix="Choose another with -o") from error
+    return written
+
+
+@contextmanager
+def _alone(pending: Path) -> Generator[Any]:
+    """The library, which finds no settings of the person, nor files with some where it is."""
+    with environment_variables(_told(pending), prefix="WANDB_"), chdir(pending):
+        yield import_module("wandb")
+
+
+def _told(pending: Path) -> Mapping[str, str]:
+    """All that the library learns of its surroundings: where its files are to be, and to tell nobody."""
+    places = ("WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR")
+    return {
+        **dict.fromkeys(places, str(pending)),
+        "WANDB_MODE": "offline",
+        "WANDB_ERROR_REPORTING": "false",
+        "WANDB_SILENT": "true",
+    }
+
+
+def _write(
+    wandb: Any,
+    run: Run,
+    operator: OperatorRun,
+    summary: OperatorSummary,
+    episodes: list[EpisodeRecord],
+) -> None:
+    tags = ("mosaic", *summary.kinds, operator.task)
+    written = wandb.init(
+        mode="offline",
+        project=PROJECT,
+        id=_run_id(run, operator.operator_id),
+        name=operator.name,
+        group=run.run_id,
+        job_type="evaluation",
+        tags=list(dict.fromkeys(tag[:_LONGEST_TAG] for tag in tags if tag)),
+        config=_config(run, operator),
+        reinit="create_new",
+        settings=wandb.Settings(
+            console="off",
+            silent=True,
+            symlink=False,
+            # Nothing of this machine, and nothing of the folder it was started in.
+            host="",
+            disable_code=True,
+            disable_git=True,
+            save_code=False,
+            x_disable_machine_info=True,
+            x_disable_meta=True,
+            x_disable_stats=True,
+            x_save_requirements=False,
+        ),
+    )
+    # Its own summary would be the last episode.
+    written.define_metric("*", summary="none")
+    for episode in episodes:
+        point = dict(curve_points(episode))
+        if episode.seed is not None:
+            point["episode/seed"] = episode.seed
+        written.log({**point, "_timestamp": ended_at(episode)}, step=episode.episode_index)
+    written.summary.update({name: value for name, value in file_row(summary).items() if value is not None})
+    written.finish()
+
+
+def _config(run: Run, operator: OperatorRun) -> dict[str, Any]:
+    record = run.record
+    return {
+        "run_id": run.run_id,
+        "operator_id": operator.operator_id,
+        "task": operator.task,
+        "operator": dict(operator.config),
+        "execution": record.experiment.get("execution"),
+        "seeds": list(record.seeds),
+        "versions": dict(record.versions),
+        "commit": record.commit,
+        "started_at": record.started_at,
+        "finished_at": record.finished_at,
+    }
+
+
+def _run_id(run: Run, operator_id: str) -> str:
+    """The same whenever it is written, so that what is uploaded twice is there once."""
+    name = re.sub(r"[^\w.-]", lambda found: f"-{ord(found[0]):x}-", operator_id)
+    return f"{run.run_id}-{name}"
+
+
+def _held(place: Path) -> int:
+    """Points in a run that was written, where it is whole: of a full disk the library says nothing."""
+    messages: Any = import_module("wandb.proto.wandb_internal_pb2")
+    (file,) = place.glob("*.wandb")
+    points, last = 0, ""
+    for record in wandb_records(file):
+        last = messages.Record.FromString(record).WhichOneof("record_type")
+        points += last == "history"
+    if last != "exit":
+        raise OSError(f"{file.name} was cut off")
+    for aside in ("logs", "tmp"):
+        shutil.rmtree(place / aside, ignore_errors=True)
+    return points
+
+
+def wandb_records(file: Path) -> Iterator[bytes]:
+    """The records of a ``.wandb`` file, up to where it was cut off or is damaged."""
+    data, at, record = file.read_bytes(), _FIRST, b""
+    while at + _HEAD.size <= len(data):
+        if (left := _BLOCK - at % _BLOCK) < _HEAD.size:
+            at += left  # a head does not go over the end of a block
+            continue
+        checksum, length, kind = _HEAD.unpack_from(data, at)
+        part = data[at + _HEAD.size : at + _HEAD.size + length]
+        if zlib.crc32(bytes([kind]) + part) != checksum:
+            return
+        at += _HEAD.size + length
+        record += part
+        if kind in (_FULL, _LAST):
+            yield record
+            record = b""

@@ -1,0 +1,1 @@
+"""What was found out, as data: comparisons, standings, cross-play, trainings."""

@@ -1,0 +1,228 @@
+"""What a tournament says, as data: plain numbers, each with its n and its method.
+
+:func:`~gym_gui.analysis.compute.standings_builder.standings_of` makes it; the table, the page and
+``tournament.json`` only show it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+from gym_gui.analysis.findings.comparison import Verdict
+from gym_gui.analysis.findings.findings import Findings, Fixture, counted
+from gym_gui.analysis.findings.trainings import AlgorithmReport
+from gym_gui.analysis.statistics.distributions import CONFIDENCE, normal_quantile
+from gym_gui.analysis.statistics.summary_numbers import BOOTSTRAP, EXACT_SHARE, METHODS, Estimate
+
+BY_SEED = "bootstrap over seeds, Student's t"
+
+RATING_METHODS: Mapping[str, str] = {
+    "rating": (
+        "Bradley-Terry with Davidson's draws and Davidson and Beaver's seats (1970, 1977), by maximum "
+        "likelihood over all games; 400 points are odds of ten to one, 0 is the mean of the largest group "
+        "that results hold together, or of all policies"
+    ),
+    "regularised": (
+        "where results set no limit to how far apart policies are (one has won everything or nothing, or "
+        "nobody has lost to whom it has beaten and the rest is drawn), each is given one drawn game with an "
+        "average policy, in the fit and in each resample in which it is so"
+    ),
+    BY_SEED: (
+        "95 % interval of a rating: Student's t times its standard error in 999 resamples of whole seeds, "
+        "with all the games that were played on them, fixed random seed"
+    ),
+    "rank": (
+        "95 % confidence sets of all ranks at once: who is ahead or behind with certainty, by simultaneous "
+        "intervals of all differences, from the same resamples (Mogstad, Romano, Shaikh & Wilhelm 2024); "
+        "where results set no limit to how far two are apart, by a sign test over the seeds that one of them "
+        "has won, corrected for all pairs"
+    ),
+    "points": "mean of a game: 1 for a win, 1/2 for a draw, 0 for a loss",
+    BOOTSTRAP: METHODS[BOOTSTRAP],
+    EXACT_SHARE: METHODS[EXACT_SHARE],
+    "nash": "maximum-entropy Nash equilibrium of the payoff matrix (Balduzzi et al. 2018), by OpenSpiel",
+    "alpha-rank": "stationary distribution of alpha-rank (Omidshafiei et al. 2019), alpha 100, by OpenSpiel",
+    "openskill": "Plackett-Luce in the order of play (Weng & Lin 2011), by OpenSkill: mean - 3 deviations",
+}
+
+
+@dataclass(frozen=True)
+class RankSet:
+    """The ranks that a policy may have, at 95 %, from 1."""
+
+    best: int
+    worst: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One policy.
+
+    Attributes:
+        policy: Its name.
+        kind: The kind of worker that plays it.
+        rank: By rating, from 1; who has no game yet comes last.
+        ranks: What its rank may be; ``None`` with too few seeds, or while games are to be played.
+        rating: In points, see ``rating`` among the methods.
+        points: Of a game, on average.
+        games: Games that count.
+        wins: Of these, won against one side; in a game of several sides each other one counts.
+        draws: Likewise.
+        losses: Likewise.
+        failed: Games that failed at it, which count for nobody.
+        note: Why its rating has no interval; empty where it has one.
+        nash: Its share of Nash averaging's equilibrium, ``None`` where that could not be computed.
+        alpha_rank: Its share of alpha-rank's stationary distribution, likewise.
+        openskill: OpenSkill's rating of a ladder, likewise.
+    """
+
+    policy: str
+    kind: str
+    rank: int
+    ranks: RankSet | None
+    rating: Estimate
+    points: Estimate
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    failed: int
+    note: str = ""
+    nash: float | None = None
+    alpha_rank: float | None = None
+    openskill: float | None = None
+
+
+@dataclass(frozen=True)
+class Payoff:
+    """Two policies.
+
+    Attributes:
+        first: One.
+        second: The other.
+        points: Of the first, of a game, on average.
+        wins: Games that the first has won.
+        draws: Games that nobody has.
+        losses: Games that the second has won.
+    """
+
+    first: str
+    second: str
+    points: Estimate
+    wins: int
+    draws: int
+    losses: int
+
+    def winner(self, error: float = (1 - CONFIDENCE) / 2) -> str:
+        """Who is better, beyond the interval; empty where that is not decided.
+
+        Args:
+            error: How often an equal may be called better; a smaller one than usual widens the interval.
+        """
+        e = self.points
+        if e.value is None:
+            return ""
+        if e.low is None or e.high is None:
+            # Equal on every seed, which has no interval: enough of them decide it.
+            sure = e.note.endswith("equal") and 0.5**e.units <= error
+            low = high = e.value if sure else 0.5
+        else:
+            wider = normal_quantile(1 - error) / normal_quantile((1 + CONFIDENCE) / 2)
+            low, high = e.value - wider * (e.value - e.low), e.value + wider * (e.high - e.value)
+        return self.first if low > 0.5 else self.second if high < 0.5 else ""
+
+
+@dataclass(frozen=True)
+class SeatWorth:
+    """What a seat is worth.
+
+    Attributes:
+        seat: Its name.
+        points: Of who sits there, of a game, on average.
+        advantage: In points of a rating, beside the mean of all seats.
+        called: What people call it: ``White``.
+    """
+
+    seat: str
+    points: Estimate
+    advantage: Estimate
+    called: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standings(Findings):
+    """Everything that a tournament says whose sides compete.
+
+    Attributes:
+        schedule: Who meets whom, in words.
+        claim: Who is best, as a sentence without its full stop; or that it is not decided.
+        detail: The rest of the sentence.
+        policies: By rank.
+        payoffs: Every two that have met, by rank.
+        seats: The seats.
+        draws: Share of games that nobody has won, of two sides that meet.
+        cycles: Sentences of policies that beat each other in a circle.
+        algorithms: By the ratings of their trainings, where whole groups have met.
+        algorithm_verdicts: What a reader takes away of these first.
+    """
+
+    schedule: str
+    claim: str
+    detail: str
+    policies: tuple[Standing, ...]
+    payoffs: tuple[Payoff, ...]
+    seats: tuple[SeatWorth, ...]
+    draws: float
+    cycles: tuple[str, ...]
+    methods: Mapping[str, str] = field(default_factory=lambda: dict(RATING_METHODS))
+    algorithms: AlgorithmReport | None = None
+    algorithm_verdicts: tuple[Verdict, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As ``tournament.json`` has it."""
+        algorithms = None if self.algorithms is None else self.algorithms.to_json()
+        return super().to_json() | {"algorithms": algorithms}
+
+    @property
+    def said(self) -> Sequence[Verdict]:
+        """Who is best, then which algorithm."""
+        best = Verdict(self.claim, self.detail, " is the best of " in self.claim)
+        return [best, *self.algorithm_verdicts]
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Circles."""
+        return self.cycles
+
+    def fixture(self, row: str, column: str) -> Fixture | None:
+        """See the base."""
+        return next(iter(self._squares.get(frozenset((row, column)), ())), None)
+
+    def on_record(self, first: str, second: str) -> tuple[int, int]:
+        """Games of two that are played, and that are planned; zeros where they are not to meet."""
+        return counted(self._squares.get(frozenset((first, second)), ()))
+
+    @cached_property
+    def _squares(self) -> Mapping[frozenset[str], Sequence[Fixture]]:
+        found: dict[frozenset[str], list[Fixture]] = defaultdict(list)
+        for each in self.fixtures:
+            for two in combinations(each.policies, 2):
+                found[frozenset(two)].append(each)
+        return found
+
+    def payoff(self, first: str, second: str) -> Estimate | None:
+        """Points of ``first`` against ``second``, of a game; ``None`` where they have not met."""
+        for each in self.payoffs:
+            if (each.first, each.second) == (first, second):
+                return each.points
+            if (each.second, each.first) == (first, second):
+                e = each.points
+                low, high = (None if end is None else 1 - end for end in (e.high, e.low))
+                value = None if e.value is None else 1 - e.value
+                return Estimate(value, low, high, e.n, e.units, e.statistic, e.method, e.note, e.unseen)
+        return None

@@ -1,0 +1,1 @@
+"""Reports, transcripts and films as HTML, and as a notebook shows them."""

@@ -1,0 +1,82 @@
+"""Whether the files of a report say what a run says: ``summary.json`` and the pages beside it.
+
+``summary.json`` holds, under ``made``, the version that made it, the digest that the run had then, and the
+digests of the other files. What it says itself is made anew from the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from gym_gui.analysis.findings.summary import Summary
+from gym_gui.analysis.records.reader import Run
+from gym_gui.core.record_digest import KEY
+from gym_gui.core.record_fields import mapping, text
+from gym_gui.core.records import has_digests
+from gym_gui.version import __version__
+from mosaic_worker.plain_files import read_file
+
+SUMMARY: Final = "summary.json"
+PAGES: Final = ("report.html", "transcript.html", "tournament.json")
+MADE: Final = "made"
+_MOST_BYTES: Final = 64 * 2**20
+_NUMBERS: Final = ("operators", "comparisons", "refusals", "failures", "matrix", "settings")
+"""What rows of the run alone say; names, notes and what is said of trainings come from elsewhere, too."""
+
+
+def made_with(folder: Path, run: Run | None) -> dict[str, Any]:
+    """What ``summary.json`` says of how it was made, once the other files are there.
+
+    Args:
+        folder: Where they are.
+        run: The run, where it is of one alone.
+    """
+    files = {name: digest for name in PAGES if (digest := _digest(folder / name))}
+    of = None if run is None else run.record.extra.get(KEY)
+    return {"mosaic": __version__, KEY: of, "files_sha256": files}
+
+
+def changed_reports(run: Run, header: Mapping[str, Any], summary: Summary) -> tuple[list[str], list[str]]:
+    """Files of a report in a run folder that do not say what the run says, and those that may or may not.
+
+    Args:
+        run: The run.
+        header: What ``run.json`` says.
+        summary: What the run says now.
+    """
+    path = run.path / SUMMARY
+    there = [name for name in PAGES if (run.path / name).exists()]
+    try:
+        data = dict(mapping(orjson.loads(read_file(path, inside=run.path, limit=_MOST_BYTES))) or {})
+    except FileNotFoundError:
+        return [], there
+    except (OSError, ValueError):
+        return [SUMMARY], there
+    made = mapping(data.get(MADE)) or {}
+    if not made and not has_digests(header):
+        return [], [SUMMARY, *there]  # an earlier version made them, of its own run
+    if made and (made.get("mosaic") != __version__ or made.get(KEY) != header.get(KEY)):
+        return [], [SUMMARY, *there]
+    files = mapping(made.get("files_sha256")) or {}
+    changed = [name for name in there if text(files.get(name)) != _digest(run.path / name)]
+    now = orjson.loads(orjson.dumps(summary.to_json(), option=orjson.OPT_NON_STR_KEYS))
+    if not made or any(data.get(key) != now.get(key) for key in _numbers(summary)):
+        changed.insert(0, SUMMARY)
+    return changed, []
+
+
+def _numbers(summary: Summary) -> tuple[str, ...]:
+    # What is said of trainings is read from their own folders, which may be gone.
+    return _NUMBERS if summary.trainings else (*_NUMBERS, "verdicts")
+
+
+def _digest(path: Path) -> str:
+    try:
+        return sha256(read_file(path, limit=_MOST_BYTES)).hexdigest()
+    except OSError:
+        return ""

@@ -1,0 +1,57 @@
+"""The digest over a run as a whole, written into ``run.json`` when it ends.
+
+It is the SHA-256 of ``run.json``, written as the lines of episodes are for theirs
+(:mod:`gym_gui.core.record_digest`), and that holds the digests of the run's files:
+
+* of ``episodes.jsonl`` the SHA-256 of the lines ``<index> <record_sha256>``, sorted as text, so that no
+  episode can be taken out or put in;
+* of ``calls.jsonl`` the SHA-256 of its lines in their order, without times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from gym_gui.analysis.records.jsonl import Line, packed, read_lines
+from gym_gui.core.record_digest import KEY, without_times
+
+FILES: Final = "files_sha256"
+
+
+def run_digest(header: Mapping[str, Any]) -> str:
+    """What ``record_sha256`` of ``run.json`` must be."""
+    return sha256(without_times(header)).hexdigest()
+
+
+def files_digests(run: Path, operators: Iterable[str]) -> dict[str, str]:
+    """Digests of what operators have recorded, by path below the run folder.
+
+    Raises:
+        UsageError: A file cannot be read.
+        RunFormatError: A line is damaged.
+    """
+    found: dict[str, str] = {}
+    for operator in operators:
+        for name, digest in (("episodes.jsonl", digest_of_episodes), ("calls.jsonl", digest_of_calls)):
+            path = run / "operators" / operator / name
+            if path.exists() or packed(path).exists():
+                found[path.relative_to(run).as_posix()] = digest(read_lines(path))
+    return found
+
+
+def digest_of_episodes(lines: Iterable[Line]) -> str:
+    """The digest of an ``episodes.jsonl``, from its lines."""
+    digests = {line.value.get("episode_index"): line.value.get(KEY) for line in lines}
+    text = "".join(sorted(f"{index} {digest}\n" for index, digest in digests.items()))
+    return sha256(text.encode()).hexdigest()
+
+
+def digest_of_calls(lines: Iterable[Line]) -> str:
+    """The digest of a ``calls.jsonl``, from its lines."""
+    digest = sha256()
+    for line in lines:
+        digest.update(without_times(line.value))
+    return digest.hexdigest()

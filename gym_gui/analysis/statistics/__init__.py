@@ -1,0 +1,1 @@
+"""Estimates, intervals and tests: pure functions of numbers, which know no run."""

@@ -1,0 +1,492 @@
+"""95 % intervals: pure functions of numbers, the same on every call.
+
+Which holds where was measured; the figures stand in ``docs/statistics.md`` and are made by
+``scripts/calibration.py``. No interval is given that the sample cannot carry: none from fewer
+than :data:`MIN_INTERVAL` units, and none of width zero from values that are all equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.analysis.statistics.distributions import (
+    CONFIDENCE,
+    MIN_INTERVAL,
+    beta_quantile,
+    normal_cdf,
+    normal_quantile,
+    student_quantile,
+)
+from gym_gui.analysis.statistics.sign_patterns import CHUNK, EXACT_FLIPS, SEED, Floats, all_sums, chosen_sums
+from gym_gui.analysis.statistics.summary_numbers import BOOTSTRAP, EXACT_SHARE, PAIRED_SHARES, PERCENTILE
+
+Units = Sequence[int] | NDArray[np.int64] | None
+
+MIN_UNITS = 6
+"""Below six no sign-flip test can reach p < 0.05 (2 / 2**5 = 0.0625)."""
+
+TAIL_SHARE = 0.6
+"""What of the error that is allowed a bootstrap-t interval takes. At its nominal level it holds 91 to 93 % of
+what has heavy tails or a strong skew on 10 to 50 units: resamples know little of the tails."""
+
+MIN_NORMAL = 5
+"""Units of which it can be seen that they are not normal."""
+
+RESAMPLES = 9_999
+AT_ONCE = 1 << 17
+"""Multiplications in one product of matrices: what is drawn stays in the processor's cache, and BLAS starts
+no threads, which wait for each other longer than such a product takes."""
+
+POOLED_FROM = 2_000
+"""From so many units on, nearly equal ones are drawn as one: the time no longer grows with their number.
+Draws of fewer are those of all samples of so many units, and made once."""
+
+_NEARLY = 0.05
+"""Nearly equal is what lies within this part of a standard deviation (of a mean), or of half the distance
+of the quartiles (of an IQM). Only the spread within is lost, less than resampling itself leaves open."""
+
+LEAST_ERROR = 0.1
+"""Standard error of a resample, at least, as a part of the sample's. A resample of (nearly) equal
+values has next to none, and would send the ends of a bootstrap-t interval to infinity. Where nine of ten
+values are equal, these resamples are what says that the others may be much larger than those seen."""
+
+LOOKS_NORMAL = 0.1
+"""p-value of Shapiro and Francia's test above which differences look normal."""
+
+
+class Interval(NamedTuple):
+    """A 95 % confidence interval, and by what method."""
+
+    low: float
+    high: float
+    method: str
+
+
+def share_interval(hits: float, n: int, confidence: float = CONFIDENCE) -> Interval | None:
+    """Exact interval of a share, or ``None`` when ``n`` is 0.
+
+    Args:
+        hits: How many of ``n``; where a unit has several episodes, the sum of its shares.
+        n: Independent units.
+        confidence: How often it holds the share, at least.
+
+    Source:
+        Clopper & Pearson, "The Use of Confidence or Fiducial Limits Illustrated in the
+        Case of the Binomial", Biometrika 26 (1934).
+    """
+    if n == 0:
+        return None
+    tail = (1 - confidence) / 2
+    low = 0.0 if hits <= 0 else beta_quantile(hits, n - hits + 1, tail)
+    high = 1.0 if hits >= n else beta_quantile(hits + 1, n - hits, 1 - tail)
+    return Interval(low, high, EXACT_SHARE)
+
+
+def unseen_share(n: int) -> float | None:
+    """Largest share of units, at 95 %, that may hold what none of ``n`` units showed.
+
+    It is the "rule of three": about 3 / n. Nothing in a sample can say what happens there.
+
+    Source:
+        Hanley & Lippman-Hand, "If Nothing Goes Wrong, Is Everything All Right?", JAMA 249 (1983).
+    """
+    return 1 - (1 - CONFIDENCE) ** (1 / n) if n else None
+
+
+def mean_interval(
+    values: Sequence[float] | Floats,
+    units: Units = None,
+    *,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+    least: int = MIN_INTERVAL,
+    bounds: tuple[float, float] | None = None,
+) -> Interval | None:
+    """Interval of a mean.
+
+    The bootstrap-t: whole units (seeds) are drawn with replacement, and each resample's distance from the
+    mean is measured in its own standard error, which follows a skew that percentiles miss. Joined with
+    Hartigan's interval: the means of random subsets of the units, whose quantiles hold the mean of whatever
+    is symmetric about it exactly as often as they should, however sparse or heavy-tailed it is. What a
+    sample shows is taken for no rule: that it has two values, or several of the largest, says nothing of
+    the next one.
+
+    Args:
+        values: One per episode.
+        units: For each value the number, from 0 without gaps, of the unit it belongs
+            to; ``None`` makes each value its own.
+        resamples: How many bootstrap samples, and half as many random subsets.
+        confidence: How often it is to hold the mean, below 1.
+        least: Units that it takes, at least.
+        bounds: Between which values are declared to lie: the interval is no wider than that allows.
+
+    Returns:
+        The interval, or ``None`` with fewer than ``least`` units or where all of them have
+        the same mean.
+
+    Source:
+        Efron & Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 12.
+        Hartigan, "Using Subsample Values as Typical Values", JASA 64 (1969).
+    """
+    means, counts = unit_means(values, units)
+    return _joined(means, counts, resamples, confidence, least, bounds, TAIL_SHARE)
+
+
+def _joined(
+    means: Floats,
+    counts: Floats,
+    resamples: int,
+    confidence: float,
+    least: int,
+    bounds: tuple[float, float] | None,
+    tail_share: float,
+) -> Interval | None:
+    if len(means) < least:
+        return None
+    low, high = float(means.min()), float(means.max())
+    # Means of equal values may differ by a rounding error.
+    if high - low <= 1e-12 * max(abs(low), abs(high)):
+        return None
+    order = np.lexsort((counts, means))  # the seeds' order is no part of the result
+    m, c = means[order].tobytes(), counts[order].tobytes()
+    tail = tail_share * (1 - confidence) / 2
+    found = [_bootstrap_t(m, c, resamples, tail)]
+    if (of_subsets := _subset_means(m, c, resamples, 1 - confidence)) is not None:
+        found.append(of_subsets)
+    if counts.min() == counts.max() and bool(np.isin(means, (low, high)).all()):
+        share = share_interval(int(np.count_nonzero(means == high)), len(means), confidence)
+        assert share is not None
+        found.append(_between(low, high, share))
+    ends = min(each.low for each in found), max(each.high for each in found)
+    lowest, highest = (-math.inf, math.inf) if bounds is None else bounds
+    if bounds is not None and counts.min() == counts.max():
+        lowest, highest = _between_bounds(float(means.mean()), len(means), 1 - confidence, bounds)
+    return Interval(max(ends[0], lowest), min(ends[1], highest), BOOTSTRAP)
+
+
+def _between_bounds(mean: float, n: int, error: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """Where the mean lies of values that cannot lie outside of bounds, whatever else they are like.
+
+    Source:
+        Hoeffding, "Probability Inequalities for Sums of Bounded Random Variables", JASA 58 (1963), theorem 1.
+    """
+    low, width = bounds[0], bounds[1] - bounds[0]
+    seen, enough = min(max((mean - low) / width, 0.0), 1.0), math.log(2 / error) / n
+
+    def apart(true: float) -> float:
+        parts = ((seen, true), (1 - seen, 1 - true))
+        return sum(p * math.log(p / q) for p, q in parts if p > 0) if 0 < true < 1 else math.inf
+
+    found: list[float] = []
+    for near, far in ((seen, 0.0), (seen, 1.0)):
+        for _ in range(50):
+            middle = (near + far) / 2
+            near, far = (middle, far) if apart(middle) < enough else (near, middle)
+        found.append(low + width * far)
+    return found[0], found[1]
+
+
+@lru_cache(maxsize=64)
+def _subset_means(means: bytes, counts: bytes, resamples: int, error: float) -> Interval | None:
+    """Quantiles of the means of subsets; ``None`` where units are too few for so small an error.
+
+    A subset's mean is above a value as often as a sign-flip test that differences from it are symmetric
+    about 0 has patterns: what such a test rejects is outside.
+    """
+    m, c = np.frombuffer(means), np.frombuffer(counts)
+    n = len(m)
+    if n >= POOLED_FROM:
+        return None  # with so many, the bootstrap says the same
+    if n <= EXACT_FLIPS:
+        found = all_sums(m * c)[1:] / all_sums(c)[1:]
+        at = int(error * 2 ** (n - 1) + 1e-9)
+    else:
+        subsets = 2 * resamples + 1
+        sums, weights = (np.concatenate(list(chosen_sums(x, subsets))) for x in (m * c, c))
+        sums, weights = (np.concatenate([x, total - x]) for x, total in ((sums, m @ c), (weights, c.sum())))
+        found = sums[weights > 0] / weights[weights > 0]
+        at = int(error * (1 + subsets) + 1e-9)
+    if not at:
+        return None
+    found = np.partition(found, [at - 1, len(found) - at])
+    return Interval(float(found[at - 1]), float(found[-at]), BOOTSTRAP)
+
+
+def _between(low: float, high: float, share: Interval) -> Interval:
+    """The interval of the mean of two values, from that of the share of the higher one."""
+
+    def at(part: float) -> float:
+        # Rounding may lead past the end.
+        return min(high, max(low, low + (high - low) * part))
+
+    return share._replace(low=at(share.low), high=at(share.high))
+
+
+@lru_cache(maxsize=64)
+def _bootstrap_t(means: bytes, counts: bytes, resamples: int, tail: float) -> Interval:
+    """Cached, as an operator, its only team and its only slot have the same returns."""
+    c = np.frombuffer(counts)
+    m = np.frombuffer(means)
+    n = len(m)
+    mean = float(m @ c / c.sum())
+    # Each unit's part in the error of the mean, a ratio of sums where units differ in episodes.
+    e = (m - mean) * c
+    size = float(np.abs(e).max())
+    e = e / size
+    columns = np.stack([e, c, e * e, e * c, c * c], axis=1)
+    if n < POOLED_FROM:
+        draws = unit_counts(n, resamples)
+    else:
+        near = np.floor((m - m[0]) / (_NEARLY * float(m.std())))
+        pool = np.unique(np.stack([near, c]), axis=1, return_inverse=True)[1].ravel()
+        sizes = np.bincount(pool)
+        columns = np.stack([np.bincount(pool, weights=column) / sizes for column in columns.T], axis=1)
+        draws = _pool_counts(sizes, resamples)
+    drawn = np.concatenate([_times(w, columns) for w in draws])
+    shift = drawn[:, 0] / drawn[:, 1]
+    squares = drawn[:, 2] - 2 * shift * drawn[:, 3] + shift * shift * drawn[:, 4]
+    correction = math.sqrt(n / (n - 1))
+    error = correction * math.sqrt(float(e @ e)) / float(c.sum())
+    errors = correction * np.sqrt(np.maximum(squares, 0.0)) / drawn[:, 1]
+    t = shift / np.maximum(errors, LEAST_ERROR * error)
+    low, high = np.quantile(t, [tail, 1 - tail])
+    step = error * size
+    return Interval(mean - max(float(high), 0.0) * step, mean - min(float(low), 0.0) * step, BOOTSTRAP)
+
+
+def paired_interval(
+    differences: Sequence[float] | Floats,
+    units: Units = None,
+    *,
+    resamples: int = RESAMPLES,
+    confidence: float = CONFIDENCE,
+    least: int = MIN_INTERVAL,
+) -> Interval | None:
+    """Interval of a mean difference of two sides.
+
+    Where differences are -c, 0 or c and some are 0, the adjusted Wald interval of paired shares is given: it
+    counts a unit more on each side than was seen, and holds where outcomes on one side are to come, too.
+    Else that of :func:`mean_interval`; where differences look normal (:func:`looks_normal`), with the
+    bootstrap-t at its nominal level, as there are no tails then that resamples know little of.
+
+    Source:
+        Bonett & Price, "Adjusted Wald Confidence Interval for a Difference of Binomial
+        Proportions Based on Paired Data", J. Educ. Behav. Statistics 37 (2012).
+    """
+    d, counts = unit_means(differences, units)
+    size = step_of(d)
+    even = len(counts) > 0 and counts.min() == counts.max()
+    if size is None or len(d) < least or d.min() == d.max() or d.all() or not even:
+        at_level = even and confidence <= CONFIDENCE and looks_normal(d)
+        return _joined(d, counts, resamples, confidence, least, None, 1.0 if at_level else TAIL_SHARE)
+    n = len(d)
+    ahead = (np.count_nonzero(d > 0) + 1) / (n + 2)
+    behind = (np.count_nonzero(d < 0) + 1) / (n + 2)
+    z = normal_quantile((1 + confidence) / 2)
+    half = z * math.sqrt((ahead + behind - (ahead - behind) ** 2) / (n + 2))
+    middle = ahead - behind
+    return Interval(float(size * (middle - half)), float(size * (middle + half)), PAIRED_SHARES)
+
+
+def looks_normal(x: Floats, level: float = LOOKS_NORMAL) -> bool:
+    """Whether nothing in a sample speaks against a normal distribution; never of fewer than five values.
+
+    Source:
+        Shapiro & Francia, "An Approximate Analysis of Variance Test for Normality", JASA 67 (1972), with
+        the p-value of Royston, "A Pocket-Calculator Algorithm for the Shapiro-Francia Test for
+        Non-Normality", Statistics in Medicine 12 (1993).
+    """
+    n = len(x)
+    spread = float(x.std()) if n else 0.0
+    if n < MIN_NORMAL or spread <= 1e-12 * float(np.abs(x).max()):
+        return False
+    scores = _normal_scores(n)
+    straight = float(np.sort(x - x.mean()) @ scores / spread) ** 2 / (n * float(scores @ scores))
+    u = math.log(n)
+    v = math.log(u)
+    expected = -1.2725 + 1.0521 * (v - u)
+    z = (math.log(max(1 - straight, 1e-300)) - expected) / (1.0308 - 0.26758 * (v + 2 / u))
+    return normal_cdf(-z) > level
+
+
+@lru_cache(maxsize=16)
+def _normal_scores(n: int) -> Floats:
+    """About what the ordered values of a standard normal sample are expected to be (Blom 1958)."""
+    return np.array([normal_quantile((i - 0.375) / (n + 0.25)) for i in range(1, n + 1)])
+
+
+def unit_means(values: Sequence[float] | Floats, units: Units = None) -> tuple[Floats, Floats]:
+    """The mean of each unit's values, and how many they are."""
+    x = np.asarray(values, dtype=np.float64)
+    unit_of = np.arange(len(x)) if units is None else np.asarray(units, dtype=np.int64)
+    counts = np.bincount(unit_of).astype(np.float64)
+    return np.bincount(unit_of, weights=x) / counts, counts
+
+
+def step_of(differences: Floats) -> float | None:
+    """c where every difference is -c, 0 or c (not all of them 0), else ``None``."""
+    sizes = np.abs(differences[differences != 0])
+    if not len(sizes) or sizes.max() - sizes.min() > 1e-9 * sizes.max():
+        return None
+    return float(sizes.max())
+
+
+def iqm_interval(
+    values: Sequence[float] | Floats,
+    units: Units = None,
+    *,
+    resamples: int = RESAMPLES,
+    least: int = MIN_INTERVAL,
+) -> Interval | None:
+    """95 % interval of an interquartile mean.
+
+    By the expanded percentile bootstrap: whole units are drawn with replacement, their
+    values pooled, and the percentiles moved outwards by what Student's t asks for with few
+    units. Where the sample has two values it is no narrower than the exact interval of their
+    share, carried over: the IQM rises with it.
+
+    Args:
+        values: One per episode.
+        units: For each value the number of its unit, as of :func:`mean_interval`.
+        resamples: How many bootstrap samples.
+        least: Units that it takes, at least.
+
+    Returns:
+        The interval, or ``None`` with fewer than ``least`` units or where resamples
+        do not differ (the middle half is equal).
+
+    Source:
+        Hesterberg, "What Teachers Should Know About the Bootstrap", The American
+        Statistician 69 (2015), section 5.3.
+    """
+    x = np.asarray(values, dtype=np.float64)
+    unit_of = np.arange(len(x)) if units is None else np.asarray(units, dtype=np.int64)
+    n = int(unit_of.max()) + 1 if len(x) else 0
+    if n < least or x.min() == x.max():
+        return None
+    low, high = float(x.min()), float(x.max())
+    order = np.argsort(x, kind="stable")
+    ends = _expanded_percentiles(x[order].tobytes(), unit_of[order].astype(np.int64).tobytes(), resamples)
+    if n == len(x) and bool(np.isin(x, (low, high)).all()):
+        share = share_interval(int(np.count_nonzero(x == high)), n)
+        assert share is not None
+        part = _between(low, high, middle_half(share))
+        ends = ends._replace(low=min(ends.low, part.low), high=max(ends.high, part.high))
+    return ends if ends.high - ends.low > 1e-12 * max(abs(low), abs(high)) else None
+
+
+def middle_half(share: Interval) -> Interval:
+    """What of the middle half is above, where the share of all that is above lies within an interval."""
+    low, high = (min(1.0, max(0.0, 2 * end - 0.5)) for end in share[:2])
+    return share._replace(low=low, high=high)
+
+
+@lru_cache(maxsize=64)
+def _expanded_percentiles(values: bytes, units: bytes, resamples: int) -> Interval:
+    x, unit_of = np.frombuffer(values), np.frombuffer(units, dtype=np.int64)
+    # Units are numbered by their lowest value: the seeds' order is no part of the result.
+    _, first, unit_of = np.unique(unit_of, return_index=True, return_inverse=True)
+    unit_of = np.argsort(np.argsort(first, kind="stable"))[unit_of]
+    n = len(first)
+    draws = unit_counts(n, resamples)
+    if n >= POOLED_FROM and n == len(x):
+        low, lower, upper, high = np.quantile(x, [0.05, 0.25, 0.75, 0.95])
+        if upper > lower:
+            # What lies beyond is cut off in every resample; only how much it is counts.
+            near = np.floor(np.clip(x, low, high) / (_NEARLY / 2 * (upper - lower)))
+            pool = np.unique(near, return_inverse=True)[1]
+            sizes = np.bincount(pool)
+            x, unit_of = np.bincount(pool, weights=x) / sizes, np.arange(len(sizes))
+            draws = _pool_counts(sizes, resamples)
+    estimates = np.concatenate([iqms(x, unit_of, w) for w in draws])
+    tail = expanded_tail(n, n - 1)
+    low, high = np.quantile(estimates, [tail, 1 - tail])
+    return Interval(float(low), float(high), PERCENTILE)
+
+
+def expanded_tail(n: int, freedom: int) -> float:
+    """The share below a percentile interval's lower end, so that it holds what few units leave open.
+
+    Args:
+        n: Units that are drawn from.
+        freedom: Degrees of freedom that their spread is known by.
+
+    Source:
+        Hesterberg 2015, section 5.3.
+    """
+    return normal_cdf(-math.sqrt(n / (n - 1)) * student_quantile(freedom, (1 + CONFIDENCE) / 2))
+
+
+def unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.integer]]:
+    """How often each of ``n`` units is drawn: (rows, n), a chunk at a time."""
+    if n < POOLED_FROM:
+        yield _kept_counts(n, resamples)
+    else:
+        yield from _unit_counts(n, resamples)
+
+
+@lru_cache(maxsize=2)
+def _kept_counts(n: int, resamples: int) -> NDArray[np.uint8]:
+    # A byte holds them: of up to 255 units none is drawn more often, of more none ever is.
+    kept = np.empty((resamples, n), np.uint8)
+    done = 0
+    for drawn in _unit_counts(n, resamples):
+        kept[done : done + len(drawn)] = drawn
+        done += len(drawn)
+    return kept
+
+
+def _unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
+    rng = np.random.default_rng(SEED)
+    for part in _blocks(resamples, AT_ONCE // n):
+        size = part.stop - part.start
+        drawn = rng.integers(n, size=(size, n)) + np.arange(size)[:, None] * n
+        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n)
+
+
+def _pool_counts(sizes: NDArray[np.int64], resamples: int) -> Iterator[NDArray[np.int64]]:
+    """How many units are drawn from each pool, in all as many as there are: (rows, pools)."""
+    rng = np.random.default_rng(SEED)
+    n = int(sizes.sum())
+    for part in _blocks(resamples, CHUNK // len(sizes)):
+        yield rng.multinomial(n, sizes / n, size=part.stop - part.start)
+
+
+def _blocks(rows: int, most: int) -> Iterator[slice[int, int, None]]:
+    """So many rows in blocks of at most so many, or of one."""
+    step = max(1, most)
+    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+
+def _times(drawn: NDArray[np.integer], columns: Floats) -> Floats:
+    """Sums of what is drawn: (rows, units) times (units, at least two columns)."""
+    found = np.empty((len(drawn), columns.shape[1]))
+    for part in _blocks(len(drawn), AT_ONCE // columns.size):
+        np.matmul(drawn[part].astype(np.float64), columns, out=found[part])
+    return found
+
+
+def iqms(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.integer]) -> Floats:
+    """The IQM of each bootstrap sample; ``x`` ascending, ``drawn`` counts by unit."""
+    each = len(unit_of) == drawn.shape[1] and bool((unit_of == np.arange(len(unit_of))).all())
+    columns = np.stack([x, np.ones_like(x)], axis=1)
+    found = np.empty(len(drawn))
+    for part in _blocks(len(drawn), AT_ONCE // columns.size):
+        of_value = drawn[part] if each else drawn[part][:, unit_of]
+        reached = np.cumsum(of_value, axis=1, dtype=np.int32)
+        total = reached[:, -1:].copy()
+        cut = total // 4
+        np.clip(reached, cut, total - cut, out=reached)
+        weights = np.empty(reached.shape)
+        np.subtract(reached[:, :1], cut, out=weights[:, :1])
+        np.subtract(reached[:, 1:], reached[:, :-1], out=weights[:, 1:])
+        sums = weights @ columns
+        found[part] = sums[:, 0] / sums[:, 1]
+    # Rounding may lead past the values.
+    return np.clip(found, x[0], x[-1])

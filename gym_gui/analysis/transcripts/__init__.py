@@ -1,0 +1,1 @@
+"""What an agent saw, thought and did, decision by decision."""

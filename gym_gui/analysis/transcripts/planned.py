@@ -1,0 +1,65 @@
+"""The course of a plan, as the row of its decision says it (``planned``): what it earns, and its controls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gym_gui.analysis.words import wording
+from gym_gui.core.record_fields import items, mapping, number
+
+_MOST = 64
+"""Points in time, and lines, that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Where a plan leads, at some of its steps.
+
+    Attributes:
+        steps: How many steps of the environment ahead they are.
+        earned: Return that is expected by then, of the plan and of others beside it, by their names.
+        beyond: What these are worth more behind their end, where they are.
+        controls: Its actions there, number by number: each has as many values as there are ``steps``.
+    """
+
+    steps: tuple[float, ...]
+    earned: Mapping[str, tuple[float, ...]] = field(default_factory=dict[str, tuple[float, ...]])
+    beyond: Mapping[str, float] = field(default_factory=dict[str, float])
+    controls: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What it and the others are expected to earn to their end, a line each."""
+        return "\n".join(self._line(name, line[-1]) for name, line in self.earned.items())
+
+    def _line(self, name: str, earned: float) -> str:
+        more = self.beyond.get(name)
+        beyond = f", and {wording.number(more)} for what lies beyond" if more is not None else ""
+        return f"{name}: {wording.number(earned)} in {wording.count(round(self.steps[-1]), 'step')}{beyond}"
+
+
+def planned_of(given: Any) -> Planned | None:
+    """What a row says under its name; ``None`` where it says nothing that can be drawn."""
+    course = mapping(given) or {}
+    steps = _numbers(course.get("steps"))
+    if len(steps) < 2:
+        return None
+    beyond = [(str(name), number(more)) for name, more in (mapping(course.get("beyond")) or {}).items()]
+    earned = [(str(name), _numbers(line)) for name, line in (mapping(course.get("earned")) or {}).items()]
+    controls = [_numbers(line) for line in items(course.get("controls")) or ()]
+    found = Planned(
+        steps,
+        {name: line for name, line in earned[:_MOST] if len(line) == len(steps)},
+        {name: more for name, more in beyond[:_MOST] if more is not None},
+        tuple(line for line in controls[:_MOST] if len(line) == len(steps)),
+    )
+    return found if found.earned or found.controls else None
+
+
+def _numbers(given: Any) -> tuple[float, ...]:
+    """All of them; none where one is no number, or they are too many."""
+    found = [number(each) for each in items(given) or ()]
+    whole = [each for each in found if each is not None]
+    return tuple(whole) if len(whole) == len(found) <= _MOST else ()

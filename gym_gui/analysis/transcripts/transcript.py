@@ -1,0 +1,197 @@
+"""What language models were asked and answered, and what others told of decisions, beside what was played.
+
+``calls.jsonl`` has the calls, ``steps.jsonl`` what became of them, and what was told: thoughts of programs,
+scores of actions. Both may have gigabytes: only the place of each turn is kept, and an episode's turns are
+read when they are wanted.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from gym_gui.analysis.records.jsonl import rows_at
+from gym_gui.analysis.records.reader import OperatorRun
+from gym_gui.analysis.transcripts.decision_rows import TOLD, tells_more
+from gym_gui.analysis.transcripts.turn import Turn, turn_of, with_row
+from gym_gui.analysis.words import wording
+from gym_gui.core.errors import RunFormatError
+from gym_gui.core.record_fields import count, text
+
+
+class _Index(NamedTuple):
+    """Where the turns of an operator stand, and what can be asked for."""
+
+    episodes: dict[int, array[int]]
+    decided: dict[int, array[int]]
+    agents: dict[str, int]
+    calls: int
+    decisions: int
+
+
+class Transcript:
+    """The turns of one operator of a run, also while the run is on (as it was when first asked).
+
+    Args:
+        operator: Its part of the run folder.
+    """
+
+    def __init__(self, operator: OperatorRun) -> None:
+        self.operator = operator
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """Agents that made calls or told more of their decisions."""
+        return tuple(self._index.agents)
+
+    @property
+    def episodes(self) -> tuple[int, ...]:
+        """Episodes with turns, in ascending order."""
+        return tuple(sorted(self._index.episodes.keys() | self._index.decided.keys()))
+
+    def __len__(self) -> int:
+        """Turns in all."""
+        return self.calls + self.decisions
+
+    @property
+    def calls(self) -> int:
+        """Calls to models."""
+        return self._index.calls
+
+    @property
+    def decisions(self) -> int:
+        """Decisions, without a call, of which more was told."""
+        return self._index.decisions
+
+    def turns(
+        self, episode: int | None = None, agent: str = "", *, failed: bool = False, words: str = ""
+    ) -> Iterator[Turn]:
+        """Turns by episode, step, agent and attempt; read one episode at a time.
+
+        Args:
+            episode: Only those of this episode.
+            agent: Only those of this agent.
+            failed: Only those without a usable reply.
+            words: Only those in whose prompt, reply or other words this stands.
+
+        Raises:
+            RunFormatError: A row is damaged.
+        """
+        for index in self.episodes if episode is None else (episode,):
+            for turn in self._episode(index):
+                if agent and turn.agent != agent:
+                    continue
+                if (failed and not turn.failed) or (words and not turn.contains(words)):
+                    continue
+                yield turn
+
+    def _episode(self, index: int) -> list[Turn]:
+        order = {agent: i for i, agent in enumerate(self._index.agents)}
+        turns = [*self._calls_of(index), *self._decisions_of(index)]
+        turns.sort(key=lambda t: (t.step, order.get(t.agent, 0), t.attempt))
+        return turns
+
+    def _decisions_of(self, index: int) -> Iterator[Turn]:
+        slots = self._seats.get(index, {})
+        for row in rows_at(self.operator.path / "steps.jsonl", self._index.decided.get(index, ())):
+            turn = turn_of(row)
+            slot = slots.get(turn.agent, turn.agent)
+            yield self._worded(replace(turn, slot=slot))
+
+    def _calls_of(self, index: int) -> list[Turn]:
+        offsets = self._index.episodes.get(index, ())
+        turns = [turn_of(row) for row in rows_at(self.operator.path / "calls.jsonl", offsets)]
+        # Of one attempt they stay as they came: what came last is the answer, unless the row says another;
+        # the others led to it (a dialogue, notes for itself), and nobody refused them.
+        turns.sort(key=lambda t: (t.step, t.attempt))
+        rows, slots = self._played(index), self._seats.get(index, {})
+        attempts = {(t.step, t.agent): t.attempt for t in turns}
+        ends = {(t.step, t.agent, t.attempt): i for i, t in enumerate(turns)}
+        refs = {(t.step, t.agent, t.attempt, t.ref): i for i, t in enumerate(turns)}
+        for (step, agent), row in rows.items():
+            # Of several replies to one question, the row says which was played.
+            key = step, agent, attempts.get((step, agent), 0)
+            ends[key] = refs.get((*key, str(row.get("call_ref"))), ends.get(key, -1))
+        found: list[Turn] = []
+        for i, t in enumerate(turns):
+            last = t.attempt == attempts[t.step, t.agent]
+            answers = i == ends[t.step, t.agent, t.attempt]
+            slot, row = slots.get(t.agent, t.agent), rows.get((t.step, t.agent))
+            if row is not None and last and answers:
+                joined = with_row(t, row)
+                found.append(self._worded(replace(joined, slot=slot)))
+            else:
+                found.append(replace(t, slot=slot, refused=answers and not last))
+        return found
+
+    def _worded(self, turn: Turn) -> Turn:
+        """With the action in words: those of its row, else those that all actions of the slot have."""
+        if turn.word:
+            return turn
+        words, number = self.operator.actions.get(turn.slot, ()), count(turn.action)
+        known = number is not None and number < len(words)
+        return replace(turn, word=words[number]) if number is not None and known else turn
+
+    def _played(self, index: int) -> dict[tuple[int, str], dict[str, Any]]:
+        """Rows of an episode's decisions by step and agent."""
+        rows = rows_at(self.operator.path / "steps.jsonl", self._steps.get(index, ()))
+        return {(count(row.get("step_index")) or 0, str(row.get("agent_id"))): row for row in rows}
+
+    @cached_property
+    def _index(self) -> _Index:
+        episodes: dict[int, array[int]] = {}
+        decided: dict[int, array[int]] = {}
+        agents: dict[str, int] = {}
+        calls = decisions = 0
+        for line in self.operator.call_lines():
+            index = count(line.value.get("episode"))
+            if index is None:  # a worker of somebody's own may record calls that belong nowhere
+                continue
+            episodes.setdefault(index, array("q")).append(line.start)
+            agent = text(line.value.get("agent")) or ""
+            agents[agent] = agents.get(agent, 0) + 1
+            calls += 1
+        for line in self.operator.step_lines(having=TOLD):
+            index = count(line.value.get("episode_index"))
+            if index is None or not tells_more(line.value):
+                continue
+            decided.setdefault(index, array("q")).append(line.start)
+            agent = text(line.value.get("agent_id")) or ""
+            agents[agent] = agents.get(agent, 0) + 1
+            decisions += 1
+        return _Index(episodes, decided, agents, calls, decisions)
+
+    @cached_property
+    def _steps(self) -> dict[int, array[int]]:
+        """Where rows stand that say what became of calls, by episode."""
+        found: dict[int, array[int]] = {}
+        agents = self._index.agents
+        for line in self.operator.step_lines() if self.calls else ():
+            index = count(line.value.get("episode_index"))
+            if index is None:
+                raise RunFormatError(line.where, "'episode_index' is missing")
+            if line.value.get("agent_id") in agents:
+                found.setdefault(index, array("q")).append(line.start)
+        return found
+
+    @cached_property
+    def _seats(self) -> dict[int, dict[str, str]]:
+        """Slot by seat, of episodes in which they are not the same."""
+        found: dict[int, dict[str, str]] = {}
+        for episode in self.operator.episodes():
+            slots = {seat: agent.slot for seat, agent in episode.agents.items()}
+            if any(seat != slot for seat, slot in slots.items()):
+                found[episode.episode_index] = slots
+        return found
+
+
+def told(transcripts: Iterable[Transcript]) -> str:
+    """What they have, in words: ``12 calls to models, 40 decisions``; empty where nothing."""
+    found = list(transcripts)
+    calls, decisions = sum(t.calls for t in found), sum(t.decisions for t in found)
+    parts = [f"{wording.count(calls, 'call')} to models" if calls else ""]
+    parts.append(wording.count(decisions, "decision") if decisions else "")
+    return ", ".join(filter(None, parts))

@@ -1,0 +1,1 @@
+"""Findings in sentences, numbers as people read them, and what marks them up."""

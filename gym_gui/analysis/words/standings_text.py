@@ -1,0 +1,113 @@
+"""A tournament in words and as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gym_gui.analysis.findings.standings import Payoff, SeatWorth, Standing, Standings
+from gym_gui.analysis.statistics.summary_numbers import Estimate
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.plain_columns import Column, wanted_of
+from gym_gui.analysis.words.wording import whole
+
+_LEGEND = (
+    "Rating: Bradley-Terry with draws (Davidson) and seats, 400 points are odds of ten to one. "
+    "Intervals: 95 %, by seed. Points: 1 for a win, ½ for a draw."
+)
+NAME = "Policy"
+"""Heading of the column of names."""
+
+
+COLUMNS: tuple[Column[Standing], ...] = (
+    Column("Rank", lambda s: rank(s), lambda rows: _ranked(rows)),
+    Column(NAME, lambda s: s.policy, words=True),
+    Column("Kind", lambda s: s.kind, words=True),
+    Column("Rating [95 %]", lambda s: rating(s)),
+    Column("Points [95 %]", lambda s: made(s.points)),
+    Column("Won-drawn-lost", lambda s: f"{whole(s.wins)}-{whole(s.draws)}-{whole(s.losses)}"),
+    Column("Failed", lambda s: f"{whole(s.failed)}", lambda rows: any(s.failed for s in rows)),
+    Column("Nash", lambda s: wording.percent(s.nash), lambda rows: any(s.nash is not None for s in rows)),
+    Column(
+        "\N{GREEK SMALL LETTER ALPHA}-rank",
+        lambda s: wording.percent(s.alpha_rank),
+        lambda rows: any(s.alpha_rank is not None for s in rows),
+    ),
+    Column(
+        "OpenSkill",
+        lambda s: wording.number(s.openskill, 1),
+        lambda rows: any(s.openskill is not None for s in rows),
+    ),
+)
+
+
+def rating_legend(policies: Sequence[Standing]) -> str:
+    """What ratings, points and, where there are some, ranks are."""
+    return f"{_LEGEND} In brackets: what a rank may be." if _ranked(policies) else _LEGEND
+
+
+def _ranked(policies: Sequence[Standing]) -> bool:
+    return any(each.ranks is not None for each in policies)
+
+
+def columns_of(policies: Sequence[Standing]) -> list[Column[Standing]]:
+    """The columns that say something."""
+    return wanted_of(COLUMNS, policies)
+
+
+def rank(standing: Standing) -> str:
+    """``2 (1-3)``: its rank, and what it may be; nothing where its games do not say that."""
+    if standing.ranks is None:
+        return "-"
+    best, worst = standing.ranks.best, standing.ranks.worst
+    return str(standing.rank) if best == worst else f"{standing.rank} ({best}-{worst})"
+
+
+def rating(standing: Standing) -> str:
+    """A rating in whole points, with its interval or with why there is none."""
+    e = standing.rating
+    if e.value is None:
+        return f"({e.note})" if e.note else "-"
+    value = wording.number(e.value, 0)
+    if e.low is None or e.high is None:
+        return f"{value} ({standing.note or e.note})"
+    return f"{value} {wording.interval(e.low, e.high, 0)}"
+
+
+def made(e: Estimate) -> str:
+    """Points of a game in per cent."""
+    if e.value is None:
+        return "-"
+    if e.low is None or e.high is None:
+        return wording.percent(e.value)
+    return f"{wording.percent(e.value)} [{100 * e.low:.0f}, {100 * e.high:.0f}]"
+
+
+def pair_sentence(payoff: Payoff) -> str:
+    """Who has made how much of the points of two."""
+    counts = f"{whole(payoff.wins)} won, {whole(payoff.draws)} drawn, {whole(payoff.losses)} lost"
+    why = f" ({payoff.points.note})" if payoff.points.low is None and payoff.points.note else ""
+    return f"{payoff.first} against {payoff.second}: {made(payoff.points)} of the points{why}; {counts}."
+
+
+def seat_sentence(seat: SeatWorth, among: int) -> str:
+    """What a seat is worth."""
+    e = seat.advantage
+    worth = "" if e.value is None else f", {wording.number(e.value, 0)} points of a rating"
+    if e.low is not None:
+        worth += f" {wording.interval(e.low, e.high, 0)}"
+    return f"{seat.called}: {made(seat.points)} of the points{worth} beside the mean of the {among} seats."
+
+
+def played_words(standings: Standings) -> str:
+    """How much was played."""
+    return (
+        f"{whole(len(standings.policies))} policies, "
+        f"{wording.count(standings.games, 'game')} on {wording.count(standings.seeds, 'seed')}, "
+        f"{standings.schedule}"
+    )
+
+
+def seat_lines(standings: Standings) -> Iterator[str]:
+    """What the first seat is worth; of more than two, each."""
+    shown = standings.seats[:1] if len(standings.seats) == 2 else standings.seats
+    yield from (seat_sentence(seat, len(standings.seats)) for seat in shown)

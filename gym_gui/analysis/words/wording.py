@@ -1,0 +1,329 @@
+"""Numbers and verdicts as a person reads them.
+
+Every number that results show is written here. A :class:`Locale` says how; what is not told one is written
+as :func:`written_as` says, else as in :data:`C`, in ASCII: any terminal can show it. Files hold numbers
+themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gym_gui.analysis.findings.summary import Calls, Decisions
+    from gym_gui.analysis.statistics.summary_numbers import Estimate, Share
+
+
+@dataclass(frozen=True, slots=True)
+class Locale:
+    """How numbers are written.
+
+    Attributes:
+        point: Before the decimals.
+        group: Between thousands.
+        none: Where there is no number.
+        micro: The prefix of a millionth.
+        minus: Before what is less than nothing.
+    """
+
+    point: str = "."
+    group: str = ","
+    none: str = "-"
+    micro: str = "u"
+    minus: str = "-"
+
+    def write(self, number: str) -> str:
+        """A number that Python wrote."""
+        return number.translate({ord("."): self.point, ord(","): self.group, ord("-"): self.minus})
+
+
+C = Locale()
+SCREEN = Locale(none="–", micro="µ", minus="\N{MINUS SIGN}")  # noqa: RUF001  # the dash of an empty cell
+"""Where every character can be shown."""
+_written: ContextVar[Locale] = ContextVar("written", default=C)
+
+
+@contextmanager
+def written_as(locale: Locale) -> Generator[None]:
+    """Write numbers so, in sentences too, wherever nothing else is said: for what a person reads at once."""
+    token = _written.set(locale)
+    try:
+        yield
+    finally:
+        _written.reset(token)
+
+
+def written(text: str) -> str:
+    """A number that Python wrote, with the marks of :func:`written_as`."""
+    return _written.get().write(text)
+
+
+def whole(n: float) -> str:
+    """``3,512``, for a sentence."""
+    return number(n, 0)
+
+
+def decimals(*values: float | None) -> int:
+    """Digits after the point that fit numbers of this size: about three that matter."""
+    size = max((abs(v) for v in values if v is not None), default=0.0)
+    for limit, digits in ((1000, 0), (10, 1), (1, 2), (0.001, 3)):
+        if size >= limit:
+            return digits
+    return 0 if size == 0 else 6
+
+
+def number(value: float | None, digits: int | None = None, locale: Locale | None = None) -> str:
+    """A number, a dash for none."""
+    locale = locale or _written.get()
+    if value is None:
+        return locale.none
+    text = f"{value:,.{decimals(value) if digits is None else digits}f}"
+    return locale.write(text.removeprefix("-") if not text.strip("-0.") else text)
+
+
+def steps_in_words(steps: float, locale: Locale | None = None) -> str:
+    """``800``, ``1,500``, ``12k``, ``1.25M``."""
+    locale = locale or _written.get()
+    if steps < 10_000:
+        return locale.write(f"{steps:,.0f}")
+    size, letter = (1e6, "M") if steps >= 999_500 else (1e3, "k")
+    number = steps / size
+    return locale.write(f"{number:.3g}{letter}" if number < 1000 else f"{number:,.0f}{letter}")
+
+
+def interval(
+    low: float | None, high: float | None, digits: int | None = None, locale: Locale | None = None
+) -> str:
+    """``[low, high]``, a dash for none."""
+    locale = locale or _written.get()
+    if low is None or high is None:
+        return locale.none
+    digits = decimals(low, high) if digits is None else digits
+    comma = "," if locale.point != "," else ";"
+    return f"[{number(low, digits, locale)}{comma} {number(high, digits, locale)}]"
+
+
+def estimate(e: Estimate, locale: Locale | None = None) -> str:
+    """``12.3 [10.1, 14.5]``; ``12.3 (all 20 equal)``; the number alone where there is no interval."""
+    locale = locale or _written.get()
+    digits = decimals(e.value, e.low, e.high)
+    value = number(e.value, digits, locale)
+    if e.note.endswith("equal"):
+        return f"{value} ({e.note})"
+    if e.low is None or e.high is None:
+        return value
+    return f"{value} {interval(e.low, e.high, digits, locale)}"
+
+
+def estimate_or_why(e: Estimate, locale: Locale | None = None) -> str:
+    """The number with its interval, or with why there is none: ``12.3 (3 ep.)``."""
+    locale = locale or _written.get()
+    if e.value is None or e.low is not None:
+        return estimate(e, locale)
+    value = number(e.value, locale=locale)
+    return f"{value} ({e.note.replace('episodes', 'ep.')})" if e.note else value
+
+
+def percent(value: float | None, locale: Locale | None = None) -> str:
+    """A share in per cent; never 0 % or 100 % unless it is exactly that."""
+    locale = locale or _written.get()
+    if value is None:
+        return locale.none
+    if 0 < value < 0.001:
+        return locale.write("<0.1 %")
+    if 0.999 < value < 1:
+        return locale.write(">99.9 %")
+    whole = round(100 * value)
+    return locale.write(f"{100 * value:.1f} %" if whole in (0, 100) and 0 < value < 1 else f"{whole} %")
+
+
+def share(s: Share | None, locale: Locale | None = None) -> str:
+    """``34/40 (85 % [71, 93])``."""
+    locale = locale or _written.get()
+    if s is None or s.value is None or s.low is None or s.high is None:
+        return locale.none
+    return f"{s.hits}/{s.n} ({percent(s.value, locale)} [{100 * s.low:.0f}, {100 * s.high:.0f}])"
+
+
+def not_ruled_out(n: int, what: str, unseen: float | None, mean: float) -> str:
+    """``20 seeds cannot rule out something rarer than about 1 in 7; a loss of more than 62 there …``.
+
+    Args:
+        n: Independent units that were seen.
+        what: What they are called, one of them.
+        unseen: Largest share of units that may hold what none of them showed.
+        mean: The mean difference that was seen: what it takes on these units to turn it around.
+    """
+    if not unseen or not math.isfinite(mean):
+        return ""
+    rarer = f"{count(n, what)} cannot rule out something rarer than about 1 in {number(1 / unseen, 0)}"
+    loss = number(abs(mean) * (1 - unseen) / unseen)
+    return f"{rarer}; a loss of more than {loss} there would reverse this"
+
+
+def p_value(p: float) -> str:
+    """``p = 0.012``."""
+    said = "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
+    return written(said)
+
+
+def milliseconds(ms: float | None, locale: Locale | None = None) -> str:
+    """A latency in the unit that suits it."""
+    locale = locale or _written.get()
+    if ms is None:
+        return locale.none
+    if ms >= 1000:
+        return locale.write(f"{ms / 1000:.1f} s")
+    if ms >= 0.1:
+        return locale.write(f"{ms:.0f} ms" if ms >= 10 else f"{ms:.1f} ms")
+    return f"{ms * 1000:.0f} {locale.micro}s"
+
+
+def duration(seconds: float | None, locale: Locale | None = None, *, rough: bool = False) -> str:
+    """A span of time: ``8 s``, ``1 min 24 s``, ``2 h 5 min``, ``3 d 4 h``; a dash for none.
+
+    Args:
+        seconds: How long.
+        locale: How numbers are written.
+        rough: For what is only estimated: seconds are left out where there are minutes.
+    """
+    locale = locale or _written.get()
+    if seconds is None or not math.isfinite(seconds):
+        return locale.none
+    whole = max(round(seconds), 0)
+    if rough and whole >= 90:
+        whole = 60 * round(seconds / 60)
+    if whole < (90 if rough else 60):
+        return f"{whole} s"
+    if whole < 3600:
+        return _two_units(whole, 60, "min", 1, "s")
+    if whole < 86_400:
+        return _two_units(whole, 3600, "h", 60, "min")
+    return _two_units(whole, 86_400, "d", 3600, "h")
+
+
+def moment(when: datetime | None, *, brief: bool = False) -> str:
+    """When something was: ``today 14:03``, ``yesterday 09:12``, ``12 Jul 14:03``, ``12 Jul 2024``.
+
+    Args:
+        when: With its time zone; empty for none.
+        brief: The day alone where it is not today: ``yesterday``, ``Monday``, ``12 Jul 2026``.
+    """
+    if when is None:
+        return ""
+    local, now = when.astimezone(), datetime.now().astimezone()
+    days = (now.date() - local.date()).days
+    if days == 0:
+        return f"today {local:%H:%M}"
+    if days == 1:
+        return "yesterday" if brief else f"yesterday {local:%H:%M}"
+    if brief:
+        return f"{local:%A}" if 1 < days < 7 else f"{local.day} {local:%b %Y}"
+    return f"{local.day} {local:%b %H:%M}" if local.year == now.year else f"{local.day} {local:%b %Y}"
+
+
+def _two_units(whole: int, large: int, large_word: str, small: int, small_word: str) -> str:
+    first, rest = divmod(whole, large)
+    second = rest // small
+    return f"{first} {large_word} {second} {small_word}" if second else f"{first} {large_word}"
+
+
+def dollars(usd: float | None, locale: Locale | None = None) -> str:
+    """A price; never $0.00 unless it is nothing."""
+    locale = locale or _written.get()
+    if usd is None:
+        return "unknown"
+    if usd == 0:
+        return "$0"
+    if usd < 0.0001:
+        return locale.write("<$0.0001")
+    return locale.write(f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}")
+
+
+def price(calls: Calls | None, locale: Locale | None = None) -> str:
+    """What calls cost: ``$0.0123``, ``at least $0.0123`` where some prices are not known, ``unknown``."""
+    locale = locale or _written.get()
+    if calls is None:
+        return locale.none
+    known, unsure = dollars(calls.usd, locale), calls.unpriced or calls.unsure
+    return f"at least {known}" if unsure and calls.usd is not None else known
+
+
+def calls(c: Calls | None) -> str:
+    """What is to be known of calls that were not simply answered and paid; empty where all were."""
+    if c is None:
+        return ""
+    parts = [
+        f"{whole(c.failed)} without a reply" if c.failed else "",
+        f"{whole(c.replayed)} replayed from a cassette, at no cost" if c.replayed else "",
+        f"{whole(c.unpriced)} at a price that is not known" if c.unpriced else "",
+        _unsure(c),
+        f"tokens of {whole(c.estimated)} estimated from the lengths" if c.estimated else "",
+    ]
+    told = ", ".join(part for part in parts if part)
+    return f"of {count(c.total, 'call')}: {told}" if told else ""
+
+
+def answered_by(asked: str, by: str) -> str:
+    """``gpt-4o``, or ``gpt-4o, answered by gpt-4o-mini`` where another model answered than was asked."""
+    return f"{asked}, answered by {by}" if asked and by and asked != by else by or asked
+
+
+def models(c: Calls | None) -> str:
+    """Which models were asked and which answered, with how many calls where there were several."""
+    if c is None or not c.models:
+        return "-"
+    told = [answered_by(m.asked, m.by) for m in c.models]
+    if len(told) > 1:
+        told = [f"{words} ({whole(m.calls)})" for words, m in zip(told, c.models, strict=True)]
+    return "; ".join(told)
+
+
+def _unsure(c: Calls) -> str:
+    if not c.unsure:
+        return ""
+    most = f", at most {dollars(c.unsure_usd)}" if c.unsure_usd else ""
+    return f"{count(c.unsure, 'request')} without an answer that may have been paid for{most}"
+
+
+def names(listed: Sequence[str]) -> str:
+    """``A, B and C``; of many the first two and how many more."""
+    shown = list(listed) if len(listed) <= 3 else [*listed[:2], f"{len(listed) - 2} more"]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
+
+
+def size(in_bytes: int, locale: Locale | None = None) -> str:
+    """Bytes as people write them: ``12.3 MB``."""
+    locale = locale or _written.get()
+    for power, unit in ((9, "GB"), (6, "MB")):
+        if in_bytes >= 10**power:
+            return locale.write(f"{in_bytes / 10**power:,.1f} {unit}")
+    return locale.write(f"{in_bytes / 1e3:.0f} kB") if in_bytes >= 1e3 else count(in_bytes, "byte", locale)
+
+
+def count(n: int, what: str, locale: Locale | None = None) -> str:
+    """``1 episode``, ``2 episodes``."""
+    locale = locale or _written.get()
+    return f"{number(n, 0, locale)} {what}" if n == 1 else f"{number(n, 0, locale)} {what}s"
+
+
+def fallbacks(d: Decisions | None) -> str:
+    """Actions that were not the policy's own, by source; empty where there are none."""
+    words = {
+        "noop": "no-op",
+        "default": "default",
+        "random_legal": "random legal",
+        "retry": "after a retry",
+        "option": "by option",
+    }
+    if d is None:
+        return ""
+    counts = d.by_source
+    parts = [f"{whole(counts[source])} {word}" for source, word in words.items() if counts.get(source)]
+    return ", ".join(parts)

@@ -1,0 +1,1 @@
+"""``mosaic install``, ``mosaic envs install``, ``mosaic workers install``: what is missing is brought."""

@@ -1,0 +1,153 @@
+"""``mosaic envs install`` of a family whose packages get an interpreter of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from gym_gui.cli.errors import DONE
+from gym_gui.cli.installing.installation import answer, bring, tell, versions
+from gym_gui.cli.installing.installer import InstallationError, Installer
+from gym_gui.core.errors import UsageError
+from gym_gui.core.foreign_python import python_environment
+from gym_gui.core.interpreters import environment_folder, note_complete, note_incomplete
+from gym_gui.core.paths import cache_dir
+from gym_gui.envs.families.served import OwnPythonFamily
+
+_SDK = ("numpy", "protobuf>=3.20.2,<8")
+_TRIED_WITHIN_S = 300
+
+
+def install_own_python(
+    family: OwnPythonFamily,
+    *,
+    given: Sequence[Path] = (),
+    gpu: bool = False,
+    dry_run: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Make the interpreter, install into it, and see that what is there can be imported.
+
+    May be repeated, also after it was cut off: it counts as installed only when all of this was done.
+
+    Args:
+        family: The family.
+        given: Archives of its packages that are there already.
+        gpu: Allow CUDA builds.
+        dry_run: Only say what would be installed.
+        as_json: Write one JSON object.
+
+    Returns:
+        Exit status.
+
+    Raises:
+        UsageError: A given file is none that it needs.
+        InstallationError: Something could not be installed, or cannot be imported.
+    """
+    who = {"family": family.name}
+    if family.installed and not given:
+        found = _versions(family)
+        lines = [f"{family.name}: nothing is missing.", *(f"  {n} {v}" for n, v in found.items())]
+        answer(who, "installed", {}, lines, as_json=as_json, versions=found)
+        return DONE
+    if dry_run:
+        _archives(family, given)
+        answer(who, "planned", {}, [plan_of(family)], as_json=as_json)
+        return DONE
+    new = make_own_python(family, given=given, gpu=gpu, as_json=as_json)
+    found, count = _versions(family), len(family.specs())
+    lines = [f"{family.name} is installed: {count} environment{'s' * (count != 1)}."]
+    lines += [f"  {n} {v}" for n, v in found.items()]
+    answer(who, "installed", new, lines, as_json=as_json, versions=found)
+    return DONE
+
+
+def plan_of(family: OwnPythonFamily) -> str:
+    """What :func:`make_own_python` would do, as a sentence."""
+    listed = ", ".join([*family.requirements, *family.bare_requirements, *family.archives])
+    return f"Would make {environment_folder(family.name)}, then install into it: {listed}"
+
+
+def make_own_python(
+    family: OwnPythonFamily, *, given: Sequence[Path] = (), gpu: bool = False, as_json: bool = False
+) -> Mapping[str, str]:
+    """Make a family's interpreter and install into it; what it needs is there afterwards.
+
+    Args:
+        family: The family.
+        given: Archives of its packages that are there already.
+        gpu: Allow CUDA builds.
+        as_json: Tell progress as JSON lines.
+
+    Returns:
+        Version by name of what an index gave.
+
+    Raises:
+        UsageError: A given file is none that it needs.
+        InstallationError: Something could not be installed, or cannot be imported.
+    """
+    archives, python = _archives(family, given), family.interpreter
+    folder = environment_folder(family.name)
+    note_incomplete(family.name)
+    tell(f"Making {folder}", as_json=as_json)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    Installer.of(python).make_environment(folder)
+    specs = [*_SDK, *family.requirements]
+    bare = family.bare_requirements
+    with tempfile.TemporaryDirectory(prefix="mosaic-build-") as built_in:
+        built = family.build_variables(Path(built_in))
+        new = bring(
+            family.title, specs, bare=bare, bare_variables=built, python=python, gpu=gpu, as_json=as_json
+        )
+    if archives:
+        tell(f"Installing {', '.join(archives)}", as_json=as_json)
+        Installer.of(python).install(["--no-deps", *archives.values()])
+    _try(family)
+    note_complete(family.name, _versions(family))
+    return new
+
+
+def _archives(family: OwnPythonFamily, given: Sequence[Path]) -> Mapping[str, str]:
+    """Where each archive comes from: a file that was given, else where it is published."""
+    places = dict(family.archives)
+    for path in given:
+        if not path.is_file():
+            raise UsageError(f"there is no file {path}", fix="Name a file that is there with --from")
+        name = next((name for name in family.archives if path.name.startswith(f"{name}-")), None)
+        if name is None:
+            wanted = ", ".join(f"{name}-….tar.gz" for name in family.archives) or "no files"
+            raise UsageError(f"{path} is nothing that {family.name} needs", fix=f"It needs {wanted}")
+        places[name] = str(path.resolve())
+    return places
+
+
+def _try(family: OwnPythonFamily) -> None:
+    """Import what its server will import."""
+    code = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
+    env = python_environment(True, cache_dir() / "environments" / family.name)
+    command = [str(family.interpreter), "-c", code, "mosaic_env_server", *family.imports]
+    try:
+        done = subprocess.run(
+            command,
+            env={**env, **family.server_variables},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_TRIED_WITHIN_S,
+        )
+    except subprocess.TimeoutExpired:
+        raise InstallationError(f"importing {family.title} took longer than {_TRIED_WITHIN_S} s") from None
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines()
+        fix = f"Run: apt-get install {' '.join(family.system)}, then the same again" if family.system else ""
+        raise InstallationError(
+            f"{family.title} is installed and cannot be imported: {lines[-1] if lines else done.returncode}",
+            fix=fix,
+        )
+
+
+def _versions(family: OwnPythonFamily) -> dict[str, str]:
+    asked = [*family.requirements, *family.bare_requirements, *family.archives, "numpy"]
+    return versions(asked, family.interpreter)

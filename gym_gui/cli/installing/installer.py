@@ -1,0 +1,206 @@
+"""uv or pip as one thing: say what would be installed, then install it, into any interpreter."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+
+from gym_gui.cli.installing.pip_settings import uv_variables, without_index
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.interpreters import uv_places
+from gym_gui.core.paths import PACKAGE
+
+_CHECKOUT = PACKAGE.parent
+_UV_LINE = re.compile(r"^ \+ (?P<name>[\w.-]+)==(?P<version>\S+)", re.MULTILINE)
+_CUDA = re.compile(r"^(nvidia|cuda|pytorch-triton|triton$)")
+
+
+class InstallationError(MosaicError):
+    """The installer could not do what was asked; what it had done stays."""
+
+
+@dataclass(frozen=True)
+class Installer:
+    """Installs into one interpreter.
+
+    Attributes:
+        python: The interpreter that gets the packages.
+        uv: uv, or ``None`` to use pip.
+        limits: Arguments that hold versions to those that were tested together.
+        extra: More arguments for every call (an index).
+    """
+
+    python: Path
+    uv: Path | None
+    limits: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=lambda: dict(os.environ), repr=False)
+
+    @classmethod
+    def of(cls, python: Path | None) -> Installer:
+        """For a worker's own interpreter, or ours (``None``), whose versions are held to our constraints.
+
+        Raises:
+            UsageError: There is neither uv nor pip.
+        """
+        uv = find_uv()
+        if uv is None and not _has_pip():
+            raise UsageError(
+                "there is neither uv nor pip", fix=f"Run: {sys.executable} -m ensurepip, or install uv"
+            )
+        env, extra = dict(os.environ), ()
+        if uv is not None:
+            extra = ("--no-index",) if without_index(env) else ()
+            env |= uv_variables(env)
+        limits = _limits(uv is not None) if python is None else ()
+        return cls(python or Path(sys.executable), uv, limits, extra, env)
+
+    def make_environment(self, folder: Path) -> None:
+        """Make a virtual environment, or complete one whose making was cut off.
+
+        Raises:
+            InstallationError: It cannot be made.
+        """
+        if self.uv is not None:
+            command = [str(self.uv), "venv", "-q", "--no-project", "--allow-existing"]
+            command += ["--python", sys.executable, str(folder)]
+        else:
+            command = [sys.executable, "-P", "-m", "venv", str(folder)]
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise InstallationError(f"{folder} could not be made: {_last_line(done.stderr)}")
+
+    def resolve(self, specs: Sequence[str]) -> dict[str, str]:
+        """Version by name of what installing ``specs`` would install; installs nothing.
+
+        Raises:
+            InstallationError: It cannot be installed; the last line says why.
+        """
+        command = [*self._base("--dry-run"), *specs]
+        if self.uv is None:
+            command += ["--quiet", "--report", "-"]
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise InstallationError(_why(done.stderr))
+        if self.uv is not None:
+            return {_canonical(m["name"]): m["version"] for m in _UV_LINE.finditer(done.stderr)}
+        listed = json.loads(done.stdout)["install"]
+        return {_canonical(i["metadata"]["name"]): i["metadata"]["version"] for i in listed}
+
+    def install(self, specs: Sequence[str]) -> None:
+        """Install; the installer shows its own progress on stderr.
+
+        Raises:
+            InstallationError: It failed.
+        """
+        done = subprocess.run([*self._base(), *specs], env=self.env, stdout=sys.stderr.fileno(), check=False)
+        if done.returncode != 0:
+            name = "uv" if self.uv else "pip"
+            raise InstallationError(
+                f"{name} could not install everything (exit status {done.returncode}, see above)",
+                fix="Run the same again when the cause is gone; what is downloaded is kept",
+            )
+
+    def _base(self, *flags: str) -> list[str]:
+        if self.uv is not None:
+            command = [str(self.uv), "pip", "install", "--python", str(self.python)]
+        else:
+            command = [sys.executable, "-P", "-m", "pip", "--python", str(self.python), "install"]
+        return [*command, *flags, *self.limits, *self.extra]
+
+
+def cuda_packages(names: Sequence[str]) -> list[str]:
+    """Those that belong to CUDA."""
+    return sorted(name for name in names if _CUDA.match(name))
+
+
+def pinned(name: str) -> str | None:
+    """The version of a distribution that was tested with the others."""
+    found = re.search(rf"^{re.escape(name)}==(\S+)$", _tested(), re.MULTILINE)
+    return found[1] if found else None
+
+
+def _tested() -> str:
+    file = _limit("constraints.txt")
+    return file.read_text("utf-8") if file else ""
+
+
+def _limit(name: str) -> Path | None:
+    """A file of ``requirements`` in a checkout, or the wheel's copy."""
+    places = (_CHECKOUT / "requirements" / name, _CHECKOUT / "gym_gui" / "bundled" / name)
+    return next((file for file in places if file.is_file()), None)
+
+
+def _limits(uv: bool) -> tuple[str, ...]:
+    """What is not here yet comes in the tested version; what is here stays as it is."""
+    limits: list[str] = []
+    if _tested():
+        limits += ["--constraint", str(_for_what_is_absent())]
+    overrides = _limit("overrides.txt")
+    if uv and overrides is not None:
+        limits += ["--override", str(overrides)]
+    return tuple(limits)
+
+
+def _for_what_is_absent() -> Path:
+    here = {_canonical(each.name) for each in metadata.distributions() if each.name}
+    names = (line.partition("==")[0] for line in _tested().splitlines())
+    kept = [
+        line
+        for line, name in zip(_tested().splitlines(), names, strict=True)
+        if "==" in line and _canonical(name) not in here
+    ]
+    folder = Path(tempfile.mkdtemp(prefix="mosaic-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    file = folder / "constraints.txt"
+    file.write_text("\n".join(kept) + "\n", "utf-8")
+    return file
+
+
+def find_uv() -> Path | None:
+    """A uv that works: a name on the path may be a shim that only says "not installed"."""
+    on_path = shutil.which("uv")
+    for candidate in [*([Path(on_path)] if on_path else []), *uv_places()]:
+        try:
+            subprocess.run([str(candidate), "--version"], capture_output=True, check=True, timeout=30)
+        except (OSError, subprocess.SubprocessError):
+            continue
+        return candidate
+    return None
+
+
+def _has_pip() -> bool:
+    done = subprocess.run([sys.executable, "-P", "-m", "pip", "--version"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _why(said: str) -> str:
+    """The reason in one sentence.
+
+    uv draws what happened and its causes as a tree over several lines, of which the first and
+    the last say most; of pip's lines the last with ERROR.
+    """
+    text = re.sub(r"[\u00d7\u2500-\u257f\u25b6]", " ", said)
+    errors = [line.removeprefix("ERROR:") for line in text.splitlines() if line.startswith("ERROR")]
+    tree = " ".join(text.partition("error:")[2].split()).split(" cause: ")
+    words = errors[-1].strip() if errors else ": ".join(dict.fromkeys([tree[0], tree[-1]]))
+    return words.rstrip(".") or _last_line(said)
+
+
+def _last_line(said: str) -> str:
+    lines = said.strip().splitlines()
+    return lines[-1] if lines else "no reason was given"

@@ -1,0 +1,1 @@
+"""Commands about what is kept: runs, policies, and what was allowed."""

@@ -1,0 +1,69 @@
+"""``mosaic runs label``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from gym_gui.analysis.records.reader import open_run
+from gym_gui.cli.errors import DONE, USAGE, tell_error
+from gym_gui.cli.output import write_json, write_line
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import find_run
+from gym_gui.core.run_labels import RunLabels, change_labels
+
+
+def label_runs(
+    runs: Sequence[Path],
+    changes: Mapping[str, object],
+    *,
+    add: Sequence[str],
+    remove: Sequence[str],
+    as_json: bool,
+) -> int:
+    """Label runs one after the other; one that cannot be does not keep the others from it.
+
+    Args:
+        runs: The run folders, or their names.
+        changes: New labels, as :func:`~gym_gui.core.run_labels.change_labels` takes them.
+        add: Tags that they get.
+        remove: Tags that they lose.
+        as_json: A list with an object for each that could be, instead of lines.
+
+    Returns:
+        Exit status: 0 when all are, 2 when one cannot be labelled.
+
+    Raises:
+        UsageError: Several runs would get one name.
+    """
+    if changes.get("name") and len(runs) > 1:
+        raise UsageError("a name is for one run", fix="Name one run folder, or use --group for several")
+    failed = False
+    done: list[dict[str, object]] = []
+    for run in runs:
+        folder = find_run(run)
+        try:
+            open_run(folder)
+            labels = change_labels(folder, changes, add=add, remove=remove)[1]
+        except UsageError as error:
+            tell_error(error, as_json=as_json)
+            failed = True
+            continue
+        done.append({"run": str(folder), **labels.to_data()})
+        if not as_json:
+            write_line(f"{folder}: {labels_in_words(labels) or 'no labels'}")
+    if as_json:
+        write_json(done)
+    return USAGE if failed else DONE
+
+
+def labels_in_words(labels: RunLabels, *, notes: bool = True) -> str:
+    """``★ “Baseline”, group sweep, tags paper and final``; empty where there are none."""
+    parts = [
+        f"“{labels.name}”" if labels.name else "",
+        f"group {labels.group}" if labels.group else "",
+        f"{'tag' if len(labels.tags) == 1 else 'tags'} {', '.join(labels.tags)}" if labels.tags else "",
+        f"notes: {' '.join(labels.notes.split())}" if notes and labels.notes else "",
+    ]
+    words = "; ".join(filter(None, parts))
+    return f"★ {words}".strip() if labels.star else words

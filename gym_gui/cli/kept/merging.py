@@ -1,0 +1,78 @@
+"""``mosaic runs merge``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from gym_gui.analysis.words import wording
+from gym_gui.cli.errors import DONE, tell
+from gym_gui.cli.output import write_json, write_line
+from gym_gui.cli.progress import bytes_progress, count_progress
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import find_run, runs_dir
+from gym_gui.services.shards.run_merge import Merged, merge_shards
+from gym_gui.services.shards.shard_parts import UnmergeableError
+
+_SHOWN = 10
+"""Reasons that are told, each on a line."""
+
+
+def merge_runs(
+    shards: Sequence[Path],
+    *,
+    out: Path | None,
+    allow_differences: bool,
+    partial: bool,
+    as_json: bool,
+) -> int:
+    """Make one run of shards and say where it is.
+
+    Args:
+        shards: Their run folders, or folders of them.
+        out: Folder for the run folder.
+        allow_differences: Merge what different versions have played.
+        partial: Merge what there is.
+        as_json: For programs.
+
+    Returns:
+        Exit status.
+
+    Raises:
+        UsageError: They cannot be merged; nothing was written.
+    """
+    try:
+        with count_progress("Reading shards") as read, bytes_progress("Merging", as_json=as_json) as copied:
+            merged = merge_shards(
+                [find_run(path) for path in shards],
+                out or runs_dir(),
+                allow_differences=allow_differences,
+                partial=partial,
+                on_part=read,
+                on_bytes=copied,
+            )
+    except UnmergeableError as error:
+        if as_json or len(error.lines) == 1:
+            raise
+        for line in error.lines[:_SHOWN]:
+            tell(line)
+        more = f" ({len(error.lines) - _SHOWN} further reasons)" if len(error.lines) > _SHOWN else ""
+        raise UsageError(f"nothing was merged{more}", fix=error.fix) from None
+    if as_json:
+        row = asdict(merged)
+        write_json({"run": str(row.pop("folder")), **row})
+        return DONE
+    for line in (*merged.differences, *merged.missing):
+        tell(line)
+    write_line(_in_words(merged))
+    write_line(f"Run:  {merged.folder}")
+    return DONE
+
+
+def _in_words(merged: Merged) -> str:
+    words = f"{wording.count(merged.shards, 'shard')}, {wording.count(merged.episodes, 'episode')}"
+    words += f", {merged.failed:,} of them failed" if merged.failed else ""
+    if merged.twice:
+        words += f"; {merged.twice:,} played more than once, and the same, are counted once"
+    return f"{words}."

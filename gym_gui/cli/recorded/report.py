@@ -1,0 +1,83 @@
+"""``mosaic report``."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gym_gui.analysis import Run
+from gym_gui.analysis.findings.summary import Summary
+from gym_gui.analysis.pages.film import Film
+from gym_gui.analysis.pages.scenes import Films
+from gym_gui.analysis.read_runs import read_runs
+from gym_gui.analysis.reporting import report_read
+from gym_gui.cli.errors import tell
+from gym_gui.cli.progress import run_progress
+from gym_gui.cli.recorded.games import write_games
+
+if TYPE_CHECKING:
+    from gym_gui.analysis.pages.film_folder import FilmFolder
+    from gym_gui.controllers.apart.films import FilmOrder
+
+
+def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_json: bool) -> Summary:
+    """Print who is better, and write the page.
+
+    Args:
+        runs: Run folders.
+        out: Folder for the files.
+        replays: Whether the page is to have replays.
+        as_json: For programs.
+
+    Returns:
+        What was reported.
+
+    Raises:
+        UsageError: There is no run, or the files cannot be written.
+        RunFormatError: No run can be read.
+    """
+
+    def film(opened: Sequence[Run], summary: Summary) -> Films:
+        from gym_gui.controllers.apart.films import FilmOrder
+
+        order = FilmOrder.some(summary)
+        with tempfile.TemporaryDirectory(prefix="mosaic-films-") as folder:
+            made = make_report_films(opened, order, Path(folder), as_json=as_json)
+            return {key: made.get(key) or Film(*key, missing="replays were stopped") for key in order}
+
+    read = read_runs(runs)
+    for sentence in (*read.summary.unread, *read.summary.unverified):
+        tell(sentence)
+    report_read(read, as_json=as_json, out=out, film=film if replays else None)
+    if out is not None or read.named == 1:
+        write_games([run.path for run in read.runs], out, as_json=as_json)
+    return read.summary
+
+
+def make_report_films(runs: Sequence[Run], order: FilmOrder, folder: Path, *, as_json: bool) -> FilmFolder:
+    """Replays; whoever does not want to wait for all of them presses Ctrl-C.
+
+    Args:
+        runs: The runs of the report.
+        order: Which episodes are played again.
+        folder: Where they are kept until the report is written.
+        as_json: Progress for programs.
+    """
+    from gym_gui.analysis.pages.film_folder import FilmFolder
+    from gym_gui.controllers.apart.films import make_films
+    from gym_gui.controllers.runs.operator_execution import OperatorProgress
+
+    films = FilmFolder(folder)
+    try:
+        with run_progress(as_json=as_json) as show:
+
+            def tell_progress(done: int, total: int) -> None:
+                show([OperatorProgress("replays", "Replays", done, total, 0, 0, 0)])
+
+            asyncio.run(make_films(runs, order, films, tell_progress))
+    except KeyboardInterrupt:
+        tell(f"replays were stopped; {len(films):,} of {len(order):,} are in the report")
+    return films

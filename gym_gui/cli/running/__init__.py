@@ -1,0 +1,1 @@
+"""Commands that play: ``mosaic run`` and ``mosaic tournament``, here or on other machines."""

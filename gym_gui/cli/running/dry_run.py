@@ -1,0 +1,172 @@
+"""What ``mosaic run --dry-run`` says: the plan; of models their first prompts, calls and price."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.text import clean
+from gym_gui.cli.errors import tell
+from gym_gui.cli.output import write_line
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+from gym_gui.controllers.runs.cost_estimate import BASIS, Carried, ModelSlot, carried
+from gym_gui.core.config import Experiment
+from gym_gui.services.experiment_file import describe
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.runs.shard_plan import ShardPlan
+
+
+def say_plan(
+    experiment: Experiment,
+    resolved_operators: Sequence[ResolvedOperator],
+    processes: int,
+    slots: Sequence[ModelSlot],
+    part: ShardPlan | None = None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print what would be played, and what of it models would be asked.
+
+    Args:
+        experiment: What would be played.
+        resolved_operators: Its operators.
+        processes: Session processes.
+        slots: Those that would ask a model, played without asking.
+        part: The part of it that would be played, where it is one.
+        as_json: For programs.
+    """
+    if as_json:
+        plan: dict[str, Any] = {
+            "experiment": experiment.to_record(),
+            "processes": processes,
+            "environments": {c.config.operator_id: c.env_id for c in resolved_operators},
+        }
+        if part is not None:
+            plan["shard"] = dict(part.record)
+        if slots:
+            budgets = [each.to_json() for each in carried(experiment, slots)]
+            plan |= {"models": [slot.to_json() for slot in slots], "basis": BASIS, "budgets": budgets}
+        sys.stdout.write(json.dumps(plan) + "\n")
+        return
+    sys.stdout.write(describe(experiment) + "\n")
+    for resolved in resolved_operators:
+        for note in resolved.notes:
+            sys.stdout.write(f"Note: {note} (operator {resolved.config.operator_id}).\n")
+    if part is not None:
+        _say_part(part)
+    if slots:
+        _say_models(slots)
+        _say_budgets(carried(experiment, slots))
+        sys.stdout.write(f"\nProcesses: {processes}. No model was asked, and no run was kept.\n")
+        _warn_of_servers(slots)
+    else:
+        sys.stdout.write(f"\nProcesses: {processes}. Nothing was run.\n")
+
+
+def say_notes(notes: Sequence[str]) -> None:
+    """Print what was found while slots were loaded."""
+    for note in notes:
+        sys.stderr.write(f"Note: {clean(note)}.\n")
+
+
+def _warn_of_servers(slots: Sequence[ModelSlot]) -> None:
+    """Say last, and on stderr, which servers do not answer: a run would be refused."""
+    for reason in dict.fromkeys(slot.unreachable for slot in slots if slot.unreachable):
+        tell(f"a run would be refused now: {clean(reason)}")
+
+
+def _say_part(part: ShardPlan) -> None:
+    """Print which episodes a shard would play."""
+    played = [f"{name} {of[0]} to {of[-1]}" for name, of in part.only.items()]
+    episodes = wording.count(sum(map(len, part.only.values())), "episode")
+    which = f" ({', '.join(played)})" if played else ""
+    write_line(f"Of this, {part.shard.words}: {episodes}{which}.")
+
+
+def _say_models(slots: Sequence[ModelSlot]) -> None:
+    """Print what models would be asked, and what that would cost."""
+    for slot in slots:
+        write_line()
+        _say_slot(slot)
+    write_line()
+    _say_sum(slots)
+
+
+def _say_slot(slot: ModelSlot) -> None:
+    model = " ".join(part for part in (slot.provider, slot.model) if part)
+    write_line(clean(f"{slot.operator}, {slot.slot}: {model}"))
+    if not slot.messages:
+        write_line("  It has not decided anything in the episodes that were played.")
+        return
+    write_line(f"  First prompt, about {slot.prompt_tokens:,} tokens:")
+    for message in slot.messages:
+        write_line(f"    [{clean(message.role)}]")
+        for line in message.text.split("\n"):
+            write_line(clean(f"    {line.expandtabs(4)}").rstrip())
+    each = slot.dry_calls / slot.dry_episodes
+    calls = round(slot.dry_calls * slot.factor)
+    episodes = wording.count(slot.episodes, "episode")
+    write_line(f"  Calls:   about {calls:,} ({wording.number(each)} an episode, {episodes})")
+    read, written = round(slot.input_tokens * slot.factor), round(slot.output_tokens * slot.factor)
+    most = "unbounded" if slot.most_tokens is None else f"at most {slot.most_tokens * slot.episodes:,}"
+    write_line(f"  Tokens:  about {read:,} in and {written:,} out; {most}")
+    write_line(f"  Price:   {_price(slot)}")
+    if slot.unbounded:
+        write_line(clean(f"  {UNBOUNDED}"))
+
+
+UNBOUNDED = (
+    "Nothing limits the steps of an episode here: max_steps does, or episode_token_limit and "
+    "episode_cost_limit_usd of the slot."
+)
+
+
+def _price(slot: ModelSlot) -> str:
+    if slot.usd is None:
+        known = " ".join(part for part in (slot.provider, slot.model) if part)
+        return clean(f"not known: prices.toml of the worker has no line for {known}")
+    if not slot.usd and not slot.most_usd:
+        return "nothing is paid per token"
+    most = None if slot.most_usd is None else slot.most_usd * slot.episodes
+    return f"about {wording.dollars(slot.usd * slot.factor)}; {_at_most(most)}"
+
+
+def _at_most(usd: float | None) -> str:
+    return "unbounded" if usd is None else f"at most {wording.dollars(usd)}"
+
+
+def _say_sum(slots: Sequence[ModelSlot]) -> None:
+    calls = sum(round(slot.dry_calls * slot.factor) for slot in slots)
+    priced = [slot for slot in slots if slot.usd is not None]
+    parts = [f"about {calls:,} calls"]
+    if priced:
+        about = sum((slot.usd or 0.0) * slot.factor for slot in priced)
+        most = [slot.most_usd for slot in priced]
+        known = [usd * slot.episodes for usd, slot in zip(most, priced, strict=True) if usd is not None]
+        parts.append(f"about {wording.dollars(about)}")
+        parts.append(_at_most(sum(known) if len(known) == len(priced) else None))
+    if unknown := len(slots) - len(priced):
+        parts.append(f"{wording.count(unknown, 'slot')} at a price that is not known")
+    write_line(f"In all: {', '.join(parts)}.")
+    played = max(slot.dry_episodes for slot in slots)
+    write_line(f"From {wording.count(played, 'episode')} of each operator. {BASIS}")
+
+
+def _say_budgets(budgets: Sequence[Carried]) -> None:
+    """Print how far budgets reach."""
+    for each in budgets:
+        money = f"{wording.dollars(each.budget.usd)}" if each.budget.usd else ""
+        tokens = f"{each.budget.tokens:,} tokens" if each.budget.tokens else ""
+        given = " and ".join(part for part in (money, tokens) if part)
+        sure = "nobody knows how many at least" if each.at_least is None else f"at least {each.at_least:,}"
+        write_line(
+            clean(
+                f"The budget of {each.whose}, {given}, carries about {each.about:,} of "
+                f"{wording.count(each.episodes, 'episode')} of each operator ({sure}); the others are left "
+                "unplayed."
+            )
+        )

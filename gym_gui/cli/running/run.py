@@ -1,0 +1,154 @@
+"""``mosaic run``: what was asked for, read and checked; ``play`` does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gym_gui.analysis.records.reader import open_run
+from gym_gui.controllers.runs.resuming import experiment_to_resume, shard_of
+from gym_gui.core.config import Experiment
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import find_run
+from gym_gui.core.trusted.trust import Origin, require
+from gym_gui.core.validation import under
+from gym_gui.services.experiment_file import load_experiment, need_of_program, needs_code
+from gym_gui.services.runs.recorder import REPLAY
+
+if TYPE_CHECKING:
+    from gym_gui.host.ahead import HostAhead
+
+
+def run_experiment(
+    file: Path | None,
+    *,
+    out: Path | None = None,
+    episodes: int | None = None,
+    concurrency: int | None = None,
+    processes: int | None = None,
+    budgets: Mapping[str, float | None] | None = None,
+    resume: Path | None = None,
+    replay: Path | None = None,
+    shard: str | None = None,
+    dry_run: bool = False,
+    as_json: bool = False,
+    hosts: HostAhead,
+) -> int:
+    """Run an experiment file, go on with a run, or play one again from its recorded calls.
+
+    Args:
+        file: The experiment file.
+        out: Folder for the run folder.
+        episodes: How many are played, whatever the file says.
+        concurrency: Episodes in flight per process.
+        processes: Session processes.
+        budgets: What the run may take, by name in ``execution``.
+        resume: A run folder to go on with.
+        replay: A run whose recorded calls stand in for the models.
+        shard: Which parts of how many, as ``3/64`` or ``1-16/64``, where not all of it is played.
+        dry_run: Play nothing that counts.
+        as_json: For programs.
+        hosts: Where it is played.
+
+    Returns:
+        Exit status.
+
+    Raises:
+        UsageError: Something the person can fix; nothing was played.
+    """
+    parts = None
+    if shard is not None:
+        from gym_gui.cli.running.parts import asked_parts  # few runs are parts of one
+
+        parts = asked_parts(shard, resume, replay)
+        resume = None
+    resume = find_run(resume) if resume is not None else None
+    replay = find_run(replay) if replay is not None else None
+    experiment = asked_experiment(file, resume, replay, episodes, concurrency, looked_at=dry_run)
+    experiment = with_budgets(experiment, budgets or {})
+    part = None if parts is None or not dry_run else parts.only
+    if resume is not None:
+        replay, part = _replayed_by(resume), shard_of(resume)
+    # The engine takes a third of a second to import: who misspelled a key need not wait for it.
+    from gym_gui.cli.running.play_run import part_player, play
+
+    if parts is not None and not dry_run:
+        keep = len(parts.shards) > 1
+        player = part_player(experiment, processes=processes, as_json=as_json, hosts=hosts, keep=keep)
+        return parts.play(player, out, f"mosaic run {file}")
+    return play(
+        experiment,
+        out=out,
+        processes=processes,
+        resume=resume,
+        replay=replay,
+        shard=part,
+        dry_run=dry_run,
+        as_json=as_json,
+        hosts=hosts,
+    )
+
+
+def _replayed_by(resume: Path) -> Path | None:
+    """Where a run that is gone on with has its replies from; ``None``: from the models themselves."""
+    written = open_run(resume).record.extra.get(REPLAY)
+    return Path(written) if isinstance(written, str) else None
+
+
+def asked_experiment(
+    file: Path | None,
+    resume: Path | None,
+    replay: Path | None,
+    episodes: int | None,
+    concurrency: int | None,
+    *,
+    looked_at: bool,
+) -> Experiment:
+    """The experiment that a command line asks for.
+
+    Args:
+        file: The experiment file.
+        resume: A run folder to go on with.
+        replay: A run whose recorded calls stand in for the models.
+        episodes: How many are played, whatever the file says.
+        concurrency: Episodes in flight per process.
+        looked_at: Whether it is only looked at: a program is then run only where it was allowed.
+
+    Raises:
+        UsageError: It cannot be read, or these do not go together.
+    """
+    given = [source for source in (file, resume, replay) if source is not None]
+    again = resume is not None and file is not None and replay is None
+    if len(given) != 1 and not again:
+        raise UsageError(
+            "one of an experiment file, --resume and --replay is needed",
+            fix="For example: mosaic run experiment.py",
+        )
+    if resume is not None and episodes is not None:
+        raise UsageError("--episodes does not go with --resume", fix="Leave it out")
+    if resume is not None or file is None:
+        open_run(resume or given[0])  # says what to do where there is no run
+    # To run a program is to say so; to look at what it would do is not.
+    if looked_at and needs_code(given[0]):
+        require([need_of_program(given[0])], Origin(str(given[0])))
+    if resume is None or file is not None:
+        experiment = load_experiment(given[0], allow_code=True, episodes=episodes)
+        experiment = experiment if resume is None else experiment_to_resume(resume, experiment)
+    else:
+        experiment = experiment_to_resume(resume)
+    if concurrency is not None:
+        execution = replace(experiment.execution, concurrency=concurrency)
+        experiment = replace(experiment, execution=execution)
+    return experiment
+
+
+def with_budgets(experiment: Experiment, budgets: Mapping[str, float | None]) -> Experiment:
+    """An experiment with the budgets that a command line gives, by name in ``execution``."""
+    given: dict[str, Any] = {name: budget for name, budget in budgets.items() if budget is not None}
+    if not given:
+        return experiment
+    with under("execution"):
+        execution = replace(experiment.execution, **given)
+    return replace(experiment, execution=execution)

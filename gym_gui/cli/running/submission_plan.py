@@ -1,0 +1,68 @@
+"""What ``--executor … --dry-run`` says: how it would be cut, what would be sent and which places can play."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from gym_gui.analysis.words import wording
+from gym_gui.cli.errors import DONE, USAGE
+from gym_gui.cli.output import write_json, write_line
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.submissions.executors import sites_of
+from gym_gui.services.submissions.site_protocol import Site
+from gym_gui.services.submissions.submission_record import Submission
+
+
+def say_where(submission: Submission, write: Callable[[Path], object], *, as_json: bool) -> int:
+    """Check each place, and say what would be played where.
+
+    Args:
+        submission: What would be played; nothing of it is written.
+        write: Makes a folder of what would be sent.
+        as_json: For programs.
+
+    Returns:
+        Exit status: 0 where it can be played, 2 where no place can be used.
+    """
+    with tempfile.TemporaryDirectory(prefix="mosaic-") as aside:
+        write(Path(aside) / "bundle")
+        sizes = [path.stat().st_size for path in Path(aside).rglob("*") if path.is_file()]
+    files, size = len(sizes), sum(sizes)
+    sites = sites_of(submission)
+    problems = asyncio.run(_problems(sites))
+    if as_json:
+        places = [
+            {"name": site.name, "shards": site.capacity, "problem": problem}
+            for site, problem in zip(sites, problems, strict=True)
+        ]
+        parts, work = ("trainings", "steps") if submission.trainings else ("shards", "episodes")
+        about = {parts: submission.of, work: submission.total}
+        write_json({**about, "files": files, "bytes": size, "places": places})
+    else:
+        most = "" if submission.due is None else "At most "  # until it is decided
+        part, work = ("training", "steps") if submission.trainings else ("shard", "episodes")
+        write_line(f"{most}{submission.total:,} {work} in {wording.count(submission.of, part)}.")
+        write_line(f"Sent to each place: {wording.count(files, 'file')}, {wording.size(size)}.")
+        width = max(len(site.name) for site in sites)
+        for site, problem in zip(sites, problems, strict=True):
+            at_once = f"plays {wording.count(site.capacity, part)} at once"
+            write_line(f"  {site.name:{width}}  {problem or at_once}")
+    return DONE if None in problems else USAGE
+
+
+async def _problems(sites: Sequence[Site]) -> list[str | None]:
+    """Why each place cannot be used; ``None`` for one that can."""
+    return list(await asyncio.gather(*(_problem(site) for site in sites)))
+
+
+async def _problem(site: Site) -> str | None:
+    try:
+        await site.check()
+    except MosaicError as error:
+        return f"{error.message.removeprefix(f'{site.name}: ')}{f'. {error.fix}' if error.fix else ''}"
+    finally:
+        await site.close()
+    return None

@@ -1,0 +1,72 @@
+"""How far a submission is, on the display that runs have."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from gym_gui.analysis.words import wording
+from gym_gui.services.submissions.standing import OnStanding, Standing
+from gym_gui.services.submissions.submission_record import Submission
+from gym_gui.services.trainer import TrainProgress
+
+if TYPE_CHECKING:
+    from gym_gui.cli.progress import OnTrainProgress
+    from gym_gui.controllers.runs.script_execution import OnProgress
+
+_NAMED: Final = 3
+"""Places that are named beside the count."""
+_RATE_S: Final = 30.0
+"""The speed of trainings is that of so many seconds."""
+
+
+def shown_by(show: OnProgress, total: int) -> OnStanding:
+    """Tell a display of runs how far a submission is.
+
+    Args:
+        show: The display.
+        total: Work that there is in all.
+    """
+
+    from gym_gui.controllers.runs.operator_execution import OperatorProgress
+
+    def tell(standing: Standing) -> None:
+        playing = standing.playing
+        live = sum(playing.values())
+        places = ", ".join(f"{name} plays {count}" for name, count in sorted(playing.items()))
+        if len(playing) > _NAMED:
+            places = f"{len(playing)} hosts play {live}"
+        name = f"{standing.shards} of {standing.of} shards" + (f" ({places})" if places else "")
+        show([OperatorProgress("shards", name, standing.done, total, standing.failed, live, 0)])
+
+    return tell
+
+
+def shown_trainings(show: OnTrainProgress, now: Callable[[], Submission]) -> OnStanding:
+    """Tell a display of trainings how far all of a submission are together.
+
+    Args:
+        show: The display.
+        now: What is trained, as it stands.
+    """
+    seen: list[tuple[float, int]] = []
+
+    def tell_standing(standing: Standing) -> None:
+        submission, at = now(), time.monotonic()
+        while len(seen) > 1 and at - seen[0][0] > _RATE_S:
+            del seen[0]
+        seen.append((at, standing.done))
+        (then, before), passed = seen[0], at - seen[0][0]
+        rate = max(0.0, (standing.done - before) / passed) if passed > 0 else 0.0
+        scores = [state.score for state in submission.states.values() if state.score is not None]
+        mean = sum(scores) / len(scores) if scores else None
+        left = (submission.total - standing.done) / rate if rate and submission.total else None
+        show(TrainProgress(standing.done, submission.total, mean, 0, rate, at - then, left))
+
+    return tell_standing
+
+
+def title_of(submission: Submission) -> str:
+    """What the display of a submission of trainings is called."""
+    return wording.count(submission.of, "training")

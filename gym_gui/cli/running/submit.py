@@ -1,0 +1,329 @@
+"""``mosaic run --executor`` and ``mosaic tournament --executor``: played elsewhere, one run folder here."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from gym_gui.analysis.records.reader import open_run
+from gym_gui.cli.errors import tell
+from gym_gui.cli.progress import run_progress
+from gym_gui.cli.running.coordinating import (
+    Elsewhere,
+    begun,
+    clear,
+    coordinate,
+    detach,
+    detach_resumed,
+    new_folder,
+    reopened,
+    say_missing,
+)
+from gym_gui.cli.running.play_run import conclude
+from gym_gui.cli.running.run import asked_experiment, with_budgets
+from gym_gui.cli.running.submission_plan import say_where
+from gym_gui.cli.running.submission_progress import shown_by
+from gym_gui.cli.running.tournament import plan_part, with_concurrency
+from gym_gui.controllers.engine.resolved_operator import needs_of
+from gym_gui.controllers.runs.batches import Batches, shards_for
+from gym_gui.controllers.runs.contest import Contest
+from gym_gui.controllers.runs.experiment_run import finished
+from gym_gui.controllers.runs.matrix_check import resolve_all
+from gym_gui.controllers.runs.payers import budgets_of
+from gym_gui.controllers.runs.script_execution import RunResult
+from gym_gui.controllers.runs.shard_plan import has_budgets, plan_shard
+from gym_gui.controllers.runs.shortage import shortage
+from gym_gui.core.config import Experiment
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.shards import MOST_SHARDS, Shard, schedule_of
+from gym_gui.core.experiment.spending import Amount, Amounts
+from gym_gui.core.experiment.tournament import Tournament
+from gym_gui.core.paths import runs_dir
+from gym_gui.core.run_labels import LabelsError, change_labels, read_labels
+from gym_gui.core.trusted.subjects import Need
+from gym_gui.services.experiment_file import load_experiment, load_tournament
+from gym_gui.services.runs.recorder import STOPPED
+from gym_gui.services.shards.run_merge import merge_shards
+from gym_gui.services.shards.shard_budgets import spent_in_all
+from gym_gui.services.submissions.bundle import write_bundle
+from gym_gui.services.submissions.coordinator import Coordinator
+from gym_gui.services.submissions.executors import Profile, load_profile
+from gym_gui.services.submissions.handed_in import remember_submission
+from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.shell import EXPERIMENT
+from gym_gui.services.submissions.submission_record import FAILED, Submission
+
+_EACH: Final = 4
+"""Shards for each place: one that is slow, or lost, holds up the others by a quarter of its work."""
+_MERGED: Final = "merged"
+_LOOKED_AT: Final = "looked-at"
+"""Where the run lies that was made of what was played so far."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is to be played: by which command, how much work it is, what it needs that was allowed; and, of an
+    experiment, episodes of each seed by operator, what all of it may spend by account, and into how many
+    shards it is cut at most."""
+
+    what: Experiment | Tournament
+    command: str
+    total: int
+    needs: Sequence[Need]
+    seatings: Mapping[str, int]
+    budgets: Amounts = field(default_factory=dict[str, Amount])
+    most_shards: int = MOST_SHARDS
+
+
+def submit_experiment(
+    file: Path | None,
+    where: Elsewhere,
+    *,
+    out: Path | None,
+    episodes: int | None,
+    concurrency: int | None,
+    budgets: Mapping[str, float | None],
+    as_json: bool,
+) -> int:
+    """Play an experiment elsewhere, and say how it came out.
+
+    Args:
+        file: The experiment file.
+        where: Where it is played, or the submission to go on with.
+        out: Folder for the run folder.
+        episodes: How many are played, whatever the file says.
+        concurrency: Episodes in flight per process.
+        budgets: What all of it may take, by name in ``execution``.
+        as_json: For programs.
+
+    Returns:
+        Exit status.
+
+    Raises:
+        UsageError: Something the person can fix.
+    """
+    if where.resume is not None:
+        if any(budget is not None for budget in budgets.values()):
+            raise UsageError(
+                "a submission that is gone on with has its budgets",
+                fix="Leave them out; the run that it becomes can be gone on with under others",
+            )
+        return _go_on(where, file, "run", as_json)
+    profile = load_profile(where.executor or "", where.profile)
+    experiment = asked_experiment(file, None, None, episodes, concurrency, looked_at=False)
+    experiment = with_budgets(experiment, budgets)
+    resolved, problems = resolve_all(experiment, secrets=False)
+    if problems:
+        from gym_gui.core.experiment.matrix_expansion import without
+
+        experiment = without(experiment, problems)
+    plan_shard(experiment, resolved, Shard(1, 1), coordinated=True)  # refuses what has no parts
+    seatings = {each.config.operator_id: len(each.seatings) for each in resolved}
+    scheduled = schedule_of(experiment.execution, seatings)
+    games, seeds = sum(each.episodes for each in scheduled), max(each.seeds for each in scheduled)
+    asked = _Asked(experiment, "run", games, _needs(experiment), seatings)
+    if has_budgets(experiment):
+        asked = replace(asked, budgets=budgets_of(experiment, resolved), most_shards=seeds)
+    return _submit(asked, where, profile, out, as_json)
+
+
+def submit_tournament(
+    file: Path | None,
+    where: Elsewhere,
+    *,
+    out: Path | None,
+    concurrency: int | None,
+    as_json: bool,
+) -> int:
+    """Play a tournament elsewhere; as :func:`submit_experiment`."""
+    if where.resume is not None:
+        return _go_on(where, file, "tournament", as_json)
+    profile = load_profile(where.executor or "", where.profile)
+    if file is None:
+        raise UsageError(
+            "a tournament file is needed", fix="For example: mosaic tournament FILE.yaml --executor ssh"
+        )
+    tournament = with_concurrency(load_tournament(file), concurrency)
+    contest = Contest.of(tournament)
+    plan_part(contest, Shard(1, 1), None)
+    games = sum(contest.totals.values())
+    asked = _Asked(tournament, "tournament", games, _needs(contest.experiment()), {})
+    return _submit(asked, where, profile, out, as_json)
+
+
+def _needs(experiment: Experiment) -> list[Need]:
+    return [need for operator in experiment.operators for need in needs_of(operator)]
+
+
+def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None, as_json: bool) -> int:
+    of = where.shards or min(asked.total, asked.most_shards, _EACH * profile.places)
+    decided = (
+        asked.what if isinstance(asked.what, Experiment) and asked.what.execution.until != "all" else None
+    )
+    if decided is not None:
+        of = shards_for(decided.execution, asked.seatings, of)
+    if asked.budgets and of > (most := _EACH * profile.places):
+        # A task that is dealt several plays them as one process, which has one lease.
+        of = most
+        if where.shards:
+            tell(f"cut into {of} shards: with budgets at most {_EACH} for each that is played at once")
+    if of > MOST_SHARDS:
+        raise UsageError(f"--shards {of}: at most {MOST_SHARDS:,} are possible", fix="Give fewer")
+    out = (out or runs_dir()).absolute()
+    folder = new_folder(out)
+    submission = Submission(
+        folder, where.executor or "", profile.to_record(), asked.command, of, asked.total, out
+    )
+    submission.began_at, submission.at_once = _now(), min(of, profile.places)
+    submission.needs = tuple(dict.fromkeys(need.subject for need in asked.needs))
+    if decided is not None:
+        submission.seatings, submission.due = asked.seatings, Batches(decided, asked.seatings, of).first()
+    if where.dry_run:
+        return say_where(
+            submission, lambda bundle: write_bundle(bundle, asked.what, asked.needs), as_json=as_json
+        )
+    write_bundle(folder / "bundle", asked.what, asked.needs)
+    if asked.budgets:
+        LeaseBook(folder, asked.budgets, submission.at_once).save()
+    remember_submission(submission)
+    if where.detach:
+        submission.save()
+        return detach(submission, as_json=as_json)
+    with begun(submission):
+        return _follow(submission, as_json)
+
+
+def _go_on(where: Elsewhere, file: Path | None, command: str, as_json: bool) -> int:
+    if file is not None or where.shards is not None:
+        raise UsageError(
+            "a submission that is gone on with has its experiment and its shards",
+            fix=f"Give --resume {where.resume} alone",
+        )
+    if where.detach:
+        return detach_resumed(where, command, as_json=as_json)
+    with reopened(where, command) as submission:
+        return _follow(submission, as_json)
+
+
+def _follow(submission: Submission, as_json: bool) -> int:
+    """Have it played, collect it and make one run of it."""
+    coordinator: Coordinator | None = None
+    if submission.run:
+        tell("nothing is left to play")
+    else:
+        coordinator = _play(submission, as_json)
+        if (status := _missing(submission, coordinator)) is not None:
+            return status
+        _merge(submission)
+    clear(submission, coordinator)
+    return conclude(_merged(submission), as_json)
+
+
+def _play(submission: Submission, as_json: bool) -> Coordinator:
+    """Have it played; where it is played until it is decided, batch after batch."""
+    leases = LeaseBook.open(submission.folder)
+    with run_progress(as_json=as_json) as show:
+        while True:
+            shown = shown_by(show, submission.total)
+            coordinator = coordinate(submission, shown, leases)
+            if submission.due is None or coordinator.is_stopped or submission.numbers(FAILED):
+                return coordinator
+            if not _add_batch(submission, submission.due):
+                return coordinator
+
+
+def _add_batch(submission: Submission, due: list[int]) -> bool:
+    """Look at what was played; returns whether more is to be, else the run is there."""
+    if _made(submission) is not None:
+        return False
+    experiment = load_experiment(submission.bundle / EXPERIMENT, allow_code=False)
+    batches = Batches(experiment, submission.seatings, submission.of)
+    place = submission.folder / _LOOKED_AT
+    shutil.rmtree(place, ignore_errors=True)  # who was killed meanwhile looks again, and sees the same
+    run = merge_shards(
+        [submission.shards], place, planned=batches.planned(due), times=_times(submission)
+    ).folder
+    more = asyncio.run(batches.look(run))
+    if not more:
+        place.rename(submission.folder / _MERGED)
+        return False
+    submission.due = [*due, *more]
+    submission.save()
+    return True
+
+
+def _times(submission: Submission) -> tuple[str, str]:
+    """From its submission to now, by the clock here: those of hosts may be hours off."""
+    now = _now()
+    return min(submission.began_at or now, now), now
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _made(submission: Submission) -> Path | None:
+    """The run that the shards were merged into, before it is where it belongs."""
+    return next((file.parent for file in (submission.folder / _MERGED).glob("*/run.json")), None)
+
+
+def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
+    """Say what is not here, and return the exit status; ``None`` where all is."""
+
+    def unmerged(more: int) -> str:
+        rest = f" ({more} further shards)" if more else ""
+        return f"nothing was merged{rest}; once that is mended, go on with"
+
+    return say_missing(submission, coordinator, "is missing", unmerged, "what was played is kept where it is")
+
+
+def _merge(submission: Submission) -> None:
+    """Make one run of the shards; who was killed meanwhile makes no second one."""
+    made = _made(submission)
+    if made is None:
+        leases, how = LeaseBook.open(submission.folder), dict[str, Any]()
+        if leases is not None:
+            parts = [file.parent for file in submission.shards.glob("*/run.json")]
+            how["lost"] = leases.lost(spent_in_all(parts))
+            how["short"] = shortage(leases, leases.budgets, leases.needed) if leases.ended else ""
+        place = submission.folder / _MERGED
+        made = merge_shards([submission.shards], place, times=_times(submission), **how).folder
+    submission.run = str(submission.out / made.name)
+    submission.save()
+
+
+def _merged(submission: Submission) -> RunResult:
+    """How the run came out, where it belongs.
+
+    Raises:
+        UsageError: It is there no more.
+    """
+    run, aside = Path(submission.run), submission.folder / _MERGED
+    if (aside / run.name).is_dir():
+        (aside / run.name).rename(run)
+        _hand_on_labels(submission.folder, run)
+    for parts in (submission.shards, submission.folder / _LOOKED_AT):
+        shutil.rmtree(parts, ignore_errors=True)  # the run has all that was in them
+    made = open_run(run)
+    if made.record.status == STOPPED:  # for want of budget
+        rows = [row for operator in made.operators.values() for row in operator.episodes() if not row.is_open]
+        failed = sum(row.status is EpisodeStatus.FAILED for row in rows)
+        return RunResult(run, STOPPED, len(rows), failed, made.record.problem or "")
+    result = finished(run, dict.fromkeys(made.operators, 0))
+    assert result is not None, "what was merged whole has ended"
+    return result
+
+
+def _hand_on_labels(submission: Path, run: Path) -> None:
+    """What people have called the submission, its run is called."""
+    try:
+        if given := read_labels(submission).to_data():
+            change_labels(run, given)
+    except LabelsError as error:
+        tell(str(error))

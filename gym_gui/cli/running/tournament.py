@@ -1,0 +1,245 @@
+"""``mosaic tournament``: a pool of policies, everybody against everybody, as one run."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gym_gui.analysis.records.reader import Run, open_run
+from gym_gui.cli.errors import DONE
+from gym_gui.cli.output import write_json, write_line
+from gym_gui.cli.progress import run_progress
+from gym_gui.cli.running.parts import PartPlayer, asked_parts
+from gym_gui.cli.running.play_run import say_ended, until_signal
+from gym_gui.controllers.runs.contest import Contest
+from gym_gui.controllers.runs.experiment_run import ExperimentRun
+from gym_gui.controllers.runs.kept_sessions import KeptSessions
+from gym_gui.controllers.runs.operator_execution import OperatorProgress
+from gym_gui.controllers.runs.script_execution import OnProgress
+from gym_gui.controllers.runs.shard_plan import ShardPlan, check_same, plan_shard
+from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.pool import assignments_of
+from gym_gui.core.experiment.shards import Shard
+from gym_gui.core.experiment.tournament import Tournament
+from gym_gui.core.paths import find_run
+from gym_gui.host.ahead import HostAhead
+from gym_gui.processes.cores import usable_cores
+from gym_gui.services.experiment_file import load_tournament, resolve_secrets
+
+
+def run_tournament(
+    file: Path | None,
+    *,
+    out: Path | None = None,
+    concurrency: int | None = None,
+    processes: int | None = None,
+    resume: Path | None = None,
+    shard: str | None = None,
+    dry_run: bool = False,
+    as_json: bool = False,
+    hosts: HostAhead,
+) -> int:
+    """Play a tournament, or what is new of one in the folder that it has.
+
+    Args:
+        file: Tournament file; left out: the tournament of ``resume``.
+        out: Folder for the run folder.
+        concurrency: Episodes in flight per process.
+        processes: Session processes.
+        resume: A run folder to go on with.
+        shard: Which parts of how many, as ``3/64`` or ``1-16/64``, where not all of it is played.
+        dry_run: Play nothing: say who would meet whom.
+        as_json: For programs.
+        hosts: Where it is played.
+
+    Returns:
+        Exit status.
+
+    Raises:
+        UsageError: Something the person can fix; nothing was played.
+    """
+    if file is None and resume is None:
+        raise UsageError(
+            "a tournament file or --resume is needed", fix="For example: mosaic tournament FILE.yaml"
+        )
+    parts = asked_parts(shard, resume)
+    if parts is not None and file is None:
+        raise UsageError(
+            "a tournament file is needed", fix=f"For example: mosaic tournament FILE.yaml --shard {shard}"
+        )
+    if parts is not None and file is not None and not dry_run:
+        player = tournament_parts(
+            file,
+            concurrency=concurrency,
+            processes=processes,
+            as_json=as_json,
+            hosts=hosts,
+            keep=len(parts.shards) > 1,
+        )
+        return parts.play(player, out, f"mosaic tournament {file}")
+    folder = find_run(resume) if resume is not None and parts is None else None
+    before = open_run(folder) if folder is not None else None
+    contest = _contest(file or folder, concurrency, before)
+    part = None if parts is None else parts.only
+    plan = plan_part(contest, part if before is None else Shard.of_run(before.record.extra), before)
+    if dry_run:
+        from gym_gui.cli.running.dry_run import say_notes
+        from gym_gui.cli.running.looking_ahead import look_ahead
+
+        workers = _workers(contest, processes)
+        say_notes(hosts.run(look_ahead(contest.experiment(), workers, models=False)).notes)
+        return _say_plan(contest, plan, as_json)
+    return _Table(contest, _workers(contest, processes), as_json, hosts).play(out, folder, plan)
+
+
+def tournament_parts(
+    file: Path, *, concurrency: int | None, processes: int | None, as_json: bool, hosts: HostAhead, keep: bool
+) -> PartPlayer:
+    """Read and check a tournament, once for all of its parts that are played here.
+
+    Args:
+        file: Tournament file.
+        concurrency: Episodes in flight per process.
+        processes: Session processes.
+        as_json: For programs.
+        hosts: Where it is played.
+        keep: Whether several are played, which share what is started.
+
+    Raises:
+        UsageError: Something the person can fix; nothing was played.
+    """
+    contest = _contest(file, concurrency, None)
+    check_has_parts(contest)
+    table = _Table(contest, _workers(contest, processes), as_json, hosts)
+    return PartPlayer(contest.experiment(), contest.resolved(), table.play_part, hosts, keep=keep)
+
+
+def _contest(source: Path | None, concurrency: int | None, before: Run | None) -> Contest:
+    assert source is not None
+    tournament = with_concurrency(load_tournament(source), concurrency)
+    contest = Contest.of(tournament, before=before)
+    for player in tournament.policies.values():
+        for each in assignments_of(player):
+            resolve_secrets(each)
+    return contest
+
+
+def _workers(contest: Contest, processes: int | None) -> int:
+    return processes or contest.tournament.execution.processes or usable_cores()
+
+
+def check_has_parts(contest: Contest) -> None:
+    """Refuse to cut a tournament whose parts would need each other.
+
+    Raises:
+        UsageError: They would.
+    """
+    if contest.tournament.schedule.kind == "swiss":
+        raise UsageError(
+            "a Swiss tournament pairs each round by the results of those before, which no shard has",
+            fix="Use schedule: round_robin, or write who meets; or play it without --shard",
+        )
+
+
+def plan_part(contest: Contest, shard: Shard | None, before: Run | None) -> ShardPlan | None:
+    """What a part of a tournament plays; ``None``: all of it is played.
+
+    Raises:
+        UsageError: Its parts would need each other, or it is not what ``before`` was begun with.
+    """
+    if shard is None:
+        return None
+    check_has_parts(contest)
+    plan = plan_shard(contest.experiment(), contest.resolved(), shard)
+    if before is not None:
+        check_same(plan, before)
+    return plan
+
+
+def with_concurrency(tournament: Tournament, concurrency: int | None) -> Tournament:
+    if concurrency is None:
+        return tournament
+    return replace(tournament, execution=replace(tournament.execution, concurrency=concurrency))
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A tournament that can be played: checked, and how."""
+
+    contest: Contest
+    workers: int
+    as_json: bool
+    hosts: HostAhead
+
+    def play_part(
+        self, part: ShardPlan, out: Path | None, begun: Path | None, kept: KeptSessions | None
+    ) -> int:
+        """Play a part, or what is left of it; returns the exit status."""
+        return self.play(out, begun, part, kept)
+
+    def play(
+        self, out: Path | None, folder: Path | None, plan: ShardPlan | None, kept: KeptSessions | None = None
+    ) -> int:
+        """Play it, and say how it came out; returns the exit status."""
+        with run_progress(as_json=self.as_json) as show:
+            logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+            run = ExperimentRun(
+                self.contest,
+                self.hosts.open_session,
+                out,
+                processes=self.workers,
+                resume=folder,
+                part=plan,
+                kept=kept,
+                on_progress=_as_one(show),
+            )
+            result = self.hosts.run(until_signal(run))
+        shard = None if plan is None else plan.shard
+        return say_ended(result, self.as_json, run, "mosaic tournament --resume", shard)
+
+
+def _as_one(show: OnProgress) -> OnProgress:
+    """One line for all pairings."""
+
+    def shown(states: Sequence[OperatorProgress]) -> None:
+        done, total, failed, live, steps = (sum(getattr(s, name) for s in states) for name in _COUNTS)
+        show([OperatorProgress("tournament", "Tournament", done, total, failed, live, steps)])
+
+    return shown
+
+
+_COUNTS = ("done", "total", "failed", "live", "steps")
+
+
+def _say_plan(contest: Contest, plan: ShardPlan | None, as_json: bool) -> int:
+    experiment = contest.experiment()
+    games = experiment.execution.num_episodes
+    if as_json:
+        part = {} if plan is None else plan.header
+        write_json({"experiment": experiment.to_record(), **contest.header, **part})
+        return DONE
+    task = contest.tournament.operator.task
+    if contest.is_cross_play:
+        stay = "" if contest.seatings > 1 else ", in which policies stay"
+        write_line(f"{task}, cross-play; seats: {', '.join(contest.sides)}{stay}")
+    else:
+        sides = ", ".join(f"{side} ({', '.join(slots)})" for side, slots in contest.sides.items())
+        write_line(f"{task}; sides: {sides}")
+    if plan is not None:
+        games = sum(map(len, plan.only.values()))
+        for key, of in plan.only.items():
+            write_line(f"  {contest.title(contest.pairings[key])}: games {of[0]} to {of[-1]}")
+        write_line(f"{plan.shard.words.capitalize()}: {games:,} games. Nothing was played.")
+        return DONE
+    for pairing in contest.pairings.values():
+        write_line(f"  {contest.title(pairing)}")
+    if contest.tournament.schedule.kind == "swiss":
+        write_line(
+            f"Round {len(contest.rounds)} of {contest.tournament.rounds}; later ones go by the results."
+        )
+    count = len(contest.pairings)
+    write_line(f"{count} pairings, {games:,} games each: {count * games:,} games. Nothing was played.")
+    return DONE

@@ -1,0 +1,1 @@
+"""``mosaic train`` and ``mosaic daemon``."""

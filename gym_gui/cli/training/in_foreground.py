@@ -1,0 +1,116 @@
+"""One training in the foreground: how far it is, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from gym_gui.analysis.words import wording
+from gym_gui.cli.errors import tell
+from gym_gui.cli.output import write_line
+from gym_gui.cli.progress import train_progress
+from gym_gui.services.policies.policy_parts import joint_slots
+from gym_gui.services.policy_files import read_policy_file
+from gym_gui.services.trainer import TrainRequest, TrainResult, carry_out
+from gym_gui.workers.definition import WorkerTypeDefinition
+
+
+def trained(request: TrainRequest, *, as_json: bool, note: str = "") -> TrainResult:
+    """Train in the foreground, and show how far it is.
+
+    Args:
+        request: What to train.
+        as_json: Progress as JSON lines.
+        note: What tells it from others.
+    """
+    with (
+        _sigterm_as_ctrl_c(),
+        train_progress(f"{request.algo} in {request.env_id}{note}", as_json=as_json) as show,
+    ):
+        return carry_out(
+            request,
+            on_progress=show,
+            on_warning=_warn_json if as_json else _warn,
+            on_stopping=_nothing_more if as_json else _say_stopping,
+        )
+
+
+def _warn(text: str) -> None:
+    tell(f"warning: {text}")
+
+
+def _warn_json(text: str) -> None:
+    sys.stderr.write(json.dumps({"event": "warning", "message": text}) + "\n")
+
+
+def _say_stopping() -> None:
+    tell("stopping, and keeping what was learnt; Ctrl-C once more ends it at once")
+
+
+def _nothing_more() -> None:
+    """The result will say it."""
+
+
+@contextmanager
+def _sigterm_as_ctrl_c() -> Generator[None]:
+    """Within, being asked to end keeps what was learnt, as Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def shown(path: Path) -> str:
+    """Relative to here where that is shorter to read and to type."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def in_words(result: TrainResult) -> str:
+    """How long a training took, and what its policy earns."""
+    told = f"{result.step:,} steps" + (f" in {result.wall_s:.0f} s" if result.wall_s else "")
+    if result.mean_return is None:
+        return told
+    return f"{told}, mean return {wording.number(result.mean_return)} in its evaluation"
+
+
+def slot_of(result: TrainResult, definition: WorkerTypeDefinition) -> dict[str, Any]:
+    """The slot of an experiment file in which the policy plays."""
+    return {
+        "type": definition.kind.value,
+        "worker_id": definition.type_id,
+        "checkpoint": shown(result.out),
+    }
+
+
+def print_result(result: TrainResult, algo: str, env_id: str, definition: WorkerTypeDefinition) -> None:
+    """Say what came of a training, and how its policy is used."""
+    write_line(f"Trained: {in_words(result)}")
+    write_line(f"Policy:  {shlex.quote(shown(result.out))}")
+    file, slot = read_policy_file(result.out), slot_of(result, definition)
+    slots = {"workers": {"agent": slot}} if file is None else joint_slots(file.description, slot)
+    operator = {"id": algo.lower(), "task": env_id, **slots}
+    write_line("\nAs an operator of an experiment file:")
+    head, _, tail = json.dumps(operator, ensure_ascii=False).partition('"workers": ')
+    write_line(f'  {head.rstrip()}\n   "workers": {tail}')
+
+
+def result_row(result: TrainResult, definition: WorkerTypeDefinition) -> Mapping[str, Any]:
+    """What a program is told of it."""
+    return {
+        "out": str(result.out),
+        "status": result.status,
+        "steps": result.step,
+        "mean_return": result.mean_return,
+        "wall_s": result.wall_s,
+        "slot": slot_of(result, definition),
+    }

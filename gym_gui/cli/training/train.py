@@ -1,0 +1,226 @@
+"""``mosaic train``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gym_gui.cli.errors import DONE, INTERRUPTED, tell
+from gym_gui.cli.output import write_json
+from gym_gui.cli.training.in_foreground import print_result, result_row, trained
+from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.errors import UsageError
+from gym_gui.services.bootstrap import bootstrap_default_services
+from gym_gui.services.fit import known_paradigm
+from gym_gui.services.trainer import TrainRequest, TrainResult
+from gym_gui.services.trainer.foreground import resumed
+from gym_gui.services.trainer.training_settings import usual_algorithm
+from gym_gui.services.worker_orchestrator import UnifiedRunConfig
+from gym_gui.workers.definition import WorkerTypeDefinition
+
+if TYPE_CHECKING:
+    from gym_gui.cli.running.coordinating import Elsewhere
+
+_ALGORITHM, _SEED = "ppo", 1
+MOST_SEEDS = 1000
+"""Trainings of a group."""
+
+
+def train_policy(
+    worker: str = "",
+    *,
+    algo: str = "",
+    env: str = "",
+    seed: int | None = None,
+    seeds: str = "",
+    group: str = "",
+    steps: int | None = None,
+    settings: Sequence[str] = (),
+    out: Path | None = None,
+    resume: Path | None = None,
+    overwrite: bool = False,
+    background: bool = False,
+    priority: int = 0,
+    elsewhere: Elsewhere | None = None,
+    extra: Sequence[str] = (),
+    as_json: bool = False,
+) -> int:
+    """Train a policy and say how it is used.
+
+    Args:
+        worker: Worker that trains; empty to have the best chosen.
+        algo: One of its algorithms, in any case; PPO by default, and where several agents act the
+            worker's first that learns for several.
+        env: Environment id.
+        seed: The one seed of the training.
+        seeds: A group of trainings instead: how many, or their seeds (``1,2,5``).
+        group: What the group is called; its algorithm by default.
+        steps: Environment steps in all.
+        settings: Further settings, each ``name=value``.
+        out: The run folder, or that of the group.
+        resume: Run folder of a training to go on with; it says what the first four are.
+        overwrite: Replace a policy that is in ``out``.
+        background: Hand it to the trainer daemon and return at once.
+        priority: In the background: higher runs first.
+        elsewhere: Other machines to train on; they say which submission is gone on with.
+        extra: Further settings, as command-line options.
+        as_json: Progress as JSON lines on stderr, one result object on stdout.
+
+    Returns:
+        Exit status.
+
+    Raises:
+        UsageError: Something the person can fix; nothing was trained.
+        MosaicError: It went wrong while running.
+    """
+    _check_extra(extra)
+    if background:
+        _check_background(out, overwrite=overwrite)
+    if group and not seeds:
+        raise UsageError("--group names a group of trainings", fix="Say which, as --seeds 5")
+    texts = _assignments(settings) | ({} if steps is None else {"total_steps": str(steps)})
+    if resume is not None:
+        asked: dict[str, Any] = {"worker": worker, "algo": algo, "env": env, "seed": seed, "seeds": seeds}
+        _check_resume(**asked, out=out, overwrite=overwrite, extra=extra, texts=elsewhere and texts)
+        if elsewhere is not None:
+            from gym_gui.cli.training.train_elsewhere import go_on_training
+
+            return go_on_training(elsewhere, as_json=as_json)
+        requests = [resumed(resume, texts, bootstrap_default_services().workers.registry)]
+    else:
+        definition, algo = _choose(worker, algo, env)
+        about: dict[str, Any] = {"algo": algo, "env": env, "texts": texts, "extra": extra}
+        requests = _new_requests(definition, seed, seeds, group, out, overwrite=overwrite, **about)
+        if not as_json and not worker:
+            sys.stderr.write(f"Worker: {definition.type_id}\n")
+    if elsewhere is not None:
+        from gym_gui.cli.training.train_elsewhere import submit_trainings
+
+        given = [part for name, value in texts.items() for part in ("--set", f"{name}={value}")]
+        return submit_trainings(requests, elsewhere, [*given, *extra], as_json=as_json)
+    if background:
+        from gym_gui.cli.training.background import (
+            queue_trainings,  # gRPC, which the foreground can do without
+        )
+
+        return queue_trainings(requests, priority=priority, as_json=as_json)
+    if seeds:
+        from gym_gui.cli.training.train_group import train_group
+
+        return train_group(requests, as_json=as_json)
+    return _ended(trained(requests[0], as_json=as_json), requests[0], as_json=as_json)
+
+
+def _new_requests(
+    definition: WorkerTypeDefinition,
+    seed: int | None,
+    seeds: str,
+    group: str,
+    out: Path | None,
+    *,
+    algo: str,
+    **about: Any,
+) -> list[TrainRequest]:
+    """One training, or those of a group, which lie beside each other."""
+    if not seeds:
+        one = _SEED if seed is None else seed
+        return [TrainRequest.checked(definition, algo=algo, seed=one, out=out, **about)]
+    places = {each: None if out is None else out / f"seed{each}" for each in seeds_of(seeds, seed)}
+    about |= {"algo": algo, "group": group or algo.lower()}
+    return [TrainRequest.checked(definition, seed=each, out=place, **about) for each, place in places.items()]
+
+
+def seeds_of(written: str, first: int | None) -> list[int]:
+    """The seeds of a group: ``5`` is five of them, from ``first`` on (1), ``1,2,5`` are these.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    parts = [part.strip() for part in written.split(",") if part.strip()]
+    if not parts or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
+        raise UsageError(
+            f"--seeds {written} is no number of seeds", fix="Say how many (5), or list them (1,2,5)"
+        )
+    if "," not in written:
+        if not 1 <= int(parts[0]) <= MOST_SEEDS:
+            raise UsageError(f"a group has 1 to {MOST_SEEDS:,} trainings, not {int(parts[0]):,}")
+        first = _SEED if first is None else first
+        return list(range(first, first + int(parts[0])))
+    if first is not None:
+        raise UsageError("--seeds lists the seeds, so --seed says nothing", fix="Leave it out")
+    found = [int(part) for part in parts]
+    if len(set(found)) < len(found) or len(found) > MOST_SEEDS:
+        raise UsageError(f"--seeds {written} names a seed twice", fix="Name each once")
+    return found
+
+
+def _ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -> int:
+    """Say what came of it; the exit status."""
+    if as_json:
+        write_json(result_row(result, request.definition))
+    else:
+        print_result(result, request.algo, request.env_id, request.definition)
+    if result.status == "completed":
+        return DONE
+    if not as_json:
+        tell("stopped; the policy is kept as it was then")
+    return INTERRUPTED
+
+
+def _check_extra(extra: Sequence[str]) -> None:
+    """What goes to the worker are options; a word alone is a slip of ours to report."""
+    if extra and not extra[0].startswith("-"):
+        raise UsageError(
+            f"{extra[0]!r} is no option of mosaic train", fix="For example: mosaic train --env CartPole-v1"
+        )
+
+
+def _check_background(out: Path | None, *, overwrite: bool) -> None:
+    if out is not None or overwrite:
+        raise UsageError(
+            "in the background a training has a run folder of its own, so --out and --overwrite mean nothing",
+            fix="Leave them out, or leave out --background",
+        )
+
+
+def _check_resume(**given: Any) -> None:
+    named = {"algo": "--algo", "env": "--env", "worker": "--worker", "seed": "--seed", "out": "--out"}
+    named |= {"seeds": "--seeds", "overwrite": "--overwrite", "extra": "other options"}
+    named |= {"texts": "a setting"}
+    twice = [named[name] for name, value in given.items() if value not in ("", None, False, (), [], {})]
+    if twice:
+        raise UsageError(
+            f"--resume goes on with what its folder says, so {twice[0]} cannot be given beside it",
+            fix="Change settings with --steps and --set",
+        )
+
+
+def _assignments(settings: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"--set {setting} is no setting", fix="For example: --set learning_rate=0.001")
+        found[name.strip().replace("-", "_")] = value.strip()
+    return found
+
+
+def _choose(worker: str, algo: str, env: str) -> tuple[WorkerTypeDefinition, str]:
+    """Who trains, and by which algorithm."""
+    if not env:
+        raise UsageError("an environment is needed", fix="For example: mosaic train --env CartPole-v1")
+    services = bootstrap_default_services()
+    registry, orchestrator = services.workers.registry, services.new_orchestrator()
+    turns = None if algo else known_paradigm(orchestrator.environment(UnifiedRunConfig(env)))
+    if turns is not None and turns is not SteppingParadigm.SINGLE_AGENT:
+        definition = registry.require(worker) if worker else orchestrator.select_worker(UnifiedRunConfig(env))
+        return definition, usual_algorithm(definition, turns)
+    algo = algo or _ALGORITHM
+    if worker:
+        return registry.require(worker), algo
+    trainers = [definition.train for definition in registry.all() if definition.train]
+    spelled = {name.lower(): name for train in trainers for name in train.algorithms}
+    config = UnifiedRunConfig(task=env, algorithm=spelled.get(algo.lower(), algo))
+    return orchestrator.select_worker(config), algo

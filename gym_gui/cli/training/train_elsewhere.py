@@ -1,0 +1,238 @@
+"""``mosaic train --executor``: trainings on other machines, whose run folders are here as those of others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from gym_gui.analysis.words import wording
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.output import write_json
+from gym_gui.cli.progress import train_progress
+from gym_gui.cli.running.coordinating import (
+    Elsewhere,
+    begun,
+    clear,
+    coordinate,
+    detach,
+    detach_resumed,
+    new_folder,
+    reopened,
+    say_missing,
+)
+from gym_gui.cli.running.submission_plan import say_where
+from gym_gui.cli.running.submission_progress import shown_trainings, title_of
+from gym_gui.cli.training.in_foreground import print_result, shown
+from gym_gui.cli.training.train_group import done_row, standing, tell_group
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.experiment.training_of import group_name
+from gym_gui.core.paths import runs_dir
+from gym_gui.envs import needs_of, resolve
+from gym_gui.services.bootstrap import bootstrap_default_services
+from gym_gui.services.submissions.bundle import write_training_bundle
+from gym_gui.services.submissions.coordinator import Coordinator
+from gym_gui.services.submissions.executors import load_profile
+from gym_gui.services.submissions.handed_in import remember_submission
+from gym_gui.services.submissions.submission_record import COLLECTED, STOPPED, Submission
+from gym_gui.services.submissions.submitted_trainings import TRAIN, Training, Trainings
+from gym_gui.services.trainer import TrainRequest, TrainResult
+from gym_gui.services.trainer.training_elsewhere import Elsewhere as Place
+from gym_gui.services.trainer.training_elsewhere import announce, keep_elsewhere, read_elsewhere
+from gym_gui.services.trainer.training_folder import REQUEST, RunFolder
+from gym_gui.services.trainings.training_groups import GroupMember, read_member
+
+_NAMED: Final = 5
+"""Trainings that are named where something is said of many."""
+
+
+def submit_trainings(
+    requests: Sequence[TrainRequest], where: Elsewhere, given: Sequence[str], *, as_json: bool
+) -> int:
+    """Train elsewhere, one part for each training, and say what came of it.
+
+    Args:
+        requests: The trainings, which differ in their seeds alone.
+        where: On which machines.
+        given: Their settings, as arguments of ``mosaic train``.
+        as_json: For programs.
+
+    Returns:
+        Exit status.
+
+    Raises:
+        UsageError: Something the person can fix.
+    """
+    profile = load_profile(where.executor or "", where.profile)
+    requests = [request for request in requests if not _is_done(request, as_json=as_json)]
+    if not requests:
+        tell("nothing is left to train")
+        return DONE
+    first = requests[0]
+    arguments = ("--worker", first.definition.type_id, "--algo", first.algo, "--env", first.env_id)
+    group = ("--group", first.group) if first.group else ()
+    parts = tuple(Training(each.seed, each.out, each.run_id) for each in requests)
+    trainings = Trainings((*arguments, *group, *given), bool(first.group), parts)
+    submission = Submission(
+        new_folder(runs_dir()),
+        where.executor or "",
+        profile.to_record(),
+        TRAIN,
+        len(parts),
+        _steps(first) * len(parts),
+        first.out.parent if first.group else first.out,
+        trainings=trainings,
+    )
+    needs = needs_of(resolve(first.env_id), {})
+    if where.dry_run:
+        return say_where(
+            submission, lambda bundle: write_training_bundle(bundle, trainings, needs), as_json=as_json
+        )
+    write_training_bundle(submission.bundle, trainings, needs)
+    submission.needs = tuple(dict.fromkeys(need.subject for need in needs))
+    remember_submission(submission)
+    with begun(submission):
+        _make_folders(submission, requests)
+        if not where.detach:
+            return _follow(submission, as_json)
+    return detach(submission, as_json=as_json)
+
+
+def go_on_training(where: Elsewhere, *, as_json: bool) -> int:
+    """Go on with a submission of trainings; as :func:`submit_trainings`."""
+    if where.detach:
+        return detach_resumed(where, TRAIN, as_json=as_json)
+    with reopened(where, TRAIN) as submission:
+        if not submission.run:
+            _announce(submission)  # the trainer may have seen the end of those that were given up
+        return _follow(submission, as_json)
+
+
+# -- inside ------------------------------------------------------------------------------
+
+
+def _steps(request: TrainRequest) -> int:
+    steps = {**request.defaults, **request.settings}.get("total_steps")
+    return steps if isinstance(steps, int) else 0
+
+
+def _is_done(request: TrainRequest, *, as_json: bool) -> bool:
+    """Whether a training is there already.
+
+    Raises:
+        UsageError: It was begun, here or elsewhere.
+    """
+    place = read_elsewhere(request.out)
+    if place is not None and (place.followed or not request.overwrite):
+        raise UsageError(
+            f"seed {request.seed} is trained elsewhere already ({place.place})",
+            fix=f"Go on with it by {place.again}, or begin it anew, once nobody follows it, by --overwrite",
+        )
+    member = None if place is not None else standing(request)
+    if member is not None and member.completed and request.group:
+        if not as_json:
+            tell(f"seed {request.seed} is trained already: {shown(member.folder)}")
+        return True
+    if member is not None and (member.holds_policy or member.state in ("running", "waiting")):
+        raise UsageError(
+            f"the training in {shown(request.out)} was begun here, and ends here",
+            fix="Say it without --executor, or begin it anew by --overwrite",
+        )
+    return False
+
+
+def _make_folders(submission: Submission, requests: Sequence[TrainRequest]) -> None:
+    """Have run folders here that say where their trainings are."""
+    try:
+        for request in requests:
+            folder = RunFolder(request.out)
+            folder.clear()
+            request.out.mkdir(parents=True, exist_ok=True)
+            folder.write(REQUEST, request.row())
+            keep_elsewhere(request.out, Place(submission.folder, submission.executor))
+    except OSError as error:
+        raise UsageError(f"{error.filename or 'the run folder'} cannot be used: {error.strerror}") from error
+    _announce(submission)
+
+
+def _announce(submission: Submission) -> None:
+    """Have the trainer daemon show them, now or when there is one."""
+    assert submission.trainings is not None
+    known = bootstrap_default_services().store.data_dir("training")
+    try:
+        for each in submission.trainings.parts:
+            announce(known, each.run_id, each.folder)
+    except OSError as error:
+        tell(f"the Train page does not show them: {error.filename} cannot be written: {error.strerror}")
+
+
+def _follow(submission: Submission, as_json: bool) -> int:
+    coordinator: Coordinator | None = None
+    if not submission.run:
+        with train_progress(title_of(submission), as_json=as_json) as show:
+            coordinator = coordinate(submission, shown_trainings(show, lambda: submission))
+        if (status := _missing(submission, coordinator)) is not None:
+            return status
+        submission.run = str(submission.out)
+        submission.save()
+    clear(submission, coordinator)
+    return _conclude(submission, as_json)
+
+
+def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
+    """Say what is not here, and return the exit status; ``None`` where all is."""
+
+    def trained(more: int) -> str:
+        rest = f"{more} further trainings have failed; " if more else ""
+        return f"{rest}what was trained is in {shown(submission.out)}; go on with the others"
+
+    return say_missing(submission, coordinator, "has failed", trained, "checkpoints are kept where they are")
+
+
+def _conclude(submission: Submission, as_json: bool) -> int:
+    """Say what came of trainings that are here."""
+    trainings = submission.trainings
+    assert trainings is not None
+    stopped = submission.numbers(STOPPED)
+    members = [read_member(each.folder) for each in trainings.parts]
+    there = [member for member in members if member is not None]
+    if not there:
+        raise MosaicError(f"the trainings are not in {submission.out} any more")
+    for difference in _differences(there):
+        tell(f"warning: {difference}")
+    definition = bootstrap_default_services().workers.registry.require(there[0].request.worker)
+    if trainings.is_group:
+        about = there[0].request
+        rows = [done_row(member, definition) for member in there]
+        name = group_name(about.group, about.env_id)
+        tell_group(name, submission.out, submission.of, rows, as_json=as_json)
+    else:
+        one = there[0]
+        result = TrainResult(one.folder, one.state, one.step, one.score, 0.0)
+        if as_json:
+            row = done_row(one, definition)
+            write_json({key: value for key, value in row.items() if key != "seed"})
+        else:
+            print_result(result, one.request.algorithm, one.request.env_id, definition)
+    if stopped:
+        named = wording.names([str(trainings.part(number).seed) for number in stopped])
+        tell(f"stopped on request: seed {named}; mosaic train --resume FOLDER goes on with one here")
+        return INTERRUPTED
+    return DONE if submission.numbers(COLLECTED) else WORK_FAILED
+
+
+def _differences(members: Sequence[GroupMember]) -> list[str]:
+    """Where trainings that are to differ in their seed alone were not trained with the same versions."""
+    versions = {member.seed: _versions(member) for member in members}
+    first_seed, first = next(iter(versions.items()))
+    found: list[str] = []
+    for seed, each in versions.items():
+        for name in sorted(each.keys() | first.keys()):
+            if each.get(name) != first.get(name):
+                one, other = (f"{name} {there.get(name)}" for there in (each, first))
+                found.append(f"seed {seed} was trained with {one}, and seed {first_seed} with {other}")
+    return found[:_NAMED]
+
+
+def _versions(member: GroupMember) -> Mapping[str, Any]:
+    found = (RunFolder(member.folder).read(REQUEST) or {}).get("versions")
+    return found if isinstance(found, dict) else {}  # pyright: ignore[reportUnknownVariableType]

@@ -1,0 +1,127 @@
+"""``mosaic train --seeds``: the same training once with each seed, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gym_gui.analysis.words import wording
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.output import write_json, write_line
+from gym_gui.cli.training.in_foreground import in_words, result_row, shown, trained
+from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.training_of import group_name
+from gym_gui.services.bootstrap import bootstrap_default_services
+from gym_gui.services.trainer import TrainingFailedError, TrainRequest, TrainResult
+from gym_gui.services.trainer.foreground import resumed
+from gym_gui.services.trainings.training_groups import GroupMember, read_member, setting_difference
+from gym_gui.workers.definition import WorkerTypeDefinition
+
+
+def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
+    """Train what of a group is not done yet; said again, it goes on where it was stopped.
+
+    Args:
+        requests: The trainings, which differ in their seeds alone.
+        as_json: Progress as JSON lines on stderr, one object with every training on stdout.
+
+    Returns:
+        Exit status: 1 where a training failed, the others are done all the same.
+
+    Raises:
+        UsageError: There are trainings of that group with other settings; nothing was trained.
+        MosaicError: None could be started.
+    """
+    before = {request.seed: standing(request) for request in requests}
+    rows: list[Mapping[str, Any]] = []
+    failed, stopped = 0, False
+    for number, request in enumerate(requests, 1):
+        about = f", seed {request.seed} ({number} of {len(requests)})"
+        member = before[request.seed]
+        if member is not None and member.completed:
+            rows.append(done_row(member, request.definition) | {"before": True})
+            _say(as_json, f"seed {request.seed} is trained already: {shown(member.folder)}")
+            continue
+        try:
+            result = trained(_to_go_on(request, member), as_json=as_json, note=about)
+        except TrainingFailedError as error:
+            failed += 1
+            tell(f"seed {request.seed}: {error.message}")
+            rows.append(
+                {"seed": request.seed, "out": str(request.out), "status": "failed", "reason": str(error)}
+            )
+            continue
+        rows.append({"seed": request.seed, **result_row(result, request.definition)})
+        if result.status != "completed":
+            stopped = True
+            break
+        _say(as_json, f"seed {request.seed}: {in_words(result)}")
+    first = requests[0]
+    name = group_name(first.group, first.env_id)
+    tell_group(name, first.out.parent, len(requests), rows, as_json=as_json)
+    if stopped:
+        _say(as_json, "stopped; the same command goes on with it")
+        return INTERRUPTED
+    return WORK_FAILED if failed else DONE
+
+
+def standing(request: TrainRequest) -> GroupMember | None:
+    """What is in the folder of a training already; ``None``: nothing, or what is to be replaced.
+
+    Raises:
+        UsageError: Another training.
+    """
+    member = None if request.overwrite else read_member(request.out)
+    if member is None:
+        return None
+    asked = request.kept
+    difference = setting_difference(member.request, asked)
+    if not difference and member.seed != asked.seed:
+        difference = f"seed {asked.seed} in place of {member.seed}"
+    if difference:
+        raise UsageError(
+            f"{shown(request.out)} was trained otherwise: {difference}",
+            fix="Give the group another name, as --group NAME, or add --overwrite",
+        )
+    return member
+
+
+def _to_go_on(request: TrainRequest, member: GroupMember | None) -> TrainRequest:
+    """What is to be done: go on from what was kept, or begin."""
+    if member is None or not member.holds_policy:
+        return request
+    return resumed(member.folder, {}, bootstrap_default_services().workers.registry)
+
+
+def done_row(member: GroupMember, definition: WorkerTypeDefinition) -> dict[str, Any]:
+    """What a program is told of a training that is there."""
+    result = TrainResult(member.folder, member.state, member.step, member.score, 0.0)
+    return {"seed": member.seed, **result_row(result, definition)}
+
+
+def _say(as_json: bool, text: str) -> None:
+    if not as_json:
+        tell(text)
+
+
+def tell_group(name: str, folder: Path, of: int, rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
+    """Say what came of the trainings of a group.
+
+    Args:
+        name: What it is called.
+        folder: Where its trainings lie.
+        of: How many were asked for.
+        rows: What a program is told of each.
+        as_json: Tell a program.
+    """
+    done = [row for row in rows if row["status"] == "completed"]
+    if as_json:
+        write_json({"group": name, "out": str(folder), "trainings": rows})
+        return
+    write_line(f"Group:   {name}, {len(done)} of {of} trainings done")
+    returns = [wording.number(row["mean_return"]) for row in done if row["mean_return"] is not None]
+    if returns:
+        write_line(f"Returns: {', '.join(returns)}")
+    write_line(f"Folder:  {shown(folder)}")
+    write_line(f"\nHow good the algorithm is: mosaic report {shown(folder)}")

@@ -1,0 +1,82 @@
+"""Instances of a session's environment between two episodes, and the one that somebody looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gym_gui.controllers.engine.lineup import Lineup
+from gym_gui.envs import Environment
+
+
+class EnvironmentPool:
+    """Makes instances when there is none at hand, and takes them back.
+
+    While somebody looks, one episode at a time plays in an instance that can be drawn. An episode that is
+    on already goes on in the one that it has.
+
+    Args:
+        lineup: Makes them.
+    """
+
+    def __init__(self, lineup: Lineup) -> None:
+        self._lineup = lineup
+        self._idle: list[Environment] = []
+        self._make_drawn: Callable[[], Environment] | None = None
+        self._drawn: list[Environment] = []
+        self._drawn_idle: list[Environment] = []
+
+    def draw_with(self, make: Callable[[], Environment] | None) -> None:
+        """Have the next episode play in an instance that this makes; ``None``: nobody looks any more."""
+        self._make_drawn = make
+        if make is None:
+            self._close(self._drawn_idle)
+
+    def is_drawn(self, environment: Environment) -> bool:
+        """Whether an instance was made to be looked at."""
+        return any(each is environment for each in self._drawn)
+
+    def take(self) -> Environment:
+        """An instance for the next episode.
+
+        Raises:
+            MosaicError: It cannot be made.
+        """
+        make = self._make_drawn
+        if make is None or len(self._drawn) > len(self._drawn_idle):  # one is looked at already
+            return self._idle.pop() if self._idle else self._lineup.make_environment()
+        if not self._drawn_idle:
+            if self._lineup.one_world:
+                self._close(self._idle)
+            environment = make()
+            self._drawn.append(environment)
+            return environment
+        return self._drawn_idle.pop()
+
+    def give_back(self, environment: Environment, *, fit: bool) -> None:
+        """An episode is over.
+
+        Args:
+            environment: What it has played in.
+            fit: Whether another one may play in it.
+        """
+        drawn = self.is_drawn(environment)
+        if drawn and self._make_drawn is not None and fit:
+            self._drawn_idle.append(environment)
+        elif drawn:
+            self._drawn = [each for each in self._drawn if each is not environment]
+            environment.close()
+        elif fit:
+            self._idle.append(environment)
+        else:
+            environment.close()
+
+    def close(self) -> None:
+        """End those that wait."""
+        self._close(self._idle)
+        self._close(self._drawn_idle)
+
+    def _close(self, waiting: list[Environment]) -> None:
+        for environment in waiting:
+            environment.close()
+            self._drawn = [each for each in self._drawn if each is not environment]
+        waiting.clear()

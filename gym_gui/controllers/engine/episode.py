@@ -1,0 +1,537 @@
+"""One episode in flight: what was asked, what was played, what it led to."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from msgspec.structs import replace
+
+from gym_gui.controllers.engine.episode_rows import SeatCodecs
+from gym_gui.controllers.engine.game_clock import GameClock, OnTime, ended_on_time
+from gym_gui.controllers.engine.game_words import WORDED, in_notation
+from gym_gui.controllers.engine.lineup import Player, is_alike
+from gym_gui.controllers.engine.session_events import EpisodeFinished
+from gym_gui.controllers.engine.trajectory import Round, Trajectory
+from gym_gui.core import clock
+from gym_gui.core.config import GOAL_SUFFIX
+from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome, UnusableCause
+from gym_gui.core.errors import EnvironmentFailure, ObservationError
+from gym_gui.core.experiment.execution import EpisodePlan
+from gym_gui.core.experiment.slot_patterns import ANY, pattern_of, slot_for
+from gym_gui.core.paradigms import HierarchicalAdapter
+from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.record_digest import seal
+from gym_gui.core.records import (
+    IN_PROCESS,
+    EpisodeRecord,
+    RebindingRecord,
+    TakenBackRecord,
+    TeamRecord,
+    TokenCount,
+)
+from gym_gui.core.seeding import policy_seed
+from gym_gui.core.spaces import NotInSpace
+from gym_gui.core.types import CAUSE, REFUSED, AgentID, Answer, Decision, EpisodeSummary
+from gym_gui.envs import Environment
+from gym_gui.services.backends import SlotInfo
+from mosaic_worker.failures import described
+
+_LONGEST_REASON = 500
+"""Characters of why an answer could not be played."""
+
+
+class Episode:
+    """Steps one environment through one episode and keeps its record.
+
+    Args:
+        plan: Index, seed and seating.
+        environment: Reset by :meth:`open`; used by this episode alone while it runs.
+        codecs: Who sits where, and how what they see and do is written.
+        max_steps: Environment steps after which the episode is truncated, or ``None``.
+        next_id: Gives decision ids.
+        keep_observations: Write observations into the rows.
+        views: What slots are shown beside their observations.
+        own_seeds: The setting ``seed`` of slots that have one.
+    """
+
+    def __init__(
+        self,
+        plan: EpisodePlan,
+        environment: Environment,
+        codecs: SeatCodecs,
+        max_steps: int | None,
+        next_id: Callable[[], int],
+        *,
+        keep_observations: bool = False,
+        views: Mapping[AgentID, PromptInputs] | None = None,
+        own_seeds: Mapping[AgentID, int] | None = None,
+    ) -> None:
+        self.plan, self.index, self.environment = plan, plan.index, environment
+        self.seats = seats = codecs.seats
+        own = self._own_seeds = own_seeds or {}
+        self._codecs = codecs
+        self.seeds = {
+            agent: policy_seed(plan.seed, plan.index, agent, own.get(slot)) for agent, slot in seats.items()
+        }
+        self.asked: dict[AgentID, Decision] = {}
+        self.played: dict[AgentID, tuple[Decision, Answer, Any, str]] = {}
+        self.steps = 0
+        self.credit = 0
+        self.invalid: dict[AgentID, int] = {}
+        self.unusable: dict[AgentID, int] = {}
+        self.causes: dict[AgentID, Counter[str]] = {}
+        self.refused: dict[AgentID, str] = {}
+        self.saw_everything: set[AgentID] = set()
+        self._saw_state: set[AgentID] = set()
+        self.limits: dict[AgentID, Limit] = {}
+        self.limit = ""
+        self.lost = ""
+        self.players: Mapping[AgentID, Player] = {}
+        self.patterns: Mapping[AgentID, SlotInfo] = {}
+        self.on_join: Callable[[Episode, SlotInfo], None] | None = None
+        self.joined: dict[AgentID, AgentID] = {}
+        self.game_clock: GameClock | None = None
+        self.on_time: OnTime | None = None
+        self._rebound: list[RebindingRecord] = []
+        self._passed_on: set[AgentID] = set()
+        self._encode = codecs.encode
+        adapter = self._adapter = environment.adapter
+        self._step, self._step_async = adapter.step, adapter.step_async
+        self._max_steps, self._next_id = max_steps, next_id
+        self.views: Mapping[AgentID, PromptInputs] = views or {}
+        untold = self._not_told_rewards() if self.views else frozenset[AgentID]()
+        self.trajectory = Trajectory(plan.index, codecs, adapter, untold, keep_observations=keep_observations)
+        self._said: dict[AgentID, list[str]] = {}
+        self._two_levels = adapter if isinstance(adapter, HierarchicalAdapter) else None
+        self._managed = self._two_levels is not None and any(seat.endswith(GOAL_SUFFIX) for seat in seats)
+        self._tokens: dict[AgentID, dict[str, int]] = {}
+        self._notates = environment.notates
+        self._started_at = clock.now()
+        self._clock = time.perf_counter()
+
+    def _not_told_rewards(self) -> frozenset[AgentID]:
+        """Agents that read and that are not told what their actions earn."""
+        told, views = self.environment.tells_rewards, self.views
+        seats = self.seats.items()
+        return frozenset(agent for agent, slot in seats if slot in views and not told(views[slot]))
+
+    def begin_reset(self) -> None:
+        """Have what :meth:`open` takes begun, where its environment is elsewhere."""
+        begin = self._adapter.reset_async
+        if begin is not None:
+            with suppress(EnvironmentFailure):  # the reset itself says it
+                begin(self.plan.seed)
+
+    def open(self, opening: Sequence[Round] = ()) -> list[Decision]:
+        """Reset the environment.
+
+        Args:
+            opening: What is played before anybody is asked, round by round. No policy is told of it.
+
+        Returns:
+            The first decisions.
+
+        Raises:
+            EpisodeError: The environment failed, or does not go the way that the opening says.
+        """
+        observations = self._adapter.reset(seed=self.plan.seed)
+        decisions = self._ask_agents(self._adapter.get_current_agents(), observations)
+        wanting, self.trajectory.wants_results = self.trajectory.wants_results, frozenset()
+        for played in opening:
+            if played.keys() != self.asked.keys():
+                raise EnvironmentFailure("the moves before cannot be played again: others are asked")
+            for decision in decisions:
+                action, told = played[decision.agent_id]
+                self.accept(Answer(decision, action, extras=told), ActionSource.OPENING)
+            decisions = self.advance()
+        self.trajectory.wants_results = wanting
+        return decisions
+
+    def accept(self, answer: Answer, source: str) -> None:
+        """Take an agent's action for the next step.
+
+        Args:
+            answer: Its decision names the agent.
+            source: Who chose it (:class:`~gym_gui.core.enums.ActionSource`).
+        """
+        decision = answer.decision
+        if self._notates and answer.extras is not None and not answer.extras.keys().isdisjoint(WORDED):
+            answer = replace(answer, extras=in_notation(answer.extras, decision, self.environment))
+        self.played[decision.agent_id] = (decision, answer, answer.action, source)
+
+    def substitute(
+        self, decision: Decision, action: Any, source: ActionSource, answer: Answer, cause: UnusableCause
+    ) -> None:
+        """Play ``action`` in place of an unusable ``answer``."""
+        why = {REFUSED: answer.invalid[:_LONGEST_REASON], CAUSE: cause.value}
+        answer = replace(answer, extras={**(answer.extras or {}), **why})
+        self.played[decision.agent_id] = (decision, answer, action, source)
+
+    def ask_again(self, decision: Decision, reason: str) -> Decision:
+        """The same question once more, with why its answer was refused."""
+        again = replace(decision, id=self._next_id(), attempt=decision.attempt + 1, reason=reason)
+        self.asked[decision.agent_id] = again
+        return again
+
+    def undecided(self, slot: AgentID) -> list[Decision]:
+        """Questions to a slot that have no answer yet."""
+        settled = self.played.keys() | self.refused.keys()
+        return [d for agent, d in self.asked.items() if d.slot == slot and agent not in settled]
+
+    def ask_another(self, decision: Decision) -> Decision:
+        """The same question to whoever plays the slot now; the one who was asked is too late."""
+        if decision.shown is not None:
+            self._said.setdefault(decision.agent_id, [])[:0] = decision.shown.messages
+        again = self._shown(replace(decision, id=self._next_id(), attempt=0, reason="", shown=None))
+        self.asked[decision.agent_id] = again
+        self._passed_on.add(decision.agent_id)
+        return again
+
+    def note_rebinding(self, slot: AgentID, player: Player, not_asked: Collection[AgentID] = ()) -> None:
+        """From its next decision on ``player`` decides for a slot; one that was asked stands.
+
+        Args:
+            slot: The slot.
+            player: Who decides now.
+            not_asked: Agents whose open question nobody has been handed yet.
+        """
+        standing = self.asked.keys() - self._passed_on - set(not_asked)
+        self._passed_on.clear()
+        self._rebound += [
+            RebindingRecord(
+                self.steps + (agent in standing),
+                agent,
+                player.worker_id,
+                player.worker_type,
+                player.policy,
+            )
+            for agent, seated in self.seats.items()
+            if seated == slot
+        ]
+
+    def chosen_by_another(self, agent: AgentID) -> str:
+        """Who chose an agent's last action, where somebody else plays it by now; else ``""``."""
+        changes = [change for change in self._rebound if change.agent_id == agent]
+        row = self.trajectory.latest(agent)
+        if row is None or not changes or row.step >= changes[-1].step_index:
+            return ""
+        before = [change for change in changes if change.step_index <= row.step]
+        player = before[-1] if before else self.players[self.seats[agent]]
+        return str(player.policy)
+
+    def begin_step(self) -> None:
+        """Have the step begun that :meth:`advance` takes, where its environment is elsewhere."""
+        begin = self._step_async
+        if begin is not None and not self.refused:
+            with suppress(EnvironmentFailure):  # the step itself says it
+                begin({agent: self.played[agent][2] for agent in self.asked})
+
+    def advance(self) -> list[Decision]:
+        """Play what was accepted; every agent that was asked must have answered.
+
+        Returns:
+            The next decisions; empty when the episode is over.
+
+        Raises:
+            EpisodeError: The environment failed.
+        """
+        # In the order of asking: answers come in any order, and neither the environment
+        # nor the record may depend on that.
+        step, played, asked, trajectory = self.steps, self.played, self.asked, self.trajectory
+        result = self._step({agent: played[agent][2] for agent in asked})
+        for agent in asked:
+            decision, answer, action, source = played[agent]
+            extras = answer.extras
+            if self._two_levels is not None:
+                extras = _with_option(self._two_levels, decision, action, extras)
+            if extras is not None:
+                self._hear(agent, extras)
+            trajectory.add(step, decision, action, source, answer.latency_ms, extras)
+        trajectory.pay(result.rewards)
+        if self._two_levels is not None:
+            trajectory.note_ended_options(self._two_levels.take_ended())
+        # Nearly every step ends nobody: two scans of tiny dicts decide that.
+        if True in result.terminated.values():
+            trajectory.terminate(result.terminated)
+            trajectory.keep_final(result.observations)
+        if True in result.truncated.values():
+            trajectory.truncate(result.truncated)
+            trajectory.keep_final(result.observations)
+        # While managers choose, the environment stands still: their choice is no step of it.
+        if not self.choosing:
+            self.steps = step + 1
+        self.played, self.asked = {}, {}
+        current = self._adapter.get_current_agents()
+        if not current:
+            trajectory.keep_final(result.observations)
+            return []
+        if self.steps == self._max_steps:
+            self._cut_off()
+            trajectory.keep_final(result.observations)
+            return []
+        return self._ask_agents(current, result.observations)
+
+    @property
+    def choosing(self) -> bool:
+        """Whether managers are asked: while they choose, the environment stands still."""
+        return self._managed and next(iter(self.asked), "").endswith(GOAL_SUFFIX)
+
+    def end_early(self, limit: str) -> None:
+        """End here, truncated: somebody has taken as much as an episode may take.
+
+        Args:
+            limit: Who, and what.
+
+        Raises:
+            EpisodeError: The environment failed.
+        """
+        self.limit = limit
+        self.played, self.asked = {}, {}
+        self._cut_off()
+
+    def end_on_time(self, agent: AgentID) -> None:
+        """End here, truncated: an agent's time is over, which decides the game.
+
+        Args:
+            agent: Who it is.
+
+        Raises:
+            EpisodeError: The environment failed.
+        """
+        try:
+            self.on_time = ended_on_time(self.environment, agent)
+        except Exception as exc:  # the border to an environment's own attributes
+            raise EnvironmentFailure(f"the result could not be read: {described(exc)}") from exc
+        self.played, self.asked = {}, {}
+        self._cut_off()
+
+    def _hear(self, agent: AgentID, extras: Mapping[str, Any]) -> None:
+        """What an agent's policy told beside its action."""
+        if "tokens" in extras:
+            self._count_tokens(agent, extras["tokens"])
+        if "said" in extras:
+            self._tell_team(agent, extras["said"])
+
+    def _cut_off(self) -> None:
+        """It ends here for everybody; what is owed is paid."""
+        trajectory = self.trajectory
+        trajectory.pay(self._adapter.owed())
+        if self._two_levels is not None:
+            self._two_levels.cut_off()
+        trajectory.cut_off()
+        if self._two_levels is not None:
+            trajectory.note_ended_options(self._two_levels.take_ended())
+
+    def _ask_agents(self, current: Sequence[AgentID], observations: Mapping[AgentID, Any]) -> list[Decision]:
+        adapter, asked = self._adapter, self.asked
+        for agent in current:
+            if agent not in self.seats:
+                self._join(agent)
+            observation = observations[agent]
+            try:
+                encoded = self._encode[agent](observation)
+            except NotInSpace as exc:
+                raise ObservationError(
+                    f"the environment showed {agent} what its observation space does not allow: {exc}"
+                ) from exc
+            decision = Decision(
+                self._next_id(),
+                self.index,
+                self.steps,
+                agent,
+                self.seats[agent],
+                self.seeds[agent],
+                observation,
+                encoded,
+                adapter.action_mask(agent),
+                adapter.info(agent),
+            )
+            asked[agent] = self._shown(decision) if self.views else decision
+        return list(asked.values())
+
+    def _join(self, agent: AgentID) -> None:
+        """Seat an agent that has appeared in the slot whose pattern it fits.
+
+        Raises:
+            EnvironmentFailure: There is none, or its spaces are not those of the slot.
+        """
+        slot = slot_for(agent, self.patterns)
+        if slot is None:
+            raise EnvironmentFailure(
+                f"{agent} is to act, and no slot is named for it",
+                fix=f"Name one for agents that appear: {pattern_of(agent)!r} or {ANY!r} under 'workers'",
+            )
+        adapter, made_for = self._adapter, self.patterns[slot]
+        info = dataclasses.replace(
+            made_for,
+            agent_id=agent,
+            observation_space=adapter.observation_space(agent),
+            action_space=adapter.action_space(agent),
+        )
+        if self.players[slot].worker_id != IN_PROCESS and not is_alike(made_for, info):
+            raise EnvironmentFailure(
+                f"{agent} observes {info.observation_space} and acts in {info.action_space}, and the slot "
+                f"{slot!r} was made for {made_for.observation_space} and {made_for.action_space}",
+                fix="Name a slot for each kind of agents, whose spaces stay the same from episode to episode",
+            )
+        self._codecs.join(agent, slot, info)
+        self.joined[agent] = slot
+        self.seeds[agent] = policy_seed(self.plan.seed, self.index, agent, self._own_seeds.get(slot))
+        untold = slot in self.views and not self.environment.tells_rewards(self.views[slot])
+        self.trajectory.join(agent, untold=untold)
+        self.environment.seat(list(self.seats))
+        if self.on_join is not None:
+            self.on_join(self, info)
+
+    def _shown(self, decision: Decision) -> Decision:
+        """The question with what its slot is shown beside the observation."""
+        view = self.views.get(decision.slot)
+        if view is None:
+            return decision
+        agent = decision.agent_id
+        said = self._said.pop(agent, ()) if view.messages else ()
+        shown = self.environment.show(agent, decision.observation, view, decision.action_mask, said)
+        if view.state:
+            self._saw_state.add(agent)
+        return replace(decision, shown=shown)
+
+    def _tell_team(self, agent: AgentID, words: str) -> None:
+        """What an agent said is in its team-mates' next question."""
+        for mate in self.environment.company(agent)[1]:
+            if mate in self.seats:
+                self._said.setdefault(mate, []).append(f"{agent}: {words}")
+
+    def _count_tokens(self, agent: AgentID, tokens: Mapping[str, int]) -> None:
+        total = self._tokens.setdefault(agent, {"input": 0, "output": 0})
+        for key in total:
+            total[key] += int(tokens.get(key, 0))
+
+    def summaries(self, status: EpisodeStatus) -> dict[AgentID, EpisodeSummary]:
+        """What each slot's policy is told at the end."""
+        return {
+            slot: EpisodeSummary(
+                self.index, self.trajectory.returns.get(agent, 0.0), self.steps, self.plan.seed, agent, status
+            )
+            for agent, slot in self.seats.items()
+            if agent not in self.joined
+        }
+
+    def joined_summaries(self, status: EpisodeStatus) -> dict[AgentID, EpisodeSummary]:
+        """What the policies of agents that have appeared are told at the end, by agent."""
+        returns, seed = self.trajectory.returns, self.plan.seed
+        return {
+            agent: EpisodeSummary(self.index, returns.get(agent, 0.0), self.steps, seed, agent, status)
+            for agent in self.joined
+        }
+
+    def record(
+        self, operator_id: str, status: EpisodeStatus, error: str | None, players: Mapping[AgentID, Player]
+    ) -> EpisodeFinished:
+        """The episode as the run folder holds it."""
+        trajectory, returns = self.trajectory, self.trajectory.returns
+        words = self.environment.notation(trajectory.played) if self._notates else ()
+        lines, untimed, digest = trajectory.lines(self.plan.seed, words)
+        completed = status is EpisodeStatus.COMPLETED
+        scores, outcome, success = self._result() if completed else (None, None, None)
+        result, before = self._how(outcome), self.plan.opening
+        scores = scores or {}
+        kept_back = {Limit.RUN, Limit.STOP}.intersection(self.limits.values())
+        unplayed = not self.limit and status is EpisodeStatus.ABORTED and bool(kept_back)
+        record = EpisodeRecord(
+            operator_id=operator_id,
+            episode_index=self.index,
+            seed=self.plan.seed,
+            status=status,
+            length=self.steps,
+            # A manager's return repeats its controller's.
+            total_reward=sum(r for a, r in returns.items() if not a.endswith(GOAL_SUFFIX)),
+            returns=returns,
+            teams={
+                team: TeamRecord(agents, sum(returns.get(a, 0.0) for a in agents), scores.get(team))
+                for team, agents in self.environment.teams.items()
+            },
+            outcome=outcome,
+            success=success,
+            terminated=trajectory.terminated,
+            truncated=trajectory.truncated,
+            agents={agent: players[slot].seated(slot) for agent, slot in self.seats.items()},
+            invalid_actions={agent: self.invalid.get(agent, 0) for agent in self.seats},
+            tokens={agent: TokenCount(**counted) for agent, counted in self._tokens.items()},
+            error=error,
+            started_at=self._started_at.isoformat(timespec="milliseconds"),
+            wall_s=round(time.perf_counter() - self._clock, 6),
+            trajectory_sha256=digest,
+            rebound=tuple(self._rebound),
+            unusable_decisions={agent: self.unusable.get(agent, 0) for agent in self.seats}
+            if self.invalid
+            else {},
+            unusable_causes={agent: dict(causes) for agent, causes in self.causes.items()},
+            saw_everything=tuple(agent for agent in self.seats if agent in self.saw_everything),
+            saw_state=tuple(agent for agent in self.seats if agent in self._saw_state),
+            lost=self.lost or None,
+            limit=self.limit or None,
+            unplayed=unplayed,
+            result=result,
+            taken_back=None if before is None else TakenBackRecord(before.episode, before.step),
+            time_control=self.plan.time_control,
+            out_of_time=None if self.on_time is None else self.on_time.agent,
+        )
+        return EpisodeFinished(self.index, status, lines, seal(record.to_row(), untimed), unplayed)
+
+    def outcome(self) -> Mapping[str, Outcome] | None:
+        """Win, draw or loss by team, by the game or by its clocks; ``None`` where nobody can win."""
+        on_time = self.on_time
+        return self.environment.outcome(self.trajectory.returns) if on_time is None else on_time.outcome
+
+    def result(self, outcome: Mapping[str, Outcome] | None) -> str:
+        """Who won how, in the game's own words; ``""`` where nothing is to be said.
+
+        Args:
+            outcome: As :meth:`outcome` has it.
+        """
+        return self.environment.result(outcome) if self.on_time is None else self.on_time.result
+
+    def _how(self, outcome: Mapping[str, Outcome] | None) -> str | None:
+        """Who won how, in the game's own words.
+
+        Raises:
+            EnvironmentFailure: It cannot say.
+        """
+        try:
+            return self.result(outcome) or None
+        except Exception as exc:  # the border to an environment's own attributes
+            raise EnvironmentFailure(f"the result could not be read: {described(exc)}") from exc
+
+    def _result(self) -> tuple[Mapping[str, float] | None, Mapping[str, Outcome] | None, bool | None]:
+        """Scores by team, outcome by team, and success, as the environment has them.
+
+        Raises:
+            EnvironmentFailure: It cannot say.
+        """
+        environment, returns = self.environment, self.trajectory.returns
+        try:
+            return (
+                environment.scores(returns),
+                self.outcome(),
+                environment.success(),
+            )
+        except Exception as exc:  # the border to an environment's own attributes
+            raise EnvironmentFailure(f"the result could not be read: {described(exc)}") from exc
+
+
+def _with_option(
+    adapter: HierarchicalAdapter, decision: Decision, action: Any, extras: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """Beside a manager's choice what it asks for; beside a controller's move what it does, and since when."""
+    if adapter.manages(decision.agent_id):
+        option = adapter.options_of(decision.agent_id)[int(action)]
+        return {**(extras or {}), "option": option.name, "option_arguments": list(option.arguments)}
+    info = decision.info or {}
+    if "option" not in info:
+        return extras
+    return {**(extras or {}), "option": info["option"], "option_since": info["option_since"]}

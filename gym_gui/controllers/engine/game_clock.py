@@ -1,0 +1,137 @@
+"""Clocks of the sides of a game: how much time each has left for its decisions, as chess players count it.
+
+They run where decisions are waited for, beside the engine. As on lichess the first move of a side costs no
+time: its clock runs from its second one on, and gets the increment with each move that it has run for. While
+a session is paused nobody is asked, and no clock runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from gym_gui.core.enums import Outcome
+from gym_gui.core.experiment.execution import TimeControl
+from gym_gui.core.types import AgentID
+from gym_gui.envs import Environment
+
+
+class GameClock:
+    """The clocks of one episode.
+
+    Args:
+        control: How much time there is.
+        on_out_of_time: Told of the agent whose time is over while it is asked.
+        left_s: Seconds that agents who have moved before have left, where moves were taken back.
+        now: Tells the time in seconds; by default the loop's.
+    """
+
+    def __init__(
+        self,
+        control: TimeControl,
+        on_out_of_time: Callable[[AgentID], None],
+        left_s: Mapping[AgentID, float] | None = None,
+        now: Callable[[], float] | None = None,
+    ) -> None:
+        self._now = now or asyncio.get_running_loop().time
+        self.control, self._on_out_of_time = control, on_out_of_time
+        self._left = dict(left_s or {})
+        self._begun = set(self._left)  # who has moved: the first move is free
+        self._asked: dict[AgentID, float | None] = {}
+        self._running = True
+        self._timer: asyncio.TimerHandle | None = None
+
+    def left_s(self, agent: AgentID) -> float:
+        """Seconds that an agent has left at this moment, not below 0."""
+        left, since = self._left.get(agent, self.control.seconds), self._asked.get(agent)
+        return max(left if since is None else left - (self._now() - since), 0.0)
+
+    def runs(self, agent: AgentID) -> bool:
+        """Whether an agent's time runs."""
+        return self._asked.get(agent) is not None
+
+    def ask(self, agents: Iterable[AgentID]) -> None:
+        """These are asked."""
+        for agent in agents:
+            self._asked[agent] = self._now() if self._running and agent in self._begun else None
+        self._arm()
+
+    def answer(self, agent: AgentID) -> bool:
+        """An agent has answered; returns whether it had time for that."""
+        left = self.left_s(agent)
+        in_time = left > 0 or not self.runs(agent)
+        if agent in self._begun and in_time:
+            left += self.control.increment_s
+        self._left[agent] = left
+        self._begun.add(agent)
+        self._asked.pop(agent, None)
+        self._arm()
+        return in_time
+
+    def run(self, running: bool) -> bool:
+        """Let clocks run or hold them; returns whether that is a change."""
+        if running == self._running:
+            return False
+        for agent in self._asked:
+            self._left[agent] = self.left_s(agent)
+            self._asked[agent] = self._now() if running and agent in self._begun else None
+        self._running = running
+        self._arm()
+        return True
+
+    def stop(self) -> None:
+        """The episode is over: what is left stays."""
+        for agent in self._asked:
+            self._left[agent] = self.left_s(agent)
+        self._asked.clear()
+        self._arm()
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        first = min((a for a in self._asked if self.runs(a)), key=self.left_s, default=None)
+        if first is not None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self.left_s(first), self._ring, first)
+
+    def _ring(self, agent: AgentID) -> None:
+        self._timer = None
+        if self.left_s(agent) > 0:  # timers are not exact
+            self._arm()
+        else:
+            self._on_out_of_time(agent)
+
+
+class OnTime(NamedTuple):
+    """How a game ended in which somebody ran out of time.
+
+    Attributes:
+        agent: Who did.
+        outcome: By team; ``None`` where more than two teams play, of which one has lost and nobody won.
+        result: Who won how, in a sentence.
+    """
+
+    agent: AgentID
+    outcome: Mapping[str, Outcome] | None
+    result: str
+
+
+def ended_on_time(environment: Environment, agent: AgentID) -> OnTime:
+    """What a game has come to once an agent ran out of time: it has lost, or the other cannot win any more.
+
+    Args:
+        environment: Where it is played.
+        agent: Whose time is over.
+    """
+    own, _, others = environment.company(agent)
+    loser = environment.seat_name(agent)
+    if len(environment.teams) != 2 or not own:
+        return OnTime(agent, None, f"{loser} ran out of time")
+    other = next(team for team in environment.teams if team != own)
+    winner = environment.seat_name(others[0]) if len(others) == 1 else other
+    if not any(environment.can_still_win(each) for each in others):
+        result = f"Draw: {loser} ran out of time, and {winner} cannot mate"
+        return OnTime(agent, dict.fromkeys(environment.teams, Outcome.DRAW), result)
+    return OnTime(agent, {own: Outcome.LOSS, other: Outcome.WIN}, f"{winner} wins on time")

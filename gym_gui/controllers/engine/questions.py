@@ -1,0 +1,154 @@
+"""Asks the person at the session: what is open, for how long, and what becomes of the answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from gym_gui.controllers.engine.session_events import OnSessionEvent, QuestionWithdrawn
+from gym_gui.core.experiment.legality import problem_with
+from gym_gui.core.live import HumanQuestion
+from gym_gui.core.plain import action_from_plain
+from gym_gui.core.spaces import Space
+from gym_gui.core.types import AgentID, Decision, legal_indices
+from gym_gui.workers.slot import WorkerSlot
+
+
+@dataclass
+class _Open:
+    """A decision that a worker has left to a person.
+
+    Attributes:
+        left_s: Time the person still has, when nobody counts it down; ``None`` for no limit.
+        number: Of the question that is shown, 0 while none is.
+        until: When its time is over, on the loop's clock.
+    """
+
+    slot: WorkerSlot
+    decision: Decision
+    left_s: float | None
+    attempt: int
+    reason: str
+    number: int = 0
+    until: float = 0.0
+    timer: asyncio.TimerHandle | None = None
+
+
+class QuestionDesk:
+    """Shows questions while their episode moves, and takes them back while it does not.
+
+    The worker of a person's slot waits for each of its questions, so every one is answered
+    in the end: with the person's action, or with none.
+
+    Args:
+        on_event: Shows them.
+        is_moving: Whether an episode goes on as soon as its agents have chosen; a person is
+            asked only then, and only then does time run.
+    """
+
+    def __init__(self, on_event: OnSessionEvent, is_moving: Callable[[int], bool]) -> None:
+        self._on_event, self._is_moving = on_event, is_moving
+        self._open: list[_Open] = []
+        self._numbers = count(1)
+
+    def ask(self, slot: WorkerSlot, decision: Decision) -> None:
+        """A worker wants a person to decide."""
+        one = _Open(slot, decision, slot.deadline_s, decision.attempt, decision.reason)
+        self._open.append(one)
+        if self._is_moving(decision.episode):
+            self._show(one)
+
+    def refresh(self) -> None:
+        """The session was paused, or goes on: show what is to be answered now, and nothing else."""
+        for one in list(self._open):
+            if not self._is_moving(one.decision.episode):
+                self._withdraw(one)
+            elif not one.number:
+                self._show(one)
+
+    def answer(self, question_id: int, action: Any) -> None:
+        """What the person chose, as plain data; one that comes too late is dropped."""
+        one = next((o for o in self._open if o.number == question_id and question_id), None)
+        if one is None:
+            return
+        space = one.slot.action_space
+        self._hide(one)
+        try:
+            value = action_from_plain(space, action)
+            problem = problem_with(space, value, one.decision.action_mask, one.slot.names)
+        except ValueError as exc:
+            value, problem = None, str(exc)
+        if problem:
+            one.attempt, one.reason = one.attempt + 1, problem
+            self._show(one)
+            return
+        self._open.remove(one)
+        one.slot.answer_human(one.decision, value)
+
+    def forget_episode(self, episode: int) -> None:
+        """It is over: nobody waits for its answers."""
+        self._give_up(lambda one: one.decision.episode == episode)
+
+    def forget_slot(self, agent: AgentID) -> None:
+        """Somebody else decides for it."""
+        self._give_up(lambda one: one.slot.agent_id == agent)
+
+    def close(self) -> None:
+        """Nobody is asked any more."""
+        self._give_up(lambda _: True)
+
+    def _give_up(self, chosen: Callable[[_Open], bool]) -> None:
+        for one in [o for o in self._open if chosen(o)]:
+            self._decline(one)
+
+    def _decline(self, one: _Open) -> None:
+        """Answer with nothing, so that the worker goes on."""
+        self._withdraw(one)
+        self._open.remove(one)
+        one.slot.answer_human(one.decision, None)
+
+    def _show(self, one: _Open) -> None:
+        decision, space = one.decision, one.slot.action_space
+        one.number = next(self._numbers)
+        if one.left_s is not None:
+            loop = asyncio.get_running_loop()
+            one.until = loop.time() + one.left_s
+            one.timer = loop.call_at(one.until, self._decline, one)
+        self._on_event(
+            HumanQuestion(
+                id=one.number,
+                episode=decision.episode,
+                step=decision.step,
+                agent=decision.agent_id,
+                slot=decision.slot,
+                legal=_legal(space, decision),
+                deadline_s=one.left_s,
+                attempt=one.attempt,
+                reason=one.reason,
+                space=space.to_json(),
+            )
+        )
+
+    def _withdraw(self, one: _Open) -> None:
+        if one.number:
+            number = one.number
+            self._hide(one)
+            self._on_event(QuestionWithdrawn(number))
+
+    def _hide(self, one: _Open) -> None:
+        """The question is not shown any more; its time stands still."""
+        one.number = 0
+        if one.timer is not None:
+            one.timer.cancel()
+            one.timer = None
+            one.left_s = max(one.until - asyncio.get_running_loop().time(), 0.001)
+
+
+def _legal(space: Space, decision: Decision) -> tuple[int, ...] | None:
+    legal = legal_indices(decision.action_mask)
+    if legal is None or space.kind != "Discrete":
+        return None
+    return tuple(index + space.start for index in legal)

@@ -1,0 +1,174 @@
+"""Which move a person means, click by click. Knows boards, not Qt, and no game's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from gym_gui.controllers.human.board_words import piece_word
+from gym_gui.core.live import Board, Move
+
+Square = tuple[int, int]
+
+NOT_NOW: Final = "It is not your move yet."
+OVER: Final = "The game is over: restart it to play again."
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """One move is meant."""
+
+    move: Move
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """Several moves end there: ask which (what a pawn becomes, which way a piece jumps)."""
+
+    moves: tuple[Move, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A piece was taken up, or put back (``None``)."""
+
+    square: Square | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing can be done there; nothing is lost.
+
+    Attributes:
+        sentence: Why, and the way out.
+    """
+
+    sentence: str
+
+
+Answer = Chosen | Ambiguous | Selected | Refused
+
+
+@dataclass(slots=True)
+class BoardChoice:
+    """The selection on one board.
+
+    Attributes:
+        board: The position.
+        interactive: Whether it is a person's move.
+        selected: Square of the piece that was taken up.
+    """
+
+    board: Board
+    interactive: bool = False
+    selected: Square | None = field(default=None)
+
+    def sources(self) -> set[Square]:
+        """Squares of pieces that can move."""
+        return {move.source for move in self.board.moves if move.source is not None}
+
+    def targets(self, source: Square | None) -> list[Move]:
+        """Moves of the piece there; with ``None``, those that put a piece on the board."""
+        return [m for m in self.board.moves if m.source == source and self.on_board(m.target)]
+
+    def elsewhere(self) -> list[Move]:
+        """Moves that end nowhere on the board, such as go's pass."""
+        return [m for m in self.board.moves if not self.on_board(m.target)]
+
+    def drops_at(self, square: Square) -> list[Move]:
+        """Moves that put a piece there; in connect four anywhere in the column."""
+        falling = self.board.kind == "connect_four"
+        return [m for m in self.targets(None) if m.target == square or (falling and m.target[1] == square[1])]
+
+    def landing(self, square: Square) -> Square | None:
+        """Where a piece put there comes to lie, ``None`` where it cannot be put."""
+        moves = self.drops_at(square)
+        if not moves:
+            return None
+        if self.board.kind != "connect_four":
+            return moves[0].target
+        column = square[1]
+        empty = [row for row in range(self.board.rows) if not self.piece((row, column))]
+        return (max(empty), column) if empty else None
+
+    def piece(self, square: Square) -> str:
+        """What stands there, ``""`` for nothing."""
+        return self.board.cells[square[0] * self.board.columns + square[1]]
+
+    def on_board(self, square: Square) -> bool:
+        """Whether there is such a square."""
+        return 0 <= square[0] < self.board.rows and 0 <= square[1] < self.board.columns
+
+    def choose(self, square: Square) -> Answer:
+        """A person points at a square."""
+        if not self.board.moves and not self.board.turn:
+            return Refused(OVER)
+        if not self.interactive:
+            return Refused(NOT_NOW)
+        if square == self.selected:
+            return self._select(None)
+        if self.selected is not None:
+            meant = [m for m in self.targets(self.selected) if m.target == square]
+            if meant:
+                return self._meant(meant)
+        if square in self.sources():
+            return self._select(square)
+        drops = self.drops_at(square)
+        if drops:
+            return self._meant(drops)
+        return Refused(self._why_not(square))
+
+    def drop(self, square: Square) -> Answer:
+        """The piece that was taken up is let go over a square."""
+        if self.selected is None or square == self.selected:
+            return Selected(self.selected)
+        if not self.interactive:
+            return Refused(NOT_NOW)
+        meant = [m for m in self.targets(self.selected) if m.target == square]
+        return self._meant(meant) if meant else Refused(self._why_not(square))
+
+    def own(self, square: Square) -> bool:
+        """Whether a piece stands there that may be taken up now, and that no selected piece takes."""
+        taken = self.selected is not None and any(m.target == square for m in self.targets(self.selected))
+        return self.interactive and square in self.sources() and not taken
+
+    def choosable(self, square: Square) -> bool:
+        """Whether pointing there does something now."""
+        if not self.interactive:
+            return False
+        meant = self.selected is not None and any(m.target == square for m in self.targets(self.selected))
+        return meant or square in self.sources() or bool(self.drops_at(square))
+
+    def hand(self) -> str:
+        """The piece that a move would put on the board: X or O."""
+        last = self.board.last[-1] if self.board.last else None
+        if self.board.kind == "go" and last is not None and self.on_board(last):
+            return "O" if self.piece(last) == "X" else "X"
+        return "X" if self.board.cells.count("X") <= self.board.cells.count("O") else "O"
+
+    def release(self) -> None:
+        """Put the piece back."""
+        self.selected = None
+
+    def _select(self, square: Square | None) -> Selected:
+        self.selected = square
+        return Selected(square)
+
+    def _meant(self, moves: Sequence[Move]) -> Answer:
+        return Chosen(moves[0]) if len(moves) == 1 else Ambiguous(tuple(moves))
+
+    def _why_not(self, square: Square) -> str:
+        kind, piece = self.board.kind, self.piece(square)
+        if self.selected is not None:
+            name = piece_word(kind, self.piece(self.selected))
+            return f"The {name} cannot go there: choose a marked square, or press Esc to put it back."
+        if kind == "connect_four":
+            return "This column is full: choose another one."
+        if self.sources():
+            if piece:
+                return f"This {piece_word(kind, piece)} has no legal move: choose another piece."
+            return "Choose one of your pieces first."
+        if piece:
+            return "This place is taken: choose an empty one."
+        return "The rules do not allow this place now: choose another one."

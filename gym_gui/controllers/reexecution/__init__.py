@@ -1,0 +1,1 @@
+"""Recorded actions and replies once more, compared with the record."""

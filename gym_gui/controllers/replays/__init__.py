@@ -1,0 +1,1 @@
+"""Recorded episodes again: as a replay, a film, a dataset, a program."""

@@ -1,0 +1,146 @@
+"""Plays what a run has recorded: every slot's answer is the action of its row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from gym_gui.controllers.engine.lineup import Lineup, Player
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+from gym_gui.core.enums import Limit
+from gym_gui.core.experiment.legality import problem_with
+from gym_gui.core.plain import action_from_plain
+from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.records import IN_PROCESS
+from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
+from gym_gui.services.actor import ActorService
+from gym_gui.services.backends import Sink, SlotInfo
+from gym_gui.services.policy_mapping import PolicyMappingService
+
+REPLAY = "replay"
+
+RowsOf = Callable[[int], Iterable[Mapping[str, Any]]]
+"""Step rows of an episode, as ``steps.jsonl`` has them."""
+OnAsked = Callable[[Decision], None]
+
+
+class ReplayBackend:
+    """Stands behind every slot and answers with what was recorded.
+
+    Whoever chose an action then (a policy, a retry, the engine in its place), what was
+    played is what is played again. Where nothing is recorded, the answer is a failure:
+    the record ends there.
+
+    Args:
+        slots: Spaces of every agent.
+        rows: Gives an episode's rows when it begins.
+        sink: Gets the answers.
+        limited: Length of episodes that ended at a limit of somebody who played them.
+        on_asked: Told of every decision before it is answered.
+
+    Attributes:
+        gaps: By episode, the first (step, agent) for which nothing is recorded.
+    """
+
+    carrier = None
+    exclusive = False
+    wants_results = False
+
+    def __init__(
+        self,
+        slots: Mapping[AgentID, SlotInfo],
+        rows: RowsOf,
+        sink: Sink,
+        limited: Mapping[int, int] | None = None,
+        on_asked: OnAsked | None = None,
+    ) -> None:
+        self._slots, self._rows, self._sink, self._limited = slots, rows, sink, limited or {}
+        self._on_asked = on_asked
+        self._actions: dict[int, dict[tuple[int, AgentID], Any]] = {}
+        self._joined: dict[tuple[int, AgentID], SlotInfo] = {}
+        self.gaps: dict[int, tuple[int, AgentID]] = {}
+
+    def seat(self, episode: int, agent: AgentID, slot: SlotInfo) -> None:
+        """An agent has appeared in an episode."""
+        self._joined[episode, agent] = slot
+
+    def begin(self, episode: int, seed: int, agent_id: AgentID = "") -> None:
+        if episode not in self._actions:  # called once for every slot
+            recorded: dict[tuple[Any, Any], Any] = {}
+            for row in self._rows(episode):
+                recorded.setdefault((row.get("step_index"), row.get("agent_id")), row.get("action"))
+            self._actions[episode] = recorded
+
+    def ask(self, decisions: Sequence[Decision]) -> None:
+        if self._on_asked is not None:
+            for decision in decisions:
+                self._on_asked(decision)
+        self._sink([self._answer(d) for d in decisions])
+
+    def _answer(self, d: Decision) -> Answer:
+        recorded = self._actions[d.episode]
+        if (d.step, d.agent_id) not in recorded:
+            if self._limited.get(d.episode) == d.step:
+                return Answer(d, failure="it ended here", limit=Limit.EPISODE)
+            self.gaps.setdefault(d.episode, (d.step, d.agent_id))
+            return Answer(d, failure="nothing is recorded for it")
+        data = recorded[d.step, d.agent_id]
+        info = self._joined.get((d.episode, d.agent_id)) or self._slots[d.agent_id]
+        space = info.action_codec.space
+        try:
+            action = action_from_plain(space, data)
+        except ValueError as exc:
+            return Answer(d, failure=str(exc))
+        # The mask is left out: a substituted no-op need not be legal.
+        problem = problem_with(space, action)
+        return Answer(
+            d, action, failure=f"the recorded action cannot be played: {problem}" if problem else ""
+        )
+
+    def result(self, outcome: StepOutcome) -> None:
+        """Nobody listens."""
+
+    def end(self, summary: EpisodeSummary) -> None:
+        self._actions.pop(summary.episode_index, None)
+        self._joined = {at: slot for at, slot in self._joined.items() if at[0] != summary.episode_index}
+
+    def settle(self) -> None:
+        """Answers are given at once; nothing is ever pending."""
+
+
+def replay_lineup(
+    resolved: ResolvedOperator,
+    rows: RowsOf,
+    limited: Mapping[int, int],
+    views: Mapping[AgentID, PromptInputs] | None = None,
+    on_asked: OnAsked | None = None,
+) -> tuple[Lineup, ReplayBackend]:
+    """A line-up in which the record plays every slot; no worker is started.
+
+    Args:
+        resolved: The operator.
+        rows: Gives an episode's rows when it begins.
+        limited: Length of episodes that ended at a limit of somebody who played them.
+        views: What slots are shown beside their observations, for who looks on.
+        on_asked: Told of every decision before it is answered.
+
+    Returns:
+        The line-up, and what answers in all of its slots.
+    """
+    policies = PolicyMappingService(ActorService())
+    backend = ReplayBackend(resolved.slots, rows, policies.collect, limited, on_asked)
+    policies.actor_service.register_policy(REPLAY, backend)
+    for slot in resolved.slots.values():
+        policies.set_slot(slot)
+        policies.bind_agent_policy(slot.agent_id, REPLAY)
+    players = dict.fromkeys(resolved.slots, Player(IN_PROCESS, REPLAY, REPLAY))
+    lineup = Lineup(
+        resolved.config.operator_id,
+        resolved.make_environment,
+        resolved.slots,
+        resolved.seatings,
+        policies,
+        players,
+        views=views or {},
+    )
+    return lineup, backend

@@ -1,0 +1,249 @@
+"""Plays one recorded episode again and gives every look at it.
+
+It runs where environments may be stepped: in a session host process, or in a command. The
+one who asks gives the rows along, so that both need not share a disk.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from gym_gui.controllers.engine.lineup import recorded_slots
+from gym_gui.controllers.engine.resolved_operator import make_environment
+from gym_gui.controllers.replays.replayed_episode import ReplayedEpisode
+from gym_gui.controllers.replays.replayed_sight import ReplayedSight
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import EpisodeError, RunFormatError
+from gym_gui.core.experiment.execution import EpisodePlan
+from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.core.live import Board
+from gym_gui.core.sight import Sight
+from gym_gui.core.trusted.trust import TYPED, Origin
+from gym_gui.core.types import PLAN_POINTS, AgentID, Plan
+from gym_gui.services.backends import SlotInfo
+from gym_gui.services.runs.recorded_episode import RecordedEpisode
+
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
+
+Picture = NDArray[np.uint8]
+"""``(height, width, 3)``, RGB."""
+
+
+@dataclass(frozen=True)
+class ReplayOrder:
+    """What has to be known to play an episode again.
+
+    Attributes:
+        operator: The operator's entry in the experiment.
+        index: Episode index.
+        seed: Its seed.
+        seats: Configured slot by seat.
+        max_steps: Where the engine cut it off, or ``None``.
+        lines: Its rows as JSON lines.
+        origin: The run's file that names the environment.
+        eyes: Seat whose sight is wanted, in place of pictures of the whole; empty: nobody's.
+    """
+
+    operator: Mapping[str, Any]
+    index: int
+    seed: int
+    seats: Mapping[AgentID, AgentID]
+    max_steps: int | None
+    lines: bytes
+    origin: Origin = TYPED
+    eyes: AgentID = ""
+
+    @classmethod
+    def of(cls, recorded: RecordedEpisode, eyes: AgentID = "") -> ReplayOrder:
+        """The order for a recorded episode; ``eyes`` as in :attr:`eyes`.
+
+        Raises:
+            RunFormatError: It has no seed, so that nobody can play it again.
+        """
+        episode = recorded.episode
+        if episode.seed is None:
+            where = f"episode {episode.episode_index} of {recorded.name}"
+            raise RunFormatError(where, "no seed is recorded, so it cannot be played again")
+        return cls(
+            recorded.config,
+            episode.episode_index,
+            episode.seed,
+            recorded.seats,
+            recorded.max_steps,
+            recorded.lines,
+            Origin(str(recorded.run / "run.json"), str(recorded.run)),
+            eyes,
+        )
+
+    @property
+    def config(self) -> OperatorConfig:
+        """The operator, as the run's file names it."""
+        data = {"operators": [dict(self.operator)]}
+        return experiment_from_data(data, complete=False, origin=self.origin).operators[0]
+
+
+@dataclass(frozen=True)
+class ReplayFrame:
+    """One look at the episode.
+
+    Attributes:
+        position: How many rounds of decisions came before: 0 is the state after reset.
+        step: Environment steps taken.
+        rows: Rows of the record that have been played.
+        picture: What the environment draws, ``None`` where it draws nothing.
+        board: The position, in board games.
+        text: The environment's own text rendering, where it draws nothing else.
+        scores: Score by team, as the environment keeps it.
+        moves: What was played since the look before, in the game's own notation.
+        result: Who won how, once the game is over.
+        sight: What the seat sees whose eyes are wanted: its open question, else the one that it had last.
+    """
+
+    position: int
+    step: int
+    rows: int
+    picture: Picture | None = None
+    board: Board | None = None
+    text: str = ""
+    scores: Mapping[str, float] | None = None
+    moves: tuple[str, ...] = ()
+    result: str = ""
+    sight: Sight | None = None
+
+
+@dataclass
+class EpisodeReplay:
+    """Steps an environment through the recorded actions of one episode.
+
+    Attributes:
+        order: The episode.
+        render: Whether pictures are wanted.
+        meanings: A word for each discrete action from 0 on, by seat; known once :meth:`open` was called.
+        seats: What agents are called in this game, where they have a name there; likewise.
+        departs: How what was played differs from the record, ``""`` where it does not; known
+            once all frames are out.
+    """
+
+    order: ReplayOrder
+    render: bool = True
+    meanings: Mapping[AgentID, tuple[str, ...]] = field(default_factory=dict[AgentID, tuple[str, ...]])
+    seats: Mapping[AgentID, str] = field(default_factory=dict[AgentID, str])
+    departs: str = ""
+    _written: int = field(default=0, init=False)
+
+    def open(self) -> None:
+        """Make the environment.
+
+        Raises:
+            UsageError: It is unknown, not installed, or cannot be made so.
+        """
+        self._environment = make_environment(
+            self.order.config, render_mode="rgb_array" if self.render else None
+        )
+        slots = recorded_slots(self._environment)
+        self._again = ReplayedEpisode(
+            EpisodePlan(self.order.index, self.order.seed, 0),
+            self._environment,
+            slots,
+            [orjson.loads(line) for line in self.order.lines.splitlines()],
+            self.order.max_steps,
+            seats={agent: self.order.seats.get(agent, agent) for agent in slots},
+        )
+        self._sights = self._eyes(slots) if self.order.eyes else None
+        self.seats = self._environment.seat_names
+        self.meanings = {agent: _words_from_0(slot) for agent, slot in slots.items()}
+
+    def close(self) -> None:
+        """Release the environment."""
+        self._environment.close()
+
+    def frames(self) -> Iterator[ReplayFrame]:
+        """Every look, from the reset to the end of the record; :meth:`open` comes before."""
+        again, error = self._again, ""
+        try:
+            again.open()
+            yield self._look(0)
+            for position, _ in enumerate(again.rounds(), 1):
+                yield self._look(position)
+        except EpisodeError as exc:
+            error = str(exc)
+        self.departs = self._compare(error)
+
+    def _eyes(self, slots: Mapping[AgentID, SlotInfo]) -> ReplayedSight:
+        order = self.order
+        slot = order.seats.get(order.eyes, order.eyes)
+        player = order.config.resolved_slots().get(slot)
+        return ReplayedSight(order.eyes, order.index, self._environment, player, slots.get(slot))
+
+    def _look(self, position: int) -> ReplayFrame:
+        environment, episode, played = self._environment, self._again.episode, self._again.played
+        if self._sights is not None:
+            sight = self._sights.look(self._again.pending)
+            return ReplayFrame(position, episode.steps, played, sight=sight)
+        plans = self._plans()
+        picture = _tried(lambda: environment.picture(plans)) if self.render else None
+        board = _tried(environment.board) if self.render else None
+        text = (_tried(environment.ansi) or "") if self.render and picture is None and board is None else ""
+        scores = _tried(lambda: environment.scores(episode.trajectory.returns))
+        moves = environment.notation(episode.trajectory.played) if environment.notates else ()
+        since, self._written = self._written, len(moves)
+        won = (
+            _tried(lambda: environment.outcome(episode.trajectory.returns))
+            if not self._again.pending
+            else None
+        )
+        result = _tried(lambda: environment.result(won)) or ""
+        return ReplayFrame(
+            position, episode.steps, played, picture, board, text, scores, moves[since:], result
+        )
+
+    def _plans(self) -> list[Plan]:
+        """Where the players said with their last decisions that they meant to go."""
+        latest = self._again.rows[: self._again.played][-len(self.order.seats) :]
+        last = {str(row.get("agent_id")): row for row in latest}
+        return [row[PLAN_POINTS] for row in last.values() if PLAN_POINTS in row]
+
+    def _compare(self, error: str) -> str:
+        """Where playing again parted from the record, in words."""
+        recorded, episode = self._again.rows, self._again.episode
+        lines, _, _ = episode.trajectory.lines(self.order.seed)
+        for then, line in zip(recorded, lines.splitlines(), strict=False):
+            now = orjson.loads(line)
+            sha = then.get("state_sha")
+            if sha is not None and sha != now["state_sha"]:
+                return _DIFFERS.format(step=then.get("step_index"), agent=then.get("agent_id"))
+        if error:
+            return f"Played again, the environment fails at step {episode.steps}: {error}."
+        if self._again.played < len(recorded):
+            row = recorded[self._again.played]
+            return f"Played again, the episode ends before step {row.get('step_index')} of the record."
+        return ""
+
+
+_DIFFERS = (
+    "From step {step} ({agent}) on, this is not what was recorded: the environment "
+    "or its version has changed since. Verify says what differs."
+)
+
+
+def _words_from_0(slot: SlotInfo) -> tuple[str, ...]:
+    """Words by the action's number, also where actions do not begin at 0."""
+    start = slot.action_codec.space.start
+    return ("",) * start + tuple(slot.action_meanings) if start > 0 else tuple(slot.action_meanings)
+
+
+def _tried(ask: Callable[[], _T]) -> _T | None:
+    """What the environment says; where it raises, nothing: what was played stands without a picture."""
+    try:
+        return ask()
+    except Exception:  # the border to foreign code
+        _log.debug("the environment shows nothing", exc_info=True)
+        return None

@@ -1,0 +1,185 @@
+"""What the agents of a recorded episode had done by each of its positions."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from gym_gui.controllers.replays.replay_reel import Look
+from gym_gui.core.config import GOAL_SUFFIX
+from gym_gui.core.live import AgentView, LiveView, PlayedMove
+from gym_gui.core.record_fields import number, text
+from gym_gui.core.records import StepRecord
+from gym_gui.core.types import REFUSED, AgentID
+from gym_gui.services.runs.recorded_episode import RecordedEpisode
+
+Meanings = Mapping[AgentID, Sequence[str]]
+_TEXT = 80
+"""Longest an action is written out."""
+_DIGITS = 3
+
+
+class ReplayTrack:
+    """The rows of an episode, ready to be asked for any position.
+
+    Args:
+        recorded: The episode.
+
+    Attributes:
+        recorded: The same.
+        steps: Its rows.
+        agents: Its seats, in the order of their first row.
+        seats: What they are called in this game, where they have a name there.
+        moves: What was played in the game's own notation, as far as it has been played again.
+    """
+
+    def __init__(self, recorded: RecordedEpisode) -> None:
+        self.recorded = recorded
+        self.seats: Mapping[AgentID, str] = {}
+        self.moves: Sequence[str] = ()
+        self.steps: list[StepRecord] = recorded.steps()
+        self.agents = tuple(dict.fromkeys([step.agent_id for step in self.steps]))
+        self._of: dict[AgentID, list[int]] = {agent: [] for agent in self.agents}
+        for i, step in enumerate(self.steps):
+            self._of[step.agent_id].append(i)
+        self._totals = {
+            agent: list(accumulate(self.steps[i].reward or 0.0 for i in rows))
+            for agent, rows in self._of.items()
+        }
+
+    @property
+    def kinds(self) -> dict[AgentID, str]:
+        """Kind of worker by seat."""
+        return {agent: record.worker_type for agent, record in self.recorded.episode.agents.items()}
+
+    @property
+    def managed(self) -> bool:
+        """Whether somebody chose what is to be done, beside those who do it."""
+        return any(agent.endswith(GOAL_SUFFIX) for agent in self.agents)
+
+    @cached_property
+    def rounds(self) -> int:
+        """Rounds of decisions the record has: what is played at once counts as one."""
+        found, step, asked, managed = 0, -1, set[AgentID](), False
+        for row in self.steps:
+            manages = row.agent_id.endswith(GOAL_SUFFIX)
+            if row.step_index != step or row.agent_id in asked or manages != managed:
+                found, step, asked = found + 1, row.step_index, set[AgentID]()
+            managed = manages
+            asked.add(row.agent_id)
+        return found
+
+    def total(self, agent: AgentID, rows: int) -> float:
+        """An agent's return once so many rows were played."""
+        played = bisect_left(self._of.get(agent, []), rows)
+        return self._totals[agent][played - 1] if played else 0.0
+
+    def view(self, look: Look, meanings: Meanings, *, last: bool = False) -> LiveView:
+        """A look as the renderers show it.
+
+        Args:
+            look: The position.
+            meanings: A word for each discrete action, by seat.
+            last: Whether it is the episode's end.
+        """
+        episode = self.recorded.episode
+        return LiveView(
+            episode=episode.episode_index,
+            seed=episode.seed or 0,
+            step=look.step,
+            agents=tuple(self._agent(agent, look.rows, meanings) for agent in self.agents),
+            turn=() if last else self._turn(look.rows),
+            over=str(episode.status) if last else "",
+            error=(episode.error or "") if last else "",
+            scores=look.scores,
+            outcome={t: str(o) for t, o in episode.outcome.items()} if last and episode.outcome else None,
+            board=look.board,
+            text=look.text,
+            frame=look.position + 1,
+            result=(last and episode.result) or look.result,
+            moves=tuple(
+                PlayedMove(step.agent_id, word)
+                for step in self.steps[: look.rows]
+                if (word := self.notation(step))
+            ),
+        )
+
+    def notation(self, step: StepRecord) -> str:
+        """An action in the game's own notation; where it is not recorded, once it has been played again."""
+        if step.word or step.step_index >= len(self.moves):
+            return step.word
+        return self.moves[step.step_index]  # what has a notation goes turn by turn
+
+    def words(self, step: StepRecord, meanings: Meanings) -> str:
+        """An action in the game's own notation, as a word, or as short text."""
+        if notation := self.notation(step):
+            return notation
+        if step.agent_id.endswith(GOAL_SUFFIX) and (asked := self._asked(step)):
+            return asked
+        words = meanings.get(step.agent_id, ())
+        action = step.action
+        if isinstance(action, int) and not isinstance(action, bool) and 0 <= action < len(words):
+            return words[action] or str(action)
+        text = str(_rounded(action))
+        return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+    def _asked(self, choice: StepRecord) -> str:
+        """What a manager asked for, as the record has it: versions number options differently."""
+        agent = choice.agent_id.removesuffix(GOAL_SUFFIX)
+        if choice.option is None:
+            # Earlier versions have it in the rows of who carried it out alone.
+            later = (self.steps[i] for i in self._of.get(agent, ()) if self.steps[i].option is not None)
+            choice = next((step for step in later if step.step_index >= choice.step_index), choice)
+        return "" if choice.option is None else str(choice.option)
+
+    def _turn(self, rows: int) -> tuple[AgentID, ...]:
+        """Who acts next: the agents of the rows that follow, up to the next step."""
+        if rows >= len(self.steps):
+            return ()
+        step, found = self.steps[rows].step_index, list[AgentID]()
+        for row in self.steps[rows:]:
+            if row.step_index != step or row.agent_id in found:
+                break
+            found.append(row.agent_id)
+        return tuple(found)
+
+    def _agent(self, agent: AgentID, rows: int, meanings: Meanings) -> AgentView:
+        record = self.recorded.episode.agents.get(agent)
+        slot = record.slot if record is not None else agent
+        played = bisect_left(self._of[agent], rows)
+        if not played:
+            return AgentView(agent, slot, name=self.seats.get(agent, ""))
+        step = self.steps[self._of[agent][played - 1]]
+        action = step.action
+        return AgentView(
+            agent=agent,
+            slot=slot,
+            action=self.words(step, meanings),
+            number=action if isinstance(action, int) and not isinstance(action, bool) else None,
+            source=str(step.action_source),
+            reward=step.reward or 0.0,
+            total=self._totals[agent][played - 1],
+            value=number(step.value),
+            option="" if step.option is None or agent.endswith(GOAL_SUFFIX) else str(step.option),
+            latency_ms=step.latency_ms or 0.0,
+            by=self._taken_over_by(agent, step.step_index),
+            option_since=since if isinstance(since := step.extra.get("option_since"), int) else None,
+            refused=text(step.extra.get(REFUSED)) or "",
+            name=self.seats.get(agent, ""),
+        )
+
+    def _taken_over_by(self, agent: AgentID, step: int) -> str:
+        """Who decided a step of a seat, where they took it over during the episode; else ``""``."""
+        changes = [c for c in self.recorded.episode.rebound if c.agent_id == agent and c.step_index <= step]
+        return changes[-1].policy or changes[-1].worker_id if changes else ""
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, _DIGITS)
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]  # pyright: ignore[reportUnknownVariableType]  # JSON
+    return value

@@ -1,0 +1,127 @@
+"""Which operators of an experiment can play: of a matrix, those that cannot are left out."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.core.config import Experiment
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.experiment.matrix_table import MatrixTable, missing_in_words
+from gym_gui.core.trusted.trust import NotAllowedError
+from gym_gui.services.secrets import resolve_secrets
+
+MOST_TRIED = 50
+"""Operators of a matrix that are all tried before anything is played."""
+
+_log = logging.getLogger(__name__)
+
+
+def resolve_all(
+    experiment: Experiment, played: Collection[str] = (), *, secrets: bool = True
+) -> tuple[list[ResolvedOperator], dict[str, str]]:
+    """Check every operator against its environment, its workers and the secrets that it needs.
+
+    Args:
+        experiment: Its operators.
+        played: Those that a run has already: it cannot do without them.
+        secrets: Whether they have to be here: who plays elsewhere has them there.
+
+    Returns:
+        Those that can play, and of a matrix those that cannot, with the reason.
+
+    Raises:
+        NotAllowedError: One names code that the person has not allowed.
+        UsageError: One cannot play, and is no row of a matrix or has games on record.
+    """
+    resolved: list[ResolvedOperator] = []
+    problems: dict[str, str] = {}
+    for operator in experiment.operators:
+        try:
+            found = resolve_operator(operator)
+            for assignment in found.assignments.values() if secrets else ():
+                resolve_secrets(assignment)
+        except NotAllowedError:
+            raise
+        except UsageError as error:
+            if experiment.matrix is None or operator.operator_id in played:
+                raise
+            problems[operator.operator_id] = why_not(experiment.matrix, operator.operator_id, error.message)
+        else:
+            resolved.append(found)
+    return resolved, problems
+
+
+def tried_of(operators: Sequence[ResolvedOperator]) -> list[str] | None:
+    """As many operators of a large matrix as it takes to see each player on each task; ``None``: all of them.
+
+    They are tried before anything is played, which takes as long for a thousand as it takes.
+    """
+    if len(operators) <= MOST_TRIED:
+        return None
+    seen, found = set[str](), list[str]()
+    for each in operators:
+        players = {
+            json.dumps((each.env_id, player.to_record()), sort_keys=True)
+            for player in each.assignments.values()
+        }
+        if players - seen:
+            found.append(each.config.operator_id)
+            seen |= players
+    return found
+
+
+def without_unstarted(
+    experiment: Experiment, failed: Mapping[str, BaseException], first: BaseException, done: Collection[str]
+) -> Experiment:
+    """A matrix's experiment without operators whose first session could not be started.
+
+    Args:
+        experiment: It.
+        failed: By operator, why.
+        first: What is raised where it has to be.
+        done: Operators that have episodes on record: a run cannot do without them.
+
+    Raises:
+        BaseException: ``first``, where it is no matrix, or one that compares while it is on, or where an
+            operator cannot be left out, or nobody would be left.
+    """
+    from gym_gui.core.experiment.matrix_expansion import without  # most experiments are no matrix
+
+    problems = {
+        name: error.message
+        for name, error in failed.items()
+        if isinstance(error, MosaicError) and not isinstance(error, NotAllowedError) and name not in done
+    }
+    table = experiment.matrix
+    kept = not problems or len(problems) < len(failed) or len(problems) == len(experiment.operators)
+    if table is None or experiment.execution.until != "all" or kept:
+        raise first
+    said = {name: why_not(table, name, message) for name, message in problems.items()}
+    found = without(experiment, said)
+    news = [row for row in table.without(said).rows if row.problem and row not in table.rows]
+    for line in missing_in_words(news):
+        _log.warning("Not played: %s.", line)
+    return found
+
+
+def why_not(table: MatrixTable, operator_id: str, message: str) -> str:
+    """What is wrong with an operator, said of the policy in whose slot it is: that may be in many rows.
+
+    Args:
+        table: The rows.
+        operator_id: The operator.
+        message: What was said of it.
+    """
+    for mark in (": ", ", "):
+        message = message.removeprefix(f"operator {operator_id!r}{mark}")
+    for slot, policy in table.policies_of(operator_id).items():
+        named = rf"(?<![\w/]){re.escape(slot)}(?![\w/])"
+        if not re.search(named, message):
+            continue
+        message = re.sub(rf"^{named}[:,] | of {named}(?= )", "", message)
+        return f"policy {policy!r}: {re.sub(f'cannot play {named}', 'cannot play here', message)}"
+    return message

@@ -1,0 +1,198 @@
+"""Plays in batches until comparisons are decided, and looks between them."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gym_gui.controllers.runs.operator_execution import OperatorExecution
+from gym_gui.controllers.runs.run_ledger import RunLedger
+from gym_gui.core.experiment.execution import ExecutionConfig
+from gym_gui.core.experiment.until import task_key
+from gym_gui.core.record_fields import items, mapping, strings
+
+if TYPE_CHECKING:
+    from gym_gui.analysis.compute.looks import FamilyAtLooks, Pair
+    from gym_gui.analysis.compute.pairing import Entry
+    from gym_gui.analysis.statistics.sequential_test import Look
+
+LOOKS = "looks"
+
+
+@dataclass
+class _Task:
+    """Operators of one task, which wait for each other at every look.
+
+    Attributes:
+        runs: The operators.
+        seeds: At how many seeds is looked.
+        seatings: Episodes of each seed.
+        taken: Looks that are behind.
+        families: Comparisons by what was played; one, unless reports tell the operators' tasks apart.
+    """
+
+    runs: list[OperatorExecution]
+    seeds: list[int]
+    seatings: int
+    taken: int = 0
+    families: dict[str, FamilyAtLooks] = field(default_factory=dict[str, "FamilyAtLooks"])
+
+    @property
+    def due(self) -> bool:
+        """Whether everybody who plays has come to the next look."""
+        if self.taken == len(self.seeds):
+            return False
+        playing = [run for run in self.runs if run.at_most]
+        return bool(playing) and all(run.done >= run.goal for run in playing)
+
+    @property
+    def was_played(self) -> bool:
+        """Whether everybody who plays has every episode of the next look, of an earlier part of the run."""
+        episodes = self.seeds[self.taken] * self.seatings
+        return all(run.has_played(episodes) for run in self.runs if run.at_most)
+
+    def went(self, playing: Sequence[str]) -> None:
+        """A look is behind: those named play the next batch, the others no more."""
+        self.taken += 1
+        for run in self.runs:
+            if run.operator_id not in playing:
+                run.play_no_more()
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Have the next batch played."""
+        for run in self.runs:
+            if run.at_most:
+                run.play_up_to(self.seeds[self.taken] * self.seatings)
+
+
+class RunLooks:
+    """When a run looks at its comparisons, and what it makes of what it sees.
+
+    All operators of a task play the same seeds, a batch at a time. Between batches the test that
+    ``docs/statistics.md`` describes is carried on over what is on record. Who has no comparison left that is
+    not decided plays no more.
+
+    Args:
+        execution: Whether to look at all, and when.
+        runs: The operators.
+        ledger: What an earlier part of the run has noted is read from it, and every look is noted there.
+    """
+
+    def __init__(
+        self, execution: ExecutionConfig, runs: Sequence[OperatorExecution], ledger: RunLedger
+    ) -> None:
+        self._ledger = ledger
+        self._noted: list[Mapping[str, Any]] = []
+        self._tasks: list[_Task] = []
+        if execution.until == "all":
+            return
+        self._noted += [look for each in items(ledger.header.get(LOOKS)) or [] if (look := mapping(each))]
+        by_task: dict[str, list[OperatorExecution]] = {}
+        for run in runs:
+            by_task.setdefault(task_key(run.resolved.config), []).append(run)
+        self._tasks += [self._task(execution, of_task) for of_task in by_task.values()]
+
+    def _task(self, execution: ExecutionConfig, runs: list[OperatorExecution]) -> _Task:
+        seatings = len(runs[0].resolved.seatings)
+        most = execution.num_episodes // seatings
+        task = _Task(runs, execution.look_at(most), seatings)
+        for run in runs:
+            run.total, run.at_most = most * seatings, True
+        task.go_on()
+        ids = {run.operator_id for run in runs}
+        ours = [look for look in self._noted if ids & set(strings(look.get("operators")) or ())]
+        for look in ours:
+            # What a lost process has left open is played now, and looked at once more.
+            if task.taken == len(task.seeds) or not task.was_played:
+                self._noted = [each for each in self._noted if each not in ours[task.taken :]]
+                break
+            task.went(strings(look.get("playing")) or ())
+        return task
+
+    @property
+    def due(self) -> bool:
+        """Whether a batch has been played and is to be looked at."""
+        return any(task.due for task in self._tasks)
+
+    async def take(self) -> None:
+        """Look at what is due, note it, and say who plays on."""
+        for task in self._tasks:
+            if not task.due:
+                continue
+            looked = await asyncio.to_thread(_look, task, self._ledger.folder)
+            self._noted.append(looked)
+            task.went(looked["playing"])
+            totals = dict(mapping(self._ledger.header.get("episodes")) or {})
+            totals |= {run.operator_id: run.total for run in task.runs}
+            self._ledger.note(looks=self._noted, episodes=totals)
+
+
+def _look(task: _Task, folder: Path) -> dict[str, Any]:
+    """Look at what a task's operators have played; as ``run.json`` says it."""
+    ids = [run.operator_id for run in task.runs]
+    rows: list[dict[str, Any]] = []
+    playing: set[str] = set()
+    for title, entries in _by_title(folder, ids).items():
+        rows += _look_at_family(task, title, entries)
+        pairs = {frozenset((a.key, b.key)) for a, b in combinations(entries, 2)}
+        undecided = pairs - task.families[title].decided.keys()
+        # Whom a report does not compare with anybody plays to the end.
+        playing |= frozenset[str]().union(*undecided) if pairs else {entry.key for entry in entries}
+    last = task.taken + 1 == len(task.seeds)
+    return {
+        "seeds": task.seeds[task.taken],
+        "of": task.seeds[-1],
+        "operators": ids,
+        "comparisons": rows,
+        "playing": [] if last else [each for each in ids if each in playing],
+    }
+
+
+def _by_title(folder: Path, ids: Sequence[str]) -> dict[str, list[Entry]]:
+    """What is on record of some operators, by what a report calls their task."""
+    # Statistics take a third of a second to import: who does not look need not wait for them.
+    from gym_gui.analysis.compute.summary_builder import entries_of
+    from gym_gui.analysis.records.reader import open_run
+
+    found: dict[str, list[Entry]] = {}
+    for entry in entries_of([open_run(folder)]):
+        if entry.operator.operator_id in ids:
+            found.setdefault(entry.title, []).append(entry)
+    return found
+
+
+def _look_at_family(task: _Task, title: str, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    from gym_gui.analysis.compute.looks import FamilyAtLooks
+    from gym_gui.analysis.compute.pairing import pair_on_seeds
+
+    pairs = {frozenset((a.key, b.key)): (a, b) for a, b in combinations(entries, 2)}
+    looks = [task.seeds[task.taken]]
+    if title not in task.families:
+        task.families[title] = FamilyAtLooks(list(pairs), task.seeds[-1])
+        looks = task.seeds[: task.taken + 1]  # those of an earlier part of the run are taken again
+    family = task.families[title]
+    found: dict[Pair, Look] = {}
+    for seeds in looks:
+        found = family.look(seeds, [pair_on_seeds(a, b, seeds) for a, b in pairs.values()])
+    rows: list[dict[str, Any]] = []
+    for pair, seen in found.items():
+        a, b = pairs[pair]
+        over = family.decided.get(pair)
+        rows.append(
+            {
+                "first": a.operator.operator_id,
+                "second": b.operator.operator_id,
+                "statistic": seen.statistic,
+                "boundary": seen.boundary if math.isfinite(seen.boundary) else None,
+                "level": seen.level,
+                "p": seen.p,
+                "better": None if over is None else over.first if over.verdict == "first" else over.second,
+            }
+        )
+    return rows

@@ -1,0 +1,48 @@
+"""What ``run.json`` says of those who act, as their sessions say it once everybody sits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from gym_gui.core.records import RENAMED, SEAT_NAMES
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.engine.session_interface import SessionReady
+
+
+class RunParticipants:
+    """Who plays for each operator, what actions, things, seats are called, and versions of all that acts.
+
+    Args:
+        before: ``run.json`` of a run that is gone on with: what it says is kept.
+    """
+
+    def __init__(self, before: Mapping[str, Any] | None = None) -> None:
+        said = before or {}
+        self._players: dict[str, Any] = dict(said.get("players") or {})
+        self._actions: dict[str, Any] = dict(said.get("actions") or {})
+        self._renamed: dict[str, Any] = dict(said.get(RENAMED) or {})
+        self._seat_names: dict[str, Any] = dict(said.get(SEAT_NAMES) or {})
+        self._versions: dict[str, str] = dict(said.get("versions") or {})
+        self._machines: dict[str, Any] = dict(said.get("machines") or {})
+
+    def add(self, operator_id: str, ready: SessionReady) -> None:
+        """Note what a session says of its operator, in place of what was said before."""
+        self._players[operator_id] = ready.players
+        self._actions[operator_id] = ready.actions
+        if ready.machine:
+            self._machines[operator_id] = {**ready.machine, "versions": ready.versions}
+        else:
+            self._machines.pop(operator_id, None)
+            self._versions.update(ready.versions)
+        if ready.renamed:
+            self._renamed[operator_id] = ready.renamed
+        if ready.seats:
+            self._seat_names[operator_id] = ready.seats
+
+    def record(self) -> dict[str, Any]:
+        """The keys of ``run.json``, as far as they are known."""
+        known = {"players": self._players, "actions": self._actions, "versions": self._versions}
+        seldom = {RENAMED: self._renamed, SEAT_NAMES: self._seat_names, "machines": self._machines}
+        return {**known, **{key: value for key, value in seldom.items() if value}}

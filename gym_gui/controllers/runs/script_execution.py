@@ -1,0 +1,477 @@
+"""Runs an experiment: every operator's episodes, over session processes, into a run folder."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+from gym_gui.controllers.engine.session_events import EpisodeFinished, OnSessionEvent
+from gym_gui.controllers.engine.session_interface import OpenSession
+from gym_gui.controllers.runs.episode_funds import EpisodeFunds
+from gym_gui.controllers.runs.kept_sessions import KeptSessions
+from gym_gui.controllers.runs.matrix_check import without_unstarted
+from gym_gui.controllers.runs.model_slots import gone_on_with, with_limits
+from gym_gui.controllers.runs.operator_execution import (
+    MAX_BROKEN_STARTS,
+    OperatorExecution,
+    OperatorProgress,
+    RunResult,
+)
+from gym_gui.controllers.runs.run_ledger import RunLedger
+from gym_gui.controllers.runs.run_looks import RunLooks
+from gym_gui.controllers.runs.run_watch import RunWatch
+from gym_gui.controllers.runs.session_shares import SessionShare
+from gym_gui.controllers.runs.session_starts import SessionStarts
+from gym_gui.core.config import Experiment
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.experiment.execution import EpisodePlan
+from gym_gui.core.records import SESSION
+from gym_gui.services.runs.recorder import COMPLETED, FAILED, STOPPED
+from gym_gui.services.shards.lease_files import LeaseFiles
+
+__all__ = ["OnProgress", "OperatorProgress", "OperatorScriptExecutionManager", "RunResult"]
+
+_log = logging.getLogger(__name__)
+
+KEPT_WARM = 8
+"""Sessions that stay open after the check before the start; more are started again later."""
+
+
+OnProgress = Callable[[Sequence[OperatorProgress]], None]
+
+
+class OperatorScriptExecutionManager:
+    """Runs an experiment to its end.
+
+    Operators play in order, as many at a time as there are ``processes``; an operator
+    alone gets all of them. A session process that dies costs the episodes it had begun a
+    retry, noted in ``run.json``, and nothing else.
+
+    Args:
+        experiment: What to run.
+        resolved_operators: Its operators, checked.
+        open_session: Makes a session.
+        out: Folder for the new run folder.
+        processes: Sessions at work at the same time.
+        header: More for ``run.json`` (machine, commit).
+        resume: A run folder to go on with, instead of ``out``.
+        on_progress: Called often, at most about ten times a second.
+        tried: Operators whose sessions are started before anything is played, to see what is wrong; all of
+            them by default. Others are started when their turn comes.
+        only: Episodes that are played, by operator; all of the schedule by default.
+        kept: Sessions that are handed from one part of an experiment to the next.
+        leased: Where it is told, as one shard of several, what it may spend of the budgets of all.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        resolved_operators: Sequence[ResolvedOperator],
+        open_session: OpenSession,
+        out: Path,
+        *,
+        processes: int = 1,
+        header: Mapping[str, Any] | None = None,
+        resume: Path | None = None,
+        on_progress: OnProgress | None = None,
+        tried: Collection[str] | None = None,
+        only: Mapping[str, Collection[int]] | None = None,
+        kept: KeptSessions | None = None,
+        leased: LeaseFiles | None = None,
+    ) -> None:
+        self._experiment, self._tried, self._only = experiment, tried, only
+        self._processes = processes
+        self._on_progress = on_progress
+        self._ledger = RunLedger(out, resume)
+        limited = [with_limits(resolved, experiment.execution) for resolved in resolved_operators]
+        if resume is not None:
+            limited = [gone_on_with(resolved, resume) for resolved in limited]
+        self._runs = [self._plan(resolved) for resolved in limited]
+        totals = {run.operator_id: run.total for run in self._runs}
+        self._header: dict[str, Any] = {**(header or {}), "episodes": totals, "processes": processes}
+        # Episodes that are chosen beforehand are not stopped when they have decided something.
+        execution = experiment.execution
+        looked_at = execution if only is None else replace(execution, until="all", batch=None)
+        self._looks = RunLooks(looked_at, self._runs, self._ledger)
+        self._funds = EpisodeFunds(experiment, self._runs, leased)
+        self._seats: list[SessionShare] = []
+        self._warm: dict[str, list[SessionShare]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._starts = SessionStarts(self, experiment, open_session, self._ledger.introduce, kept)
+        self._changed = asyncio.Event()
+        self._watch = RunWatch()
+        self.stopping = self._in_haste = self._held_up = False
+        self._shown = 0.0
+
+    def _plan(self, resolved: ResolvedOperator) -> OperatorExecution:
+        chosen = None if self._only is None else self._only.get(resolved.config.operator_id, ())
+        schedule = self._experiment.execution.schedule(len(resolved.seatings), chosen)
+        done = self._ledger.done(resolved.config.operator_id)
+        pending = deque(plan for plan in schedule if plan.index not in done)
+        failed = self._ledger.failed(resolved.config.operator_id)
+        return OperatorExecution(resolved, len(schedule), pending, done=len(done), failed=failed)
+
+    # -- what sessions report --------------------------------------------------------
+
+    @property
+    def hands_out_ahead(self) -> bool:
+        """Whether a session is given more episodes than it can begin at once.
+
+        One that waits there would begin after the run's time is over.
+        """
+        return not self._funds.limits_time
+
+    def seats_of(self, run: OperatorExecution) -> int:
+        """Sessions at work for an operator."""
+        return max(1, sum(1 for s in self._seats if s.run is run and not s.quarantine))
+
+    def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
+        """An episode as it is to be played; ``None``: the run's budgets do not carry it now."""
+        return self._funds.admit(run, plan)
+
+    def finished(self, run: OperatorExecution, plan: EpisodePlan, episode: EpisodeFinished) -> None:
+        """An episode is over: write it down."""
+        if self.stopping:
+            return
+        if episode.unplayed:
+            self._funds.short(run, plan.index)
+            run.put_back(plan)
+            if episode.cannot_go_on:
+                self._ledger.problem = self._ledger.problem or f"The run stops: {episode.cannot_go_on}"
+                self._check_ledger()
+            self.nudge()
+            return
+        self._funds.over(run, plan.index)
+        self._ledger.episode(run, episode)
+        self._check_ledger()
+        self.nudge()
+        self._show()
+
+    def retried(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
+        """A process was lost, and its session begins an episode again: write it down."""
+        self._ledger.retry(run, index, reason, lost)
+        self._funds.again(run, index)
+        self.nudge()
+
+    def called(self, run: OperatorExecution, line: bytes) -> None:
+        """A paid call was made: write it down."""
+        self._ledger.call(run, line)
+        self._funds.call(run, line)
+        self._check_ledger()
+
+    def _check_ledger(self) -> None:
+        if self._ledger.problem:
+            self.stop()
+            self.nudge()
+
+    def lost(self, seat: SessionShare, reason: str) -> None:
+        """A session died: its episodes go back into the queue, what it kept is forgotten."""
+        if seat in self._seats:
+            self._seats.remove(seat)
+        run, words = seat.run, reason or "ended"
+        begun = sorted(seat.begun & seat.assigned.keys())
+        _log.warning("a session process of %s %s", run.operator_id, words)
+        for index in begun:
+            self._ledger.retry(run, index, words, SESSION)
+        for index in seat.assigned:
+            self._funds.lost(run, index, begun=index in seat.begun)
+        for plan in run.take_back(seat.assigned.values(), seat.begun):
+            tries = run.tries[plan.index]
+            self.finished(run, plan, run.given_up(plan, f"its session process {words}, {tries} times"))
+        seat.assigned.clear()
+        self._close_later(seat)
+        self.nudge()
+
+    @property
+    def folder(self) -> Path | None:
+        """The run folder, as soon as there is one."""
+        return self._ledger.folder if self._ledger.begun else None
+
+    def nudge(self) -> None:
+        """Have the main loop look again."""
+        self._changed.set()
+
+    def stop(self) -> None:
+        """End early, at once; what is done is kept."""
+        self._in_haste = True
+        self._give_out_no_more()
+
+    def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
+        """Look at what an operator plays, as soon and as long as it does; results are the same.
+
+        Args:
+            operator_id: Who is looked at instead of whoever was before; ``""``: nobody.
+            listener: Told its looks and pictures, from the event loop.
+        """
+        self._watch.look(operator_id, listener)
+        self._watch.tend(self._seats)
+
+    def _give_out_no_more(self) -> None:
+        self.stopping = True
+        self._starts.cancel()
+        self.nudge()
+
+    # -- the run ---------------------------------------------------------------------
+
+    async def run(self) -> RunResult:
+        """Run to the end.
+
+        Raises:
+            UsageError: Something the person can fix, found before anything was played.
+            MosaicError: A session could not be started although nothing is wrong with the
+                experiment.
+        """
+        # A run that cannot be gone on with now is as stopped as it was.
+        status = STOPPED
+        self._ledger.require_room()
+        try:
+            await self._get_ready()
+            status = FAILED
+            # A part of an experiment may be a few episodes of a thousand operators.
+            there = [run.operator_id for run in self._runs if run.total or self._only is None]
+            self._ledger.open(self._experiment, there, self._header)
+            self._funds.open(self._ledger.folder)
+            await self._play()
+            status = self._status()
+        finally:
+            await self._close_all()
+            self._funds.close()
+            self._ledger.close(status)
+        if self._experiment.execution.record.compress and status != STOPPED:
+            from gym_gui.services.runs.run_packing import compress_ended  # few runs are compressed
+
+            await asyncio.to_thread(compress_ended, self._ledger.folder)
+        episodes, failures = sum(r.done for r in self._runs), sum(r.failed for r in self._runs)
+        return RunResult(self._ledger.folder, status, episodes, failures, self._ledger.problem)
+
+    def _status(self) -> str:
+        if self.stopping or not all(run.finished for run in self._runs):
+            return STOPPED
+        return FAILED if any(run.failed for run in self._runs) else COMPLETED
+
+    async def _get_ready(self) -> None:
+        """Start a session for each operator, so that whatever is wrong shows before anything plays."""
+        tried = self._tried
+        todo = [r for r in self._runs if not r.finished and (tried is None or r.operator_id in tried)]
+        gate = asyncio.Semaphore(max(2, self._processes))
+
+        async def check(run: OperatorExecution, keep: bool) -> None:
+            async with gate:
+                if self.stopping:
+                    return
+                seat = await self._starts.start(run)
+                if keep and not self.stopping:
+                    self._warm.setdefault(run.operator_id, []).append(seat)
+                else:
+                    await self._close(seat)
+
+        extra = self._processes - len(todo)
+        jobs = [check(run, i < KEPT_WARM) for i, run in enumerate(todo)]
+        # An operator alone (or nearly) gets several sessions: start these now as well, unless one
+        # can have all its episodes in flight. That may be done before another has started.
+        useful = [run for run in todo if len(run.pending) > self._starts.room_of(run)]
+        jobs += [check(useful[i % len(useful)], True) for i in range(extra)] if useful else []
+        results = await asyncio.gather(*jobs, return_exceptions=True)
+        stopped = asyncio.CancelledError if self.stopping else ()
+        errors = [r for r in results if isinstance(r, BaseException) and not isinstance(r, stopped)]
+        if errors:
+            failed = {run.operator_id: r for run, r in zip(todo, results, strict=False) if r in errors}
+            self._leave_out(failed, next((e for e in errors if isinstance(e, UsageError)), errors[0]))
+
+    def _leave_out(self, failed: Mapping[str, BaseException], first: BaseException) -> None:
+        """Name the rows of a matrix that cannot be played after all, or raise what went wrong first.
+
+        Where episodes were chosen, others play the rest of them, and all have to agree on the rows.
+        """
+        if self._only is not None:
+            raise first
+        done = [run.operator_id for run in self._runs if run.done]
+        self._experiment = without_unstarted(self._experiment, failed, first, done)
+        self._runs = [run for run in self._runs if run.operator_id not in failed]
+        self._funds = EpisodeFunds(self._experiment, self._runs)
+        self._header |= {"episodes": {run.operator_id: run.total for run in self._runs}}
+
+    async def _play(self) -> None:
+        while not self.stopping and not self._is_over():
+            self._changed.clear()
+            self._funds.look()
+            self._hold_up(self._funds.is_held_up)
+            if self._looks.due:
+                await self._looks.take()
+                over = [run.operator_id for run in self._runs if run.finished]
+                for seat in [seat for each in over for seat in self._warm.pop(each, ())]:
+                    self._close_later(seat)
+                self._check_ledger()
+                continue
+            while len(self._seats) < self._processes and (choice := self._next_operator()) is not None:
+                self._fill(*choice)
+            # Fed only now, so that sessions that begin together share from the first episode on.
+            for seat in [s for s in self._seats if s.working and not s.assigned]:
+                self._reassign(seat)
+            if (
+                not self._seats
+                and self._next_operator() is None
+                and not self._looks.due
+                and not all(run.finished for run in self._runs)
+                and not self._funds.waits()
+            ):
+                self._ledger.problem = self._ledger.problem or self._funds.why_left()
+                self._ledger.unplayed = sum(len(run.pending) + len(run.suspects) for run in self._runs)
+                break
+            self._watch.tend(self._seats)
+            self._show()
+            self._ledger.keep_up()
+            self._check_ledger()
+            if not self._changed.is_set():
+                try:
+                    await asyncio.wait_for(self._changed.wait(), 0.5)
+                except TimeoutError:
+                    continue
+
+    def _hold_up(self, held_up: bool) -> None:
+        """Have everybody stand still while nobody says what may be spent, and go on after that."""
+        if held_up == self._held_up:
+            return
+        self._held_up = held_up
+        if held_up:
+            _log.warning("Nobody says what this shard may spend: it waits.")
+        for session in [seat.session for seat in self._seats if seat.session is not None]:
+            (session.pause if held_up else session.resume)()
+
+    def _is_over(self) -> bool:
+        return all(run.finished for run in self._runs) and not self._looks.due
+
+    def _reassign(self, seat: SessionShare) -> None:
+        """A session ran dry: give it more, or let it go."""
+        run = seat.run
+        if seat.quarantine and not run.suspects:
+            seat.quarantine = False
+        seat.feed()
+        if not seat.assigned:
+            self._watch.let_go(seat)
+            self._seats.remove(seat)
+            if (run.pending or run.later) and sum(map(len, self._warm.values())) < KEPT_WARM:
+                seat.working = False  # for what others bring back of the run's budgets, or for the next look
+                self._warm.setdefault(run.operator_id, []).append(seat)
+            else:
+                self._close_later(seat)
+            self.nudge()
+
+    def _next_operator(self) -> tuple[OperatorExecution, bool] | None:
+        """The operator that gets the next free place, and whether for its suspects."""
+        for run in self._runs:
+            alone = any(s.run is run and s.quarantine for s in self._seats)
+            if not run.suspects or alone or not self._has_world(run):
+                continue
+            if self._funds.carries(run, run.suspects[0]):
+                return run, True
+        waiting = [
+            run
+            for run in self._runs
+            if run.pending and self._has_world(run) and self._funds.carries(run, run.pending[0])
+        ]
+        if not waiting:
+            return None
+        return min(waiting, key=lambda r: sum(1 for s in self._seats if s.run is r)), False
+
+    def _has_world(self, run: OperatorExecution) -> bool:
+        """Whether nobody plays in the world that it plays in, where there is only one."""
+        world = run.resolved.world
+        return not world or all(seat.run.resolved.world != world for seat in self._seats)
+
+    def _fill(self, run: OperatorExecution, quarantine: bool) -> None:
+        warm = self._warm.get(run.operator_id)
+        seat = warm.pop() if warm else None
+        if seat is not None and not seat.dead:
+            self._put_to_work(seat, quarantine)
+            return
+        if run.broken_starts >= MAX_BROKEN_STARTS:  # in an earlier batch: another one brings nothing new
+            self._give_up(run, run.broken)
+            return
+        seat = SessionShare(self, run)
+        seat.quarantine = quarantine
+        self._seats.append(seat)  # holds the place while the session starts
+        self._spawn(self._start_late(seat, run, quarantine))
+
+    def _put_to_work(self, seat: SessionShare, quarantine: bool) -> None:
+        seat.quarantine, seat.working, seat.since = quarantine, True, time.monotonic()
+        self._seats.append(seat)
+        self.nudge()
+
+    async def _start_late(self, place: SessionShare, run: OperatorExecution, quarantine: bool) -> None:
+        try:
+            if any(s.run is run and s.working for s in self._seats):
+                await self._starts.hold_back()
+                if self.stopping or not (run.pending or run.suspects):
+                    return
+            seat = await self._starts.start(run)
+            run.broken_starts = 0
+        except MosaicError as exc:
+            run.broken_starts, run.broken = run.broken_starts + 1, str(exc)
+            _log.warning("a session of %s could not be started: %s", run.operator_id, exc)
+            if run.broken_starts >= MAX_BROKEN_STARTS:
+                self._give_up(run, str(exc))
+            return
+        finally:
+            if place in self._seats:
+                self._seats.remove(place)
+            self.nudge()
+        if self.stopping:
+            await self._close(seat)
+        else:
+            self._put_to_work(seat, quarantine)
+
+    def _give_up(self, run: OperatorExecution, reason: str) -> None:
+        waiting = [*run.suspects, *run.pending]
+        run.suspects.clear()
+        run.pending.clear()
+        error = f"no session could be started: {reason}"
+        for plan in waiting:
+            self.finished(run, plan, run.given_up(plan, error, SESSION))
+
+    # -- ending ----------------------------------------------------------------------
+
+    def _spawn(self, job: Any) -> None:
+        task = asyncio.get_running_loop().create_task(job)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _close_later(self, seat: SessionShare) -> None:
+        self._spawn(self._close(seat))
+
+    async def _close(self, seat: SessionShare) -> None:
+        seat.dead = True
+        if seat.session is not None and (self._in_haste or not await self._starts.keep(seat)):
+            await seat.session.close(in_haste=self._in_haste)
+
+    async def _close_all(self) -> None:
+        self._watch.look("", None)
+        self._give_out_no_more()
+        seats = [*self._seats, *(s for warm in self._warm.values() for s in warm)]
+        self._seats.clear()
+        self._warm.clear()
+        await asyncio.gather(*(self._close(seat) for seat in seats), return_exceptions=True)
+        while self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # -- progress --------------------------------------------------------------------
+
+    def progress(self) -> list[OperatorProgress]:
+        """Where every operator stands."""
+        live: dict[str, int] = {}
+        for seat in self._seats:
+            live[seat.run.operator_id] = live.get(seat.run.operator_id, 0) + len(seat.begun)
+        return [run.progress(live.get(run.operator_id, 0)) for run in self._runs]
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        if self._on_progress is not None and (now - self._shown > 0.1 or all(r.finished for r in self._runs)):
+            self._shown = now
+            self._on_progress(self.progress())

@@ -1,0 +1,150 @@
+"""A session at work for one operator: what it was given, what it still owes."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Protocol
+
+from gym_gui.controllers.engine.session_events import (
+    CallMade,
+    EpisodeFinished,
+    EpisodeRetried,
+    EpisodeStarted,
+    FrameDrawn,
+    LogLine,
+    OnSessionEvent,
+    SessionEnded,
+    SessionEvent,
+    StepsTaken,
+)
+from gym_gui.controllers.engine.session_interface import Session, SessionReady
+from gym_gui.controllers.runs.kept_sessions import KeptSession
+from gym_gui.controllers.runs.operator_execution import OperatorExecution
+from gym_gui.core.experiment.execution import EpisodePlan
+from gym_gui.core.live import LiveView
+
+_log = logging.getLogger(__name__)
+
+_NEWS_TRIP_S = 0.25
+"""Longest time, generously, between an episode's end and the next one's arrival."""
+
+
+class ShareOwner(Protocol):
+    """Who gives out episodes and takes what comes back."""
+
+    @property
+    def stopping(self) -> bool:
+        """Whether no more episodes are given out."""
+        ...
+
+    @property
+    def hands_out_ahead(self) -> bool:
+        """Whether a session is given more episodes than it can begin at once."""
+        ...
+
+    def seats_of(self, run: OperatorExecution) -> int:
+        """Sessions at work for an operator."""
+        ...
+
+    def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
+        """An episode as it is to be played; ``None``: the run's budgets do not carry it now."""
+        ...
+
+    def finished(self, run: OperatorExecution, plan: EpisodePlan, episode: EpisodeFinished) -> None:
+        """An episode is over."""
+        ...
+
+    def retried(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
+        """An episode is begun again, because a worker was lost."""
+        ...
+
+    def called(self, run: OperatorExecution, line: bytes) -> None:
+        """A paid call was made."""
+        ...
+
+    def lost(self, seat: SessionShare, reason: str) -> None:
+        """The session died."""
+        ...
+
+    def nudge(self) -> None:
+        """Have a look: something has changed."""
+        ...
+
+
+class SessionShare:
+    """One session and its share of an operator's episodes; listens to the session."""
+
+    def __init__(self, owner: ShareOwner, run: OperatorExecution) -> None:
+        self.run, self._owner = run, owner
+        self.session: Session | None = None
+        self.kept: KeptSession | None = None
+        self.ready = SessionReady(0)
+        self.assigned: dict[int, EpisodePlan] = {}
+        self.begun: set[int] = set()
+        self.quarantine = False
+        self.working = False
+        self.dead = False
+        self.watcher: OnSessionEvent | None = None
+        self.steps = 0
+        self._finished = 0
+        self.since = time.monotonic()
+
+    def on_event(self, event: SessionEvent) -> None:
+        """What the session says."""
+        match event:
+            case EpisodeStarted(index):
+                self.begun.add(index)
+            case EpisodeFinished(index):
+                self._on_finished(self.assigned.pop(index, None), event)
+            case EpisodeRetried(index, reason, lost):
+                self._owner.retried(self.run, index, reason, lost)
+            case StepsTaken(total):
+                self.run.steps += total - self.steps
+                self.steps = total
+            case CallMade(line):
+                self._owner.called(self.run, line)
+            case LogLine(level, logger, text):
+                _log.log(level, "%s: %s: %s", self.run.operator_id, logger, text)
+            case SessionEnded(reason):
+                self.dead = True
+                self._owner.lost(self, reason)
+            case FrameDrawn() | LiveView() if self.watcher is not None:
+                self.watcher(event)
+            case _:  # nobody watches it
+                pass
+
+    def _on_finished(self, plan: EpisodePlan | None, episode: EpisodeFinished) -> None:
+        self._finished += 1
+        self.begun.discard(episode.index)
+        if plan is not None:
+            self._owner.finished(self.run, plan, episode)
+            self.feed()
+
+    def feed(self) -> None:
+        """Keep the session supplied: enough to stay full, little enough to share the rest."""
+        if not self.working or self.dead or self.session is None or self._owner.stopping:
+            return
+        queue = self.run.suspects if self.quarantine else self.run.pending
+        room = self.ready.concurrency
+        ahead = self._ahead(room) if self._owner.hands_out_ahead and not self.quarantine else 0
+        window = 1 if self.quarantine else room + ahead
+        if self.assigned and len(self.assigned) > window - (ahead + 1) // 2:
+            return  # half the reserve at a time: a message for every episode would cost more than the episode
+        fair = -(-len(queue) // self._owner.seats_of(self.run)) if queue else 0
+        count = min(window - len(self.assigned), max(fair, 1), len(queue))
+        if count > 0:
+            plans: list[EpisodePlan] = []
+            while len(plans) < count and (plan := self._owner.admit(self.run, queue[0])) is not None:
+                queue.popleft()
+                plans.append(plan)
+            self.assigned.update((p.index, p) for p in plans)
+            if plans:
+                self.session.play(plans)
+        if not self.assigned:
+            self._owner.nudge()
+
+    def _ahead(self, room: int) -> int:
+        """Episodes to keep waiting in the session: what it finishes while news is on its way."""
+        rate = self._finished / max(time.monotonic() - self.since, _NEWS_TRIP_S)
+        return max(1, room // 2, int(rate * _NEWS_TRIP_S) + 1)

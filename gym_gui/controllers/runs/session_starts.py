@@ -1,0 +1,113 @@
+"""Starts the sessions of a run."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from gym_gui.controllers.engine.session_interface import (
+    OpenSession,
+    SessionReady,
+    SessionSettings,
+    default_concurrency,
+)
+from gym_gui.controllers.runs.kept_sessions import KeptSession, KeptSessions, SessionRoute
+from gym_gui.controllers.runs.operator_execution import OperatorExecution
+from gym_gui.controllers.runs.session_shares import SessionShare, ShareOwner
+from gym_gui.core.config import Experiment
+from gym_gui.processes.child import start_again
+
+_log = logging.getLogger(__name__)
+
+WORTH_A_START_S = 0.25
+"""Once an operator has played for so long, and has episodes left, it gets further sessions on free cores."""
+
+
+class SessionStarts:
+    """Starts sessions, and forgets those that nobody waits for any more.
+
+    Args:
+        owner: Who gives them episodes.
+        experiment: What is run.
+        open_session: Makes a session.
+        introduce: Told who plays in each that has started.
+        kept: Sessions that an earlier part of the experiment has left, and that this one leaves.
+    """
+
+    def __init__(
+        self,
+        owner: ShareOwner,
+        experiment: Experiment,
+        open_session: OpenSession,
+        introduce: Callable[[OperatorExecution, SessionReady], None],
+        kept: KeptSessions | None = None,
+    ) -> None:
+        self._owner, self._experiment = owner, experiment
+        self._open_session, self._introduce, self._kept = open_session, introduce, kept
+        self._starting: set[asyncio.Task[Any]] = set()
+        self._over = asyncio.Event()
+
+    async def start(self, run: OperatorExecution) -> SessionShare:
+        """A session for an operator, ready to be fed; tried again where its process was lost.
+
+        Raises:
+            UsageError: Something the person can fix.
+            MosaicError: It could not be started although nothing is wrong with the experiment.
+        """
+        return await start_again(lambda: self._start_once(run), _log.warning)
+
+    async def _start_once(self, run: OperatorExecution) -> SessionShare:
+        seat = SessionShare(self._owner, run)
+        settings = SessionSettings(
+            self.room_of(run),
+            self._experiment.max_steps(run.resolved.config),
+            self._experiment.execution.record.observations,
+        )
+        kept = None if self._kept is None else self._kept.take(run.resolved, settings, seat.on_event)
+        if kept is not None:
+            seat.session, seat.ready, seat.steps, seat.kept = kept.session, kept.ready, kept.route.steps, kept
+            self._introduce(run, seat.ready)
+            return seat
+        route = SessionRoute(seat.on_event)
+        on_event = seat.on_event if self._kept is None else route.on_event
+        seat.session = session = self._open_session(run.resolved, settings, on_event)
+        task = asyncio.current_task()
+        assert task is not None
+        self._starting.add(task)
+        try:
+            seat.ready = await session.start()
+        except BaseException:
+            seat.dead = True
+            await session.close(in_haste=self._owner.stopping)
+            raise
+        finally:
+            self._starting.discard(task)
+            del task  # or it would hold its exception, and that this frame, and so the session
+        if self._kept is not None:
+            seat.kept = KeptSession(run.resolved, settings, session, seat.ready, route)
+        self._introduce(run, seat.ready)
+        return seat
+
+    async def keep(self, seat: SessionShare) -> bool:
+        """Leave a session to the part that is played next; false where it has to be closed."""
+        if self._kept is None or seat.kept is None or seat.assigned:
+            return False
+        return await self._kept.give(seat.kept)
+
+    def room_of(self, run: OperatorExecution) -> int:
+        """Episodes that a session of an operator is to keep in flight."""
+        return self._experiment.execution.concurrency or default_concurrency(run.resolved, run.total)
+
+    async def hold_back(self) -> None:
+        """Wait until an operator that plays is worth another session, or nothing is started any more."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._over.wait(), WORTH_A_START_S)
+
+    def cancel(self) -> None:
+        """Nobody waits for a policy that takes minutes to load."""
+        self._over.set()
+        for task in self._starting:
+            task.cancel()

@@ -1,0 +1,222 @@
+"""Which episodes a shard of an experiment plays, and what ``run.json`` says so that it can be merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gym_gui.analysis.records.reader import Run
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, needs_of
+from gym_gui.controllers.runs.model_slots import paying_slots
+from gym_gui.core.config import Experiment, OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.shards import BY_SEEDS, SHARD, Shard, schedule_of
+from gym_gui.core.experiment.spending import BUDGETS, NOTHING
+from gym_gui.core.record_fields import mapping
+from gym_gui.services.experiment_file import file_settings
+from gym_gui.services.experiments.experiment_identity import content_of, identity_digest
+
+
+@dataclass(frozen=True)
+class ShardPlan:
+    """What a shard plays.
+
+    Attributes:
+        shard: Which it is.
+        only: Its episodes by operator.
+        record: What ``run.json`` says of it, as its key ``shard``.
+    """
+
+    shard: Shard
+    only: Mapping[str, range]
+    record: Mapping[str, Any]
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """What ``run.json`` says besides."""
+        return {SHARD: dict(self.record)}
+
+    def totals(self, operators: Sequence[str]) -> dict[str, int]:
+        """Episodes of this part, by operator."""
+        return {operator: len(self.only.get(operator, ())) for operator in operators}
+
+
+class ShardPlanner:
+    """Cuts an experiment, and takes the identity of what plays: once, for all parts that are played here.
+
+    Args:
+        experiment: The whole.
+        resolved_operators: Its operators, checked.
+        coordinated: Whether somebody looks at all parts while they are played.
+
+    Raises:
+        UsageError: The experiment cannot be cut.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        resolved_operators: Sequence[ResolvedOperator],
+        *,
+        coordinated: bool = False,
+    ) -> None:
+        check_cuttable(experiment, coordinated=coordinated)
+        for resolved in resolved_operators:
+            experiment.execution.check_seeds(len(resolved.seatings))
+        self._resolved = resolved_operators
+        self._by_seeds = has_budgets(experiment)
+        self._scheduled = schedule_of(
+            experiment.execution,
+            {r.config.operator_id: len(r.seatings) for r in resolved_operators},
+            by_seeds=self._by_seeds,
+        )
+        self._sha256 = identity_digest(experiment.to_record())
+        self._named = _named_files(resolved_operators)
+        self._contents: dict[str, str] = {}
+
+    def plan(self, shard: Shard) -> ShardPlan:
+        """What a part plays.
+
+        Raises:
+            UsageError: A file that plays in it cannot be read.
+        """
+        only = shard.episodes(self._scheduled)
+        seatings = {each.operator_id: each.seatings for each in self._scheduled if each.seatings > 1}
+        record = {
+            "number": shard.number,
+            "of": shard.of,
+            "experiment_sha256": self._sha256,
+            **({"seatings": seatings} if seatings else {}),
+            **({BY_SEEDS: True} if self._by_seeds else {}),
+            "episodes": {operator: list(indices) for operator, indices in only.items()},
+            "contents": self._contents_of(only),
+        }
+        return ShardPlan(shard, only, record)
+
+    def _contents_of(self, played: Mapping[str, object]) -> dict[str, str]:
+        """SHA-256 of files that play in a part, and of code that was allowed for it, by what it is."""
+        found: dict[str, str] = {}
+        wanted: set[str] = set()
+        for resolved in self._resolved:
+            if resolved.config.operator_id in played:
+                found |= _code(resolved.config)
+                wanted.update(path for _, path in _files(resolved))
+        for path, label in self._named.items():
+            if path in wanted and (content := self._content(path)):
+                found[f"{label} ({Path(path).name})"] = content
+        return found
+
+    def _content(self, path: str) -> str:
+        """A file's SHA-256; of large ones it is not taken for each part anew."""
+        if path not in self._contents:
+            try:
+                self._contents[path] = content_of(Path(path))
+            except OSError as error:
+                raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+        return self._contents[path]
+
+
+def plan_shard(
+    experiment: Experiment,
+    resolved_operators: Sequence[ResolvedOperator],
+    shard: Shard,
+    *,
+    coordinated: bool = False,
+) -> ShardPlan:
+    """What one part plays: see :class:`ShardPlanner`."""
+    return ShardPlanner(experiment, resolved_operators, coordinated=coordinated).plan(shard)
+
+
+def check_same(plan: ShardPlan, begun: Run) -> None:
+    """Refuse to go on with a shard whose experiment, policies or code are not what it was begun with.
+
+    Args:
+        plan: The shard as it would be begun now.
+        begun: Its run.
+
+    Raises:
+        UsageError: They are not.
+    """
+    before = mapping(begun.record.extra.get(SHARD)) or {}
+    contents = mapping(before.get("contents")) or {}
+    other = [what for what, sha in plan.record["contents"].items() if contents.get(what, sha) != sha]
+    if plan.record["experiment_sha256"] != before.get("experiment_sha256"):
+        other.insert(0, "the experiment")
+    if other:
+        raise UsageError(
+            f"{other[0]} is not what {begun.path} was begun with",
+            fix=f"Put it back, or begin the part anew: --shard {plan.shard}",
+        )
+
+
+def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None:
+    """Refuse to play part of an experiment that needs to know of all its episodes.
+
+    Args:
+        experiment: The whole.
+        coordinated: Whether somebody looks at all parts while they are played.
+
+    Raises:
+        UsageError: It is played until it is decided, or a budget holds for all of it.
+    """
+    execution = experiment.execution
+    if execution.until == "decided" and not coordinated:
+        raise UsageError(
+            "a shard cannot be played 'until: decided': that looks at all episodes while they are played",
+            fix="Leave 'until' out, play it without --shard, or have it played in shards: --executor",
+        )
+    budgets = ("time_budget_s",) if coordinated else BUDGETS
+    limited = next((name for name in budgets if getattr(execution, name) is not None), None)
+    if limited is not None:
+        raise UsageError(
+            f"{limited} holds for the whole run, and each shard would spend it by itself",
+            fix="Leave it out, or play it without shards",
+        )
+    for operator in experiment.operators:
+        for slot, slots_own in paying_slots(operator.resolved_slots()).items():
+            if slots_own.run != NOTHING and not coordinated:
+                raise UsageError(
+                    f"the budget of {slot} of operator {operator.operator_id!r} holds for the whole run, and "
+                    "each shard would spend it by itself",
+                    fix="Limit each episode (episode_token_limit, episode_cost_limit_usd), or play it "
+                    "without --shard",
+                )
+
+
+def has_budgets(experiment: Experiment) -> bool:
+    """Whether money or tokens are limited for all of an experiment, or for a slot in all of it."""
+    execution = experiment.execution
+    return bool(execution.money_budget_usd or execution.token_budget) or any(
+        budgets.run != NOTHING
+        for operator in experiment.operators
+        for budgets in paying_slots(operator.resolved_slots()).values()
+    )
+
+
+def _code(config: OperatorConfig) -> dict[str, str]:
+    """SHA-256 of code and programs that an operator names and a person has allowed."""
+    of_task = needs_of(config, env_only=True)
+    named = {f"the code of {need.named}": need for need in of_task}
+    others = (need for need in needs_of(config) if need not in of_task)
+    named |= {f"{Path(need.named).name} of {config.operator_id}": need for need in others}
+    return {what: need.subject.sha256 for what, need in named.items() if need.subject.sha256}
+
+
+def _files(resolved: ResolvedOperator) -> Iterator[tuple[str, str]]:
+    """Files that an operator's settings name: what each is, and its path."""
+    for slot, assignment in resolved.assignments.items():
+        for setting in file_settings(assignment.worker_id):
+            path = assignment.settings.get(setting)
+            if isinstance(path, str) and path:
+                yield f"{setting} of {slot} of {resolved.config.operator_id}", path
+
+
+def _named_files(resolved_operators: Sequence[ResolvedOperator]) -> dict[str, str]:
+    """What each file of an experiment is called: after its first slot, so that all parts name it alike."""
+    named: dict[str, str] = {}
+    for resolved in resolved_operators:
+        for label, path in _files(resolved):
+            named.setdefault(path, label)
+    return named

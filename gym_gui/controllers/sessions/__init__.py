@@ -1,0 +1,1 @@
+"""Opens a session where it runs: its workers started, its slots filled."""

@@ -1,0 +1,133 @@
+"""Turns of a slot's very environment, for a policy that is shown examples of what it will see and answer.
+
+An episode of random legal moves is played in an environment of its own, from a seed that no run counts from.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+from gym_gui.core.plain import to_plain
+from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.types import AgentID
+from gym_gui.envs import Environment
+
+SETTING: Final = "example_turns"
+"""Under which a worker finds them, by seat."""
+_SEED: Final = 730_190_277
+_EPISODES, _STEPS, _SEEN = 8, 60, 5
+"""Episodes and steps that are played at most; turns from among which each that is shown is chosen."""
+_STEPS_OF_ALL: Final = 4_800
+"""Steps that are played at most for all slots of an operator, each of which has an equal share."""
+
+Turn = Mapping[str, Any]
+
+
+def with_examples(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A slot's settings, with turns of its environment where an option that they choose shows some."""
+    schema = resolved.workers[agent].settings_schema
+    chosen = [setting.option(settings.get(setting.name, setting.default)) for setting in schema]
+    count = max((option.turns for option in chosen if option is not None), default=0)
+    return {**settings, SETTING: turns_by_seat(resolved, agent, count)} if count else dict(settings)
+
+
+def most_turns(resolved: ResolvedOperator, agent: AgentID) -> int:
+    """How many an option of the slot's worker shows, be it chosen or not."""
+    schema = resolved.workers[agent].settings_schema
+    return max((option.turns for setting in schema for option in setting.options), default=0)
+
+
+def turns_by_seat(resolved: ResolvedOperator, agent: AgentID, count: int) -> dict[AgentID, list[Turn]]:
+    """Turns of each seat that a slot takes, its own first.
+
+    Args:
+        resolved: Who plays; the slot is one that reads.
+        agent: The slot.
+        count: Turns of each.
+    """
+    seats = (agent, *resolved.team_contexts_elsewhere(agent))
+    steps = max(1, _STEPS_OF_ALL // len(resolved.views))
+    with contextlib.closing(resolved.make_environment()) as environment:
+        return example_turns(environment, seats, resolved.views[agent], count, steps)
+
+
+def example_turns(
+    environment: Environment,
+    seats: Sequence[AgentID],
+    view: PromptInputs,
+    count: int,
+    steps: int = _STEPS_OF_ALL,
+) -> dict[AgentID, list[Turn]]:
+    """Turns of some seats, from the same episodes: what is seen, what is legal, and an action that is.
+
+    The actions of a seat's turns differ where there are such.
+
+    Args:
+        environment: It is played on.
+        seats: Whose turns.
+        view: How they are told.
+        count: How many of each seat.
+        steps: Of the environment, at most.
+    """
+    shown = replace(view, text=True, image=False, messages=False, facts=False, state=False)
+    found: dict[AgentID, list[Turn]] = {seat: [] for seat in seats}
+    wanted = set(seats)
+    for seat, turn in _played(environment, wanted, shown, steps):
+        found[seat].append(turn)
+        if len(found[seat]) >= _SEEN * count:
+            wanted.discard(seat)
+        if not wanted:
+            break
+    return {seat: _spread(turns, count) for seat, turns in found.items()}
+
+
+def _played(
+    environment: Environment, wanted: Set[AgentID], view: PromptInputs, steps: int
+) -> Iterator[tuple[AgentID, Turn]]:
+    """Turns of the seats that are wanted when they come."""
+    adapter, rng = environment.adapter, np.random.default_rng(_SEED)
+    views = {seat: replace(view, text=environment.describer(seat).can_say(seat)) for seat in wanted}
+    for seed in range(_SEED, _SEED + _EPISODES):
+        seen = adapter.reset(seed=seed)
+        numbers = dict.fromkeys(views, 0)
+        for _ in range(_STEPS):
+            moves: dict[AgentID, Any] = {}
+            for agent in adapter.get_current_agents():
+                mask, draw = adapter.action_mask(agent), int(rng.integers(1 << 62))
+                moves[agent] = environment.describer(agent).any_action(agent, mask, draw)
+                if agent in wanted:
+                    what = environment.show(agent, seen[agent], views[agent], mask)
+                    yield (
+                        agent,
+                        {
+                            "step": numbers[agent],
+                            "text": what.text,
+                            "choices": [[choice.action, choice.word] for choice in what.choices],
+                            "mask": None if mask is None else to_plain(mask),
+                            "action": to_plain(moves[agent]),
+                        },
+                    )
+                    numbers[agent] += 1
+            if not moves:
+                break
+            if steps <= 0:
+                return
+            seen = adapter.step(moves).observations
+            steps -= 1
+
+
+def _spread(turns: Sequence[Turn], count: int) -> list[Turn]:
+    """The first turn, then those whose action is none of those before; in the order played."""
+    chosen: list[int] = []
+    for fresh in (True, False):
+        for at, turn in enumerate(turns):
+            known = any(turns[other]["action"] == turn["action"] for other in chosen)
+            if len(chosen) < count and at not in chosen and not (fresh and known):
+                chosen.append(at)
+    return [turns[at] for at in sorted(chosen)]

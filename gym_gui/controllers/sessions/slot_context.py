@@ -1,0 +1,71 @@
+"""What a slot is shown at this moment, as plain data: for whoever edits what it is asked with.
+
+It is what the slot's worker itself is told (``load`` and a question of the worker protocol):
+``{"slot": {...}, "decision": {...}}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+from gym_gui.controllers.sessions.example_turns import SETTING, most_turns, turns_by_seat
+from gym_gui.core.errors import UsageError
+from gym_gui.core.plain import to_plain
+from gym_gui.core.spaces import space_to_spec
+from gym_gui.core.types import AgentID, Decision, Shown
+
+
+def examples_for(resolved: ResolvedOperator, agent: AgentID) -> Mapping[str, Any]:
+    """The example turns of a slot whose worker can show some, chosen or not; plays an episode for them."""
+    count = most_turns(resolved, agent) if agent in resolved.views else 0
+    return {SETTING: turns_by_seat(resolved, agent, count)} if count else {}
+
+
+def slot_context(
+    resolved: ResolvedOperator, agent: AgentID, decision: Decision | None, examples: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The slot and the question that it has now.
+
+    Args:
+        resolved: Who plays.
+        agent: The slot.
+        decision: Its open question, ``None`` where it has none.
+        examples: Of :func:`examples_for`.
+
+    Raises:
+        UsageError: The slot is shown nothing but its observation, or is not asked now.
+    """
+    if agent not in resolved.views:
+        raise UsageError(f"{agent} is played by nobody who reads", fix="Choose a language model for it")
+    if decision is None:
+        raise UsageError(f"{agent} is not asked anything now", fix="Step until it is its turn")
+    slot = resolved.slots[agent]
+    team_context = resolved.team_context(agent)
+    shown = decision.shown or Shown()
+    names = resolved.names_for(agent)
+    mask = decision.action_mask
+    return {
+        "slot": {
+            "agent": agent,
+            "env": resolved.env_id,
+            "action_meanings": list(resolved.told_actions(agent)),
+            "action_space": space_to_spec(slot.action_space),
+            "briefing": team_context.briefing,
+            "team": team_context.team,
+            "teammates": list(team_context.teammates),
+            "opponents": list(team_context.opponents),
+            **({"names": names.to_json()} if names else {}),
+            **examples,
+        },
+        "decision": {
+            "step": decision.step,
+            "attempt": decision.attempt,
+            "reason": decision.reason,
+            "text": shown.text,
+            "messages": list(shown.messages),
+            "choices": [[choice.action, choice.word] for choice in shown.choices],
+            "mask": None if mask is None else to_plain(mask),
+        },
+    }

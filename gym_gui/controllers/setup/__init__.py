@@ -1,0 +1,1 @@
+"""What can be chosen before anything plays: environments, slots, settings, keys."""

@@ -1,0 +1,394 @@
+"""Looks at a configuration while it is written: who could play each slot, and what is wrong.
+
+Everything here is quick and makes nothing: the environment is known by its sheet, policies by their
+descriptions. The engine's own word (:func:`gym_gui.controllers.engine.resolved_operator.resolve_operator`) is
+asked for separately, in another process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from gym_gui.controllers.engine.lineup import nothing_to_do, seatings
+from gym_gui.controllers.setup.configuration_draft import Draft, Rows
+from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.finding import Finding, Level, listed, worst
+from gym_gui.controllers.setup.joint_parts import part_findings, part_of, parts_played
+from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
+from gym_gui.core.errors import MosaicError, UsageError, without_capital
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.secret_refs import references
+from gym_gui.core.types import AgentID
+from gym_gui.services.backends import SlotInfo
+from gym_gui.services.fit import fit
+from gym_gui.services.policies.policy_catalogue import (
+    Policy,
+    names_in_words,
+    policies_of,
+    policy_of,
+    title_of,
+)
+from gym_gui.services.policy_files import PolicyFile, read_policy_file
+from gym_gui.services.secrets import resolve_secrets
+from gym_gui.workers.patterns import made_for_others
+from gym_gui.workers.registry import WorkerTypeDefinition
+from gym_gui.workers.settings.settings_schema import problems
+from gym_gui.workers.status import WorkerStatus
+
+_HEEDLESS = ("random", "noop", "cycle")
+"""Behaviours that do the same whatever is asked of them."""
+
+__all__ = ["ConfigurationChecks", "Finding", "Level", "Offer", "Report", "WorkerOffer"]
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A policy for a slot.
+
+    Attributes:
+        policy: The policy.
+        reason: Why it cannot play there, as a sentence without a full stop; empty when it can.
+        fits: Whether it could, were its worker installed.
+    """
+
+    policy: Policy
+    reason: str = ""
+    fits: bool = True
+
+
+@dataclass(frozen=True)
+class WorkerOffer:
+    """A worker for a slot.
+
+    Attributes:
+        worker: The worker.
+        reason: As for :class:`Offer`.
+    """
+
+    worker: WorkerTypeDefinition
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What can be said of a draft.
+
+    Attributes:
+        findings: Sentences, the worst first.
+        policies: What may play each slot, and what may not, by slot.
+        workers: The same for workers.
+        config: The configuration, when nothing is wrong.
+        parts: Whose part plays each slot that is played by a part of a joint policy.
+    """
+
+    findings: tuple[Finding, ...]
+    policies: Mapping[AgentID, tuple[Offer, ...]]
+    workers: Mapping[AgentID, tuple[WorkerOffer, ...]]
+    config: OperatorConfig | None
+    parts: Mapping[AgentID, str] = field(default_factory=dict[AgentID, str])
+
+    @property
+    def level(self) -> Level:
+        """The worst of its findings."""
+        return worst(finding.level for finding in self.findings)
+
+    def of(self, agent: AgentID) -> list[Finding]:
+        """What concerns one slot."""
+        return [finding for finding in self.findings if finding.agent == agent]
+
+
+class ConfigurationChecks:
+    """Checks drafts against the workers there are.
+
+    Args:
+        workers: All known worker types.
+        statuses: Whether each can start here; one that is not named can.
+        files: Trained policies that are offered by name.
+    """
+
+    def __init__(
+        self,
+        workers: Sequence[WorkerTypeDefinition],
+        statuses: Iterable[WorkerStatus] = (),
+        files: Sequence[PolicyFile] = (),
+    ) -> None:
+        self.workers = {worker.type_id: worker for worker in workers}
+        self.policies = policies_of(workers, files)
+        absent = [s for s in statuses if s.state != "installed"]
+        self._absent = {s.worker_id: _absence(s) for s in absent}
+        self._installable = {s.worker_id for s in absent if s.install.startswith("mosaic ")}
+
+    def worker(self, row: WorkerAssignment) -> WorkerTypeDefinition | None:
+        """The worker of a row, under any of its names."""
+        known = self.workers.get(row.worker_id)
+        return known or next((w for w in self.workers.values() if row.worker_id in w.aliases), None)
+
+    def policy(self, row: WorkerAssignment) -> Policy | None:
+        """The policy that a row is, or ``None`` where no worker here knows it."""
+        return policy_of(row, self.policies, self.worker(row))
+
+    def name_of(self, rows: Rows) -> str:
+        """What an operator is called as long as nobody names it: by who decides."""
+        return names_in_words([self.title(row) for row in rows.values()])
+
+    def check(self, draft: Draft, sheet: EnvironmentSheet) -> Report:
+        """Everything that can be said of a draft."""
+        workers = {agent: tuple(self._worker_offers(slot)) for agent, slot in sheet.slots.items()}
+        policies = {agent: self.offers(slot) for agent, slot in sheet.slots.items()}
+        findings = [*self._rows(draft, sheet), *self._links(draft), *self._seats(draft, sheet)]
+        parts = parts_played(draft)
+        wrong = {finding.agent for finding in findings if finding.level is Level.ERROR}
+        findings += part_findings(draft, {a: p for a, p in parts.items() if a not in wrong}, self.title)
+        config: OperatorConfig | None = None
+        if worst(finding.level for finding in findings) is not Level.ERROR:
+            try:
+                config = draft.config()
+            except MosaicError as error:
+                findings.append(Finding(Level.ERROR, str(error)))
+            else:
+                findings.append(Finding(Level.OK, _all_fit(sheet)))
+        offered = {o.policy.worker_id for of_slot in policies.values() for o in of_slot if not o.reason}
+        findings += self._not_offered(draft, sheet.env_id, workers, offered)
+        order = list(Level)
+        findings.sort(key=lambda finding: order.index(finding.level))
+        whose = {agent: part for agent, (_, part) in parts.items()}
+        return Report(tuple(dict.fromkeys(findings)), policies, workers, config, whose)
+
+    def title(self, row: WorkerAssignment) -> str:
+        """What people call who plays a slot."""
+        return title_of(row, self.policies, self.worker(row))
+
+    def problem(self, slot: SlotInfo, row: WorkerAssignment) -> str:
+        """The first thing that keeps a row's worker from playing a slot, as a sentence; or empty."""
+        worker = self.worker(row)
+        if worker is None:
+            return f"There is no worker {row.worker_id}"
+        wrong = self._absent.get(worker.type_id) or fit(slot, worker, row, self._file(row))
+        if not wrong:
+            wrong = next(iter(problems(worker.settings_schema, row.settings).values()), "")
+        return wrong
+
+    def _file(self, row: WorkerAssignment) -> PolicyFile | None:
+        """The trained policy of a row as it is now, called as it is offered; ``None`` where it is not."""
+        policy = self.policy(row)
+        if policy is None or policy.file is None:
+            return None
+        now = read_policy_file(policy.file.path)
+        return now and replace(now, name=policy.file.name, called=policy.file.called)
+
+    def misfits(self, rows: Rows, sheet: EnvironmentSheet) -> dict[AgentID, str]:
+        """Who of these cannot play slots of an environment, and why, as :meth:`problem` says it."""
+        workers = {agent: self.worker(row) for agent, row in rows.items() if agent in sheet.slots}
+        wrong = {
+            agent: fit(sheet.slots[agent], worker, rows[agent], self._file(rows[agent]))
+            for agent, worker in workers.items()
+            if worker is not None
+        }
+        return {agent: reason for agent, reason in wrong.items() if reason}
+
+    # -- who could play --------------------------------------------------------------
+
+    def offers(self, slot: SlotInfo) -> tuple[Offer, ...]:
+        """What may play a slot, and what may not."""
+        return tuple(self._offer(slot, policy) for policy in self.policies)
+
+    def policy_for(self, slot: SlotInfo, policy_id: object) -> Policy | None:
+        """The policy of an id as it is offered to a slot, or ``None`` where there is none."""
+        policy = next((each for each in self.policies if each.policy_id == policy_id), None)
+        return None if policy is None else self._offer(slot, policy).policy
+
+    def _offer(self, slot: SlotInfo, policy: Policy) -> Offer:
+        worker = self.workers[policy.worker_id]
+        unfit = fit(slot, worker, policy.assignment(), policy.file)
+        if unfit and (part := _other_part(slot, worker, policy)):
+            policy, unfit = replace(policy, part=part), ""
+        return Offer(policy, self._absent.get(worker.type_id) or unfit, fits=not unfit)
+
+    def _worker_offers(self, slot: SlotInfo) -> Iterator[WorkerOffer]:
+        for worker in self.workers.values():
+            player = WorkerAssignment(worker.type_id, worker.kind.value)
+            yield WorkerOffer(worker, self._absent.get(worker.type_id) or fit(slot, worker, player))
+
+    # -- what is wrong ---------------------------------------------------------------
+
+    def _rows(self, draft: Draft, sheet: EnvironmentSheet) -> Iterator[Finding]:
+        for agent, slot in sheet.slots.items():
+            row = draft.rows.get(agent)
+            if row is None:
+                yield Finding(Level.ERROR, f"Nobody plays {agent}: choose a policy in its row", agent)
+                continue
+            worker = self.worker(row)
+            if worker is None:
+                known = listed(sorted(self.workers))
+                text = f"{agent}: there is no worker {row.worker_id}; there are {known}"
+                yield Finding(Level.ERROR, text, agent)
+                continue
+            if reason := self._absent.get(worker.type_id) or fit(slot, worker, row, self._file(row)):
+                yield Finding(Level.ERROR, f"{agent}: {reason}", agent, self._remedy(worker))
+                continue  # what else is wrong says nothing more
+            yield from self._row(agent, row, worker, sheet, slot)
+
+    def _row(
+        self,
+        agent: AgentID,
+        row: WorkerAssignment,
+        worker: WorkerTypeDefinition,
+        sheet: EnvironmentSheet,
+        slot: SlotInfo,
+    ) -> Iterator[Finding]:
+        if row.worker_type != worker.kind.value:
+            text = f"{agent}: {worker.type_id} is of type {worker.kind.value}, not {row.worker_type}"
+            yield Finding(Level.ERROR, f"{text}; choose its policy again", agent)
+        wrong = list(problems(worker.settings_schema, row.settings).values())
+        for sentence in wrong:
+            yield Finding(Level.ERROR, f"{agent}: {sentence}", agent)
+        if not wrong:
+            try:
+                worker.check_settings(row.settings, agent)
+            except UsageError as error:
+                yield Finding(Level.ERROR, str(error), agent)
+        for setting in worker.settings_schema:
+            if setting.kind == "policy":
+                yield from _checkpoint(agent, row, setting.name, sheet)
+        manager = f"{agent}{GOAL_SUFFIX}"
+        if manager in sheet.slots and row.settings.get("behavior") in _HEEDLESS:
+            text = f"{agent}: {self.title(row)} takes no notice of what {manager} asks for; choose skills"
+            yield Finding(Level.WARNING, text, agent)
+        if note := nothing_to_do(slot, row, sheet.env_id):
+            yield Finding(Level.NOTE, note, agent)
+        yield from _secrets(agent, row)
+        if row.worker_type == "human" and "script" not in row.settings:
+            limit = row.deadline_s
+            time = "waited for" if limit is None else f"given {limit:g} s for each move"
+            yield Finding(Level.NOTE, f"{agent} is played by a person, who is {time}", agent)
+
+    def _links(self, draft: Draft) -> Iterator[Finding]:
+        for link in draft.links:
+            row = draft.rows.get(link.primary)
+            path = str(row.settings.get("checkpoint") or "") if row is not None else ""
+            if row is None or not path:
+                text = f"{link.primary} has no checkpoint that {listed(link.linked)} could share"
+                yield Finding(Level.ERROR, f"{text}: choose one in its row, or unlink them", link.primary)
+                continue
+            yield Finding(Level.OK, f"{listed(link.agents)} share {self.title(row)}, which is loaded once")
+            file = read_policy_file(Path(path))
+            if file is not None and len(file.agents) == 1:
+                yield Finding(
+                    Level.NOTE, f"{self.title(row)} holds one policy: {listed(link.agents)} play it"
+                )
+
+    def _seats(self, draft: Draft, sheet: EnvironmentSheet) -> Iterator[Finding]:
+        if draft.seats != "swap":
+            return
+        try:
+            count = len(seatings(sheet.teams, sheet.slots, swap=True))
+        except MosaicError as error:
+            yield Finding(Level.ERROR, str(error))
+        else:
+            who = "teams change sides" if len(sheet.teams) > 1 else "agents change seats"
+            yield Finding(Level.OK, f"Every seed is played {count} times: the {who}")
+
+    def _not_offered(
+        self,
+        draft: Draft,
+        env_id: str,
+        workers: Mapping[AgentID, Sequence[WorkerOffer]],
+        offered: set[str],
+    ) -> Iterator[Finding]:
+        """One line per worker that fits nowhere, one for those to install, one for all made for elsewhere.
+
+        Where one is chosen all the same, its slot says so.
+        """
+        used = {row.worker_id for row in draft.rows.values()} | offered
+        offers = [offer for of_slot in workers.values() for offer in of_slot]
+        elsewhere: list[str] = []
+        absent: list[WorkerTypeDefinition] = []
+        for worker in self.workers.values():
+            reasons = [offer.reason for offer in offers if offer.worker is worker]
+            if not reasons or not all(reasons) or worker.type_id in used:
+                continue
+            if made_for_others(env_id, worker.capabilities.environments):
+                elsewhere.append(worker.display_name)
+                continue
+            if self._remedy(worker):
+                absent.append(worker)
+                continue
+            yield Finding(Level.NOTE, f"{worker.display_name} is not offered: {_after(worker, reasons[0])}")
+        if absent:
+            are = "are" if len(absent) > 1 else "is"
+            text = f"{listed([worker.display_name for worker in absent])} {are} not installed"
+            yield Finding(Level.NOTE, text, workers=tuple(worker.type_id for worker in absent))
+        if elsewhere:
+            are = "are" if len(elsewhere) > 1 else "is"
+            yield Finding(Level.NOTE, f"{listed(elsewhere)} {are} made for other environments")
+
+    def _remedy(self, worker: WorkerTypeDefinition) -> tuple[str, ...]:
+        """The worker, where installing it puts things right."""
+        return (worker.type_id,) if worker.type_id in self._installable else ()
+
+
+def _absence(status: WorkerStatus) -> str:
+    install = f". Run: {status.install}" if status.install else ""
+    return f"Cannot start here: {status.reason}{install}"
+
+
+def _after(worker: WorkerTypeDefinition, reason: str) -> str:
+    """A reason behind a colon: its subject, named before, is not repeated."""
+    rest = reason.removeprefix(f"{worker.display_name} ")
+    return f"it {rest}" if rest != reason else without_capital(reason)
+
+
+def _all_fit(sheet: EnvironmentSheet) -> str:
+    if sheet.single:
+        return "Observation and action spaces fit"
+    count = len(sheet.slots)
+    where = "both" if count == 2 else f"all {_NUMBERS.get(count, str(count))}"
+    return f"Observation and action spaces fit in {where} slots"
+
+
+_NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
+
+
+def _other_part(slot: SlotInfo, worker: WorkerTypeDefinition, policy: Policy) -> str:
+    """A part of a joint policy that could play a slot for which it holds none by itself; or empty."""
+    file = policy.file
+    if file is None or len(file.agents) < 2 or part_of(file, slot.agent_id, None):
+        return ""
+    fitting = (a for a in file.agents if not fit(slot, worker, replace(policy, part=a).assignment(), file))
+    return next(fitting, "")
+
+
+def _checkpoint(
+    agent: AgentID,
+    row: WorkerAssignment,
+    setting: str,
+    sheet: EnvironmentSheet,
+) -> Iterator[Finding]:
+    written = row.settings.get(setting)
+    if not isinstance(written, str) or not written:
+        return
+    path = Path(written).expanduser()
+    if not path.exists():
+        yield Finding(Level.ERROR, f"{agent}: there is no {written}; choose another checkpoint", agent)
+        return
+    file = read_policy_file(path)
+    if file is None:
+        return  # of a format that only its worker reads
+    if file.env_id != sheet.env_id:
+        yield Finding(Level.WARNING, f"{agent}: {path.name} was trained in {file.env_id}", agent)
+    algorithm = str(row.settings.get("algorithm") or "").lower()
+    if algorithm and file.algorithm and algorithm != file.algorithm:
+        text = f"{agent}: {path.name} was trained with {file.algorithm}, not {algorithm}"
+        yield Finding(Level.ERROR, f"{text}; leave the algorithm at its default", agent)
+
+
+def _secrets(agent: AgentID, row: WorkerAssignment) -> Iterator[Finding]:
+    """A key that is not there is told before the run, not by its failure."""
+    if not any(references(row.settings)):
+        return
+    try:
+        resolve_secrets(row)
+    except MosaicError as error:
+        yield Finding(Level.WARNING, f"{agent}: {error}", agent)

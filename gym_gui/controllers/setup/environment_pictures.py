@@ -1,0 +1,107 @@
+"""A small picture of each environment, drawn when it is first seen and kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
+from gym_gui.controllers.setup.environment_sheet_cache import fingerprint
+from gym_gui.core.errors import MosaicError
+from mosaic_worker.plain_files import replace_file
+
+if TYPE_CHECKING:
+    from gym_gui.envs.pictures import Picture
+
+_log = logging.getLogger(__name__)
+
+PICTURES_FOLDER: Final = "environment_pictures"
+"""Where they are kept, below the cache folder."""
+LONGEST: Final = 128
+"""Pixels of the longer side: enough for twice the size in which lists show it."""
+_SEED: Final = 0
+_PATIENCE_S: Final = 30.0
+
+
+class EnvironmentPictures:
+    """Draws how an episode begins, in a process of its own, one environment after the other.
+
+    What an environment draws does not change until its package does; one that draws nothing, or cannot be
+    made, is not asked again until then. One that takes too long is given up, and asked again another time.
+
+    Args:
+        folder: Where pictures are kept.
+        probe: Makes environments.
+        patience_s: Seconds that one may take.
+    """
+
+    def __init__(self, folder: Path, probe: EnvironmentProbe, *, patience_s: float = _PATIENCE_S) -> None:
+        self._folder, self._probe, self._patience_s = folder, probe, patience_s
+
+    async def png(self, env_id: str) -> bytes:
+        """A PNG file; empty where there is no picture.
+
+        Args:
+            env_id: Canonical id.
+        """
+        request = EnvironmentRequest(env_id)
+        path = await asyncio.to_thread(self._path, request)
+        if path is None:
+            return b""
+        kept = await asyncio.to_thread(_read, path)
+        if kept is not None:
+            return kept
+        try:
+            preview = await asyncio.wait_for(self._probe.preview(request, _SEED), self._patience_s)
+        except TimeoutError:
+            return b""
+        except MosaicError as error:
+            _log.debug("%s has no picture: %s", env_id, error)
+            drawn = b""
+        else:
+            drawn = await asyncio.to_thread(_small, preview.picture)
+        await asyncio.to_thread(_keep, path, drawn)
+        return drawn
+
+    def _path(self, request: EnvironmentRequest) -> Path | None:
+        """Its file; ``None`` where it is not to be drawn unasked: its world is a running simulator, or it
+        compiles for minutes before it begins."""
+        from gym_gui import envs
+
+        try:
+            spec = envs.resolve(request.task)
+            family = envs.families()[spec.family]
+            if family.world(spec, {}) or family.compiled or envs.trouble(spec):
+                return None
+            asked = json.dumps(request.to_json(), sort_keys=True)
+            return self._folder / f"{fingerprint(request, asked, request.vouch())}.png"
+        except MosaicError:
+            return None
+
+    async def close(self) -> None:
+        """End the process that draws."""
+        await self._probe.close()
+
+
+def _small(picture: Picture | None) -> bytes:
+    from gym_gui.envs.png import as_png
+
+    return b"" if picture is None else as_png(picture, longest=LONGEST)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _keep(path: Path, png: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, png, sync=False)
+    except OSError as error:
+        _log.info("the picture of an environment is not kept: %s", error)

@@ -1,0 +1,286 @@
+"""Asks a child process what an environment is, how it looks, and whether an operator is right."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import struct
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.core.inherited import inherited
+from gym_gui.core.trusted.subjects import Subject
+from gym_gui.core.trusted.trust import TYPED, Origin, require
+from gym_gui.processes.child import ManagedChild
+from gym_gui.processes.outcome import ChildOutcome
+
+IDLE_S = 60.0
+"""A child that nobody has asked anything for so long is ended; it holds 100 MB and more."""
+_LARGEST = 256 * 2**20
+_STOPPED = "was cancelled"
+_CLOSED = "the window is being closed"
+
+
+@dataclass(frozen=True)
+class EnvironmentRequest:
+    """Which environment, made how.
+
+    Attributes:
+        task: Environment id, or ``module:factory``.
+        env_name: Family, or empty.
+        api: Interface, or ``None`` for the native one.
+        env_kwargs: Passed to its factory.
+        managed: Agents that have a manager.
+        teams: Agents of each team, or ``None`` for the family's own.
+        origin: Who names it.
+    """
+
+    task: str
+    env_name: str = ""
+    api: str | None = None
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    managed: tuple[str, ...] = ()
+    teams: Mapping[str, tuple[str, ...]] | None = None
+    origin: Origin = TYPED
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        teams = None if self.teams is None else {team: list(agents) for team, agents in self.teams.items()}
+        plain = {"task": self.task, "env_name": self.env_name, "api": self.api}
+        return {
+            **plain,
+            "env_kwargs": dict(self.env_kwargs),
+            "managed": list(self.managed),
+            "teams": teams,
+            "origin": asdict(self.origin),
+        }
+
+    def vouch(self) -> list[Subject]:
+        """What the child has to be handed, so that it may make it.
+
+        Raises:
+            NotAllowedError: A file names code that the person has not allowed.
+            UsageError: It is unknown or not installed.
+        """
+        from gym_gui import envs  # NumPy and Gymnasium: not before somebody asks
+
+        try:
+            spec = envs.resolve(self.task, env_name=self.env_name or None, api=self.api, origin=self.origin)
+        except UsageError:
+            if self.origin.file:
+                raise
+            return [Subject("name", self.task)]  # the child says what is wrong, or finds it
+        needs = envs.needs_of(spec, self.env_kwargs)
+        require(needs, self.origin)
+        return [need.subject for need in needs]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """How an episode begins.
+
+    Attributes:
+        picture: ``(height, width, 3)`` RGB, or ``None`` where the environment draws none.
+        text: Its own text instead, or empty.
+    """
+
+    picture: NDArray[np.uint8] | None = None
+    text: str = ""
+
+
+class EnvironmentProbe:
+    """One child process, started when it is first asked and asked one thing at a time.
+
+    An environment that ends its process, or that never comes back, costs that process only:
+    :meth:`cancel` ends it, and the next question starts another.
+
+    Args:
+        idle_s: Seconds without a question after which the child is ended.
+    """
+
+    def __init__(self, idle_s: float = IDLE_S) -> None:
+        self._child: ManagedChild | None = None
+        self._turn = asyncio.Lock()
+        self._idle_s = idle_s
+        self._idle: asyncio.TimerHandle | None = None
+        self._burial: asyncio.Task[ChildOutcome | None] | None = None
+        self._closed = False
+
+    @property
+    def running(self) -> bool:
+        """Whether there is a child."""
+        return self._child is not None
+
+    async def describe(self, request: EnvironmentRequest) -> EnvironmentSheet:
+        """Describe an environment.
+
+        Raises:
+            UsageError: It is unknown, not installed, or cannot be made so.
+        """
+        header, _ = await self._ask_child({"do": "describe", **request.to_json()}, request.vouch)
+        return EnvironmentSheet.from_json(header["sheet"])
+
+    async def preview(self, request: EnvironmentRequest, seed: int) -> Preview:
+        """The first look at the episode of ``seed``.
+
+        Raises:
+            UsageError: As :meth:`describe`, or it cannot be drawn.
+        """
+        header, body = await self._ask_child(
+            {"do": "picture", "seed": seed, **request.to_json()}, request.vouch
+        )
+        if "shape" not in header:
+            return Preview(text=header.get("text", ""))
+        return Preview(np.frombuffer(body, np.uint8).reshape(header["shape"]))
+
+    async def cast(self, config: OperatorConfig) -> int:
+        """Have the engine itself check an operator; starts no worker.
+
+        Returns:
+            The number of seatings in which every seed is played.
+
+        Raises:
+            UsageError: The engine's own sentence.
+        """
+        header, _ = await self._ask_child(_operator_request("cast", config), partial(_vouch, config))
+        return int(header["seatings"])
+
+    async def load(self, config: OperatorConfig) -> tuple[str, ...]:
+        """Have the workers of an operator load their slots (:mod:`gym_gui.controllers.sessions.load_check`).
+
+        Returns:
+            The slots whose worker was still loading when it was no longer waited for.
+
+        Raises:
+            UsageError: The sentence of the engine or of a worker.
+        """
+        header, _ = await self._ask_child(_operator_request("load", config), partial(_vouch, config))
+        return tuple(header["slow"])
+
+    def cancel(self) -> None:
+        """End the child; whoever waits for an answer gets a :class:`UsageError`."""
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        if self._child is not None:
+            self._child.kill(_STOPPED)
+
+    def refuse(self) -> None:
+        """Start no child from now on."""
+        self._closed = True
+
+    async def close(self) -> None:
+        """End the child and wait until nothing of it is left; it is not started again."""
+        self.refuse()
+        self.cancel()
+        async with self._turn:
+            await self._ready_child()
+            await self._bury()  # its last answer came before it could be ended
+
+    async def _ask_child(
+        self, request: Mapping[str, Any], vouch: Callable[[], list[Subject]]
+    ) -> tuple[dict[str, Any], bytes]:
+        allowed = await asyncio.to_thread(vouch)
+        request = {**request, "allowed": [asdict(subject) for subject in allowed]}
+        async with self._turn:
+            if self._idle is not None:
+                self._idle.cancel()
+                self._idle = None
+            child = await self._ready_child() or await self.start()
+            try:
+                header, body = await self.exchange(child, request)
+            except (OSError, asyncio.IncompleteReadError, ValueError) as error:
+                raise self._gone(str(request.get("task", "")), await self._bury()) from error
+            except asyncio.CancelledError:
+                # Its answer would be taken for that of the next question.
+                self.cancel()
+                await self._bury()
+                raise
+            self._idle = asyncio.get_running_loop().call_later(self._idle_s, self._on_idle)
+        if "problem" in header:
+            raise UsageError(header["problem"], fix=header["fix"])
+        return header, body
+
+    async def _ready_child(self) -> ManagedChild | None:
+        """The child, if there is one that will answer; what is left of another is cleared away."""
+        if self._burial is not None:
+            await self._burial
+            self._burial = None
+        if self._child is not None and (self._child.doomed or not self._child.running):
+            await self._bury()
+        return self._child
+
+    async def exchange(self, child: ManagedChild, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """Ask the child and take its answer in: a header, and a picture's bytes where it has one.
+
+        Raises:
+            OSError, asyncio.IncompleteReadError, ValueError: It is gone, or answers no such thing.
+        """
+        assert child.stdin is not None and child.stdout is not None
+        data = json.dumps(request).encode()
+        child.stdin.write(struct.pack("<I", len(data)) + data)
+        await child.stdin.drain()
+        (size,) = struct.unpack("<I", await child.stdout.readexactly(4))
+        header: dict[str, Any] = json.loads(await child.stdout.readexactly(size))
+        length = int(header["bytes"])
+        if length > _LARGEST:
+            raise ValueError(f"a picture of {length} bytes")
+        return header, await child.stdout.readexactly(length)
+
+    async def start(self) -> ManagedChild:
+        """Start the child that :meth:`exchange` asks.
+
+        Raises:
+            UsageError: The probe is closed.
+        """
+        if self._closed:
+            raise UsageError(_CLOSED)
+        child = await ManagedChild.start(
+            sys.executable,
+            *("-P", "-m", "gym_gui.controllers.setup.environment_probe_child"),
+            name="the process that looks at environments",
+            environment=inherited(),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        if self._closed:  # meanwhile: there was no child yet that could be ended
+            await child.end()
+            raise UsageError(_CLOSED)
+        self._child = child
+        return child
+
+    async def _bury(self) -> ChildOutcome | None:
+        child, self._child = self._child, None
+        return None if child is None else await child.end()
+
+    def _gone(self, task: str, outcome: ChildOutcome | None) -> UsageError:
+        what = f"{task} could not be looked at" if task else "the operator could not be checked"
+        fix = "Try again, or choose another environment"
+        if outcome is not None and outcome.reason == _STOPPED:
+            return UsageError(f"{what}: it was stopped", fix=fix)
+        last = outcome.last_line if outcome is not None else ""
+        return UsageError(f"{what}: its process ended{f': {last}' if last else ''}", fix=fix)
+
+    def _on_idle(self) -> None:
+        self._idle = None
+        if not self._turn.locked():
+            self._burial = asyncio.get_running_loop().create_task(self._bury())
+
+
+def _operator_request(do: str, config: OperatorConfig) -> dict[str, Any]:
+    return {"do": do, "operator": config.to_record(), "origin": asdict(config.origin)}
+
+
+def _vouch(config: OperatorConfig) -> list[Subject]:
+    from gym_gui.controllers.engine.resolved_operator import vouch
+
+    return vouch(config)

@@ -1,0 +1,158 @@
+"""Run as a module: makes environments on behalf of a process that must not, and describes them.
+
+Speaks length-prefixed messages on stdin and stdout: four bytes (little endian) with the
+length of a JSON header, the header, and as many bytes after it as its ``bytes`` says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import struct
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import numpy as np
+
+from gym_gui import envs
+from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.trusted.subjects import subject_of
+from gym_gui.core.trusted.trust import Origin, allow, enforce
+from gym_gui.envs import Environment
+from mosaic_worker.failures import described
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+    from gym_gui.controllers.sessions.load_check import LoadCheck
+
+
+class Bench:
+    """Answers one request after the other; keeps the environment it drew last."""
+
+    def __init__(self) -> None:
+        self._drawn: tuple[str, Environment] | None = None
+        self._loads: LoadCheck | None = None
+
+    def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        """Header and body of the answer; what went wrong is in it as a sentence."""
+        allow(subject_of(row) for row in request["allowed"])
+        doers = {
+            "describe": self._describe,
+            "picture": self._picture,
+            "cast": self._cast,
+            "load": self._load,
+        }
+        try:
+            return doers[request["do"]](request)
+        except MosaicError as error:
+            return {"problem": error.message, "fix": error.fix}, b""
+        except Exception as error:  # the border to environments
+            return {"problem": described(error), "fix": ""}, b""
+
+    def _describe(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        environment = _environment_of(request)
+        try:
+            return {"sheet": EnvironmentSheet.of(environment).to_json()}, b""
+        finally:
+            environment.close()
+
+    def _cast(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        return {"seatings": len(_resolved(request).seatings)}, b""
+
+    def _load(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        from gym_gui.controllers.sessions.load_check import LoadCheck
+
+        if self._loads is None:
+            self._loads = LoadCheck()
+        return {"slow": list(asyncio.run(self._loads.check(_resolved(request))))}, b""
+
+    def _picture(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        environment = self._drawable(request, "rgb_array")
+        environment.adapter.reset(seed=int(request["seed"]))
+        picture = environment.picture()
+        if picture is not None:
+            return {"shape": list(picture.shape)}, np.ascontiguousarray(picture, np.uint8).tobytes()
+        # Some environments draw letters only, and a few draw nothing at all.
+        environment = self._drawable(request, "ansi")
+        environment.adapter.reset(seed=int(request["seed"]))
+        return {"text": environment.ansi()}, b""
+
+    def _drawable(self, request: Mapping[str, Any], mode: str) -> Environment:
+        key = json.dumps([mode, *(request[name] for name in ("task", "env_name", "api", "env_kwargs"))])
+        if self._drawn is not None:
+            drawn, environment = self._drawn
+            if drawn == key and environment.reusable:
+                return environment
+            self._drawn = None
+            environment.close()
+        try:
+            environment = _environment_of(request, render_mode=mode)
+        except MosaicError:
+            environment = _environment_of(request, drawn=True)  # it cannot be drawn so, which is no fault
+        self._drawn = key, environment
+        return environment
+
+
+def _resolved(request: Mapping[str, Any]) -> ResolvedOperator:
+    # Protocol buffers and all that starts workers: half of the time this process needs to start.
+    from gym_gui.controllers.engine.resolved_operator import resolve_operator
+    from gym_gui.core.experiment.experiment_data import experiment_from_data
+
+    origin = Origin(**request["origin"])
+    experiment = experiment_from_data({"operators": [request["operator"]]}, origin=origin)
+    return resolve_operator(experiment.operators[0])
+
+
+def _environment_of(
+    request: Mapping[str, Any], render_mode: str | None = None, *, drawn: bool = False
+) -> Environment:
+    environment = envs.make(
+        request["task"],
+        env_name=request["env_name"] or None,
+        api=request["api"],
+        render_mode=render_mode,
+        env_kwargs=request["env_kwargs"],
+        origin=Origin(**request["origin"]),
+    )
+    managed = cast("list[str]", request.get("managed") or [])
+    if managed and render_mode is None and not drawn:
+        environment = environment.with_manager(agents=managed)
+    if request.get("teams"):
+        environment.teams = {team: tuple(agents) for team, agents in request["teams"].items()}
+    return environment
+
+
+def write_message(out: BinaryIO, header: Mapping[str, Any], body: bytes = b"") -> None:
+    """Write one message; ``bytes`` is added to its header."""
+    head = json.dumps({**header, "bytes": len(body)}).encode()
+    out.write(struct.pack("<I", len(head)) + head + body)
+    out.flush()
+
+
+def _read_message(source: BinaryIO) -> dict[str, Any] | None:
+    size = source.read(4)
+    if len(size) < 4:
+        return None
+    return json.loads(source.read(struct.unpack("<I", size)[0]))
+
+
+def main() -> None:
+    """Answer until stdin ends; what environments print goes to stderr."""
+    enforce()
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    # SDL would open a window, where there is a display, for environments that only draw arrays.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
+    bench = Bench()
+    while (request := _read_message(sys.stdin.buffer)) is not None:
+        with suppress(BrokenPipeError):
+            write_message(out, *bench.answer(request))
+
+
+if __name__ == "__main__":
+    main()

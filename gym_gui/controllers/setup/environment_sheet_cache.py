@@ -1,0 +1,106 @@
+"""Descriptions of environments, kept from one look to the next.
+
+Making an environment takes a process of its own (:mod:`gym_gui.controllers.setup.environment_probe`)
+and some seconds. Its sheet is kept in memory, and on disk until the environment's package, or
+this program, changes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.metadata
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
+from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.core.errors import UsageError
+from gym_gui.core.trusted.subjects import Subject
+from gym_gui.version import __version__
+from mosaic_worker.plain_files import replace_file
+
+_log = logging.getLogger(__name__)
+
+SHEETS_FOLDER: Final = "environments"
+"""Where descriptions are kept, below the cache folder."""
+_FORMAT: Final = 6
+
+
+class EnvironmentSheets:
+    """Sheets of environments, each asked of a probe the first time.
+
+    Args:
+        folder: Where they are kept.
+        probe: Makes and describes environments.
+    """
+
+    def __init__(self, folder: Path, probe: EnvironmentProbe) -> None:
+        self._folder, self._probe = folder, probe
+        self._known: dict[str, EnvironmentSheet] = {}
+
+    async def sheet(self, request: EnvironmentRequest) -> EnvironmentSheet:
+        """The sheet of an environment.
+
+        Raises:
+            NotAllowedError: A file names code that the person has not allowed.
+            UsageError: It is unknown, not installed, or cannot be made so.
+        """
+        asked = json.dumps(request.to_json(), sort_keys=True)
+        if asked not in self._known:
+            allowed = await asyncio.to_thread(request.vouch)
+            path = await asyncio.to_thread(self._path, request, asked, allowed)
+            sheet = await asyncio.to_thread(_read_sheet, path) if path is not None else None
+            if sheet is None:
+                sheet = await self._probe.describe(request)
+                if path is not None:
+                    await asyncio.to_thread(_write, path, sheet)
+            self._known[asked] = sheet
+        return self._known[asked]
+
+    def _path(self, request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> Path | None:
+        """Its file, named by all that it depends on; ``None`` where the environment is not known here."""
+        try:
+            return self._folder / f"{fingerprint(request, asked, allowed)}.json"
+        except UsageError:
+            return None  # the probe says what is wrong, or finds it
+
+
+def fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> str:
+    """Changes with the environment's package and with what describes it here."""
+    from gym_gui import envs
+    from gym_gui.core.interpreters import installed_versions
+    from gym_gui.envs.index import package_dir
+    from gym_gui.envs.installed_distributions import distributions_of
+
+    spec = envs.resolve(
+        request.task, env_name=request.env_name or None, api=request.api, origin=request.origin
+    )
+    versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in distributions_of(spec.package))
+    versions += sorted(f"{n}={v}" for n, v in installed_versions(spec.package).items())
+    described = spec.traits.get("described", "")
+    place = package_dir(spec.package) if spec.package else None
+    changed = place.stat().st_mtime_ns if place is not None and place.exists() else 0
+    ours = max(path.stat().st_mtime_ns for path in Path(envs.__file__).parent.rglob("*.py"))
+    code = [subject.sha256 for subject in allowed]
+    facts = [_FORMAT, __version__, ours, asked, spec.id, versions, described, changed, code, sys.prefix]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:20]
+
+
+def _read_sheet(path: Path) -> EnvironmentSheet | None:
+    try:
+        return EnvironmentSheet.from_json(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _write(path: Path, sheet: EnvironmentSheet) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, json.dumps(sheet.to_json()).encode(), sync=False)
+    except OSError as error:
+        _log.info("the description of an environment is not kept: %s", error)

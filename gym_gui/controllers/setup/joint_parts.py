@@ -1,0 +1,59 @@
+"""Who takes which part of a joint policy, while a configuration is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from gym_gui.controllers.setup.configuration_draft import Draft
+from gym_gui.controllers.setup.finding import Finding, Level
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.types import AgentID
+from gym_gui.services.policy_files import PolicyFile, read_policy_file
+from mosaic_worker.worker import LoadError
+
+
+def joint_file(row: WorkerAssignment) -> PolicyFile | None:
+    """The joint policy that a row names; ``None`` where it names none, or one of a single agent."""
+    written = row.settings.get("checkpoint")
+    file = read_policy_file(Path(written)) if isinstance(written, str) and written else None
+    return file if file is not None and len(file.agents) > 1 else None
+
+
+def part_of(file: PolicyFile, agent: AgentID, chosen: str | None) -> str:
+    """Whose part of a joint policy plays a slot; empty where it holds none for it.
+
+    Args:
+        file: The policy.
+        agent: The slot's agent.
+        chosen: The slot's ``checkpoint_agent``.
+    """
+    try:
+        played = file.played_by(agent, chosen).agents
+    except LoadError:
+        return ""
+    return played[0] if len(played) == 1 else ""
+
+
+def parts_played(draft: Draft) -> dict[AgentID, tuple[PolicyFile, str]]:
+    """Slots that are played by a part of a joint policy, each with the policy and whose part it is."""
+    found: dict[AgentID, tuple[PolicyFile, str]] = {}
+    for agent, row in draft.rows.items():
+        file = joint_file(row)
+        if file is not None and (part := part_of(file, agent, row.checkpoint_agent)):
+            found[agent] = (file, part)
+    return found
+
+
+def part_findings(
+    draft: Draft,
+    played: Mapping[AgentID, tuple[PolicyFile, str]],
+    title: Callable[[WorkerAssignment], str],
+) -> Iterator[Finding]:
+    """Which part each of these slots plays, in a sentence each; ``title`` says what who plays is called."""
+    for agent, (_, part) in played.items():
+        whose = "its own part" if part == agent else f"the part of {part}"
+        by_kind = part != agent and draft.rows[agent].checkpoint_agent is None
+        why = ", the only one of its kind" if by_kind else ""
+        where = "the linked file" if draft.link_of(agent) is not None else title(draft.rows[agent])
+        yield Finding(Level.OK, f"{agent} takes {whose} of {where}{why}", agent)

@@ -1,0 +1,88 @@
+"""Changing which key does what, and saying which keys are wanted twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from gym_gui.controllers.human.human_input import split_chord
+
+if TYPE_CHECKING:
+    from gym_gui.envs.keymaps import KeyScheme
+
+
+@dataclass(frozen=True, slots=True)
+class Rebound:
+    """A scheme after a change.
+
+    Attributes:
+        scheme: The new one.
+        lost: Actions (or ``(component, value)`` pushes) that lost the key and have none now.
+    """
+
+    scheme: KeyScheme
+    lost: tuple[int | tuple[int, float], ...] = ()
+
+
+def bind_action(scheme: KeyScheme, action: int, key: str) -> Rebound:
+    """Give an action one key, taking it from whatever had it.
+
+    Args:
+        scheme: As it is.
+        action: The action's number.
+        key: The key's name.
+    """
+    before = scheme.bindings.get(key)
+    bindings = {k: a for k, a in scheme.bindings.items() if a != action and k != key}
+    bindings[key] = action
+    lost = before is not None and before != action and before not in bindings.values()
+    scheme = replace(scheme, bindings=_ordered(bindings, scheme))
+    return Rebound(scheme, (before,) if lost and before is not None else ())
+
+
+def bind_axis(scheme: KeyScheme, component: int, value: float, key: str) -> Rebound:
+    """Give one push of a continuous action one key, taking it from whatever had it."""
+    lost = tuple(
+        (axis.component, axis.value)
+        for axis in scheme.axes
+        if axis.key == key and (axis.component, axis.value) != (component, value)
+    )
+    axes = tuple(
+        replace(axis, key=key)
+        if (axis.component, axis.value) == (component, value)
+        else replace(axis, key="")
+        if axis.key == key
+        else axis
+        for axis in scheme.axes
+    )
+    return Rebound(replace(scheme, axes=axes), lost)
+
+
+def shared_keys(players: Mapping[str, tuple[KeyScheme, str]]) -> dict[str, tuple[str, ...]]:
+    """Keys that mean something to several slots at one keyboard.
+
+    Args:
+        players: Scheme and keyboard of each slot that a person plays.
+
+    Returns:
+        Slots by key; only those that are wanted more than once.
+    """
+    wanted: dict[tuple[str, str], list[str]] = {}
+    for slot, (scheme, device) in players.items():
+        for key in keys_of(scheme):
+            wanted.setdefault((device, key), []).append(slot)
+    return {key: tuple(slots) for (_, key), slots in wanted.items() if len(slots) > 1}
+
+
+def keys_of(scheme: KeyScheme) -> tuple[str, ...]:
+    """All keys that a scheme uses, chords taken apart."""
+    names = [part for chord in scheme.bindings for part in split_chord(chord)]
+    names += [axis.key for axis in scheme.axes if axis.key]
+    return tuple(dict.fromkeys(names))
+
+
+def _ordered(bindings: Mapping[str, int], like: KeyScheme) -> dict[str, int]:
+    """The bindings with actions in the order in which ``like`` names them."""
+    order = {action: place for place, action in enumerate(dict.fromkeys(like.bindings.values()))}
+    return dict(sorted(bindings.items(), key=lambda item: order.get(item[1], len(order))))

@@ -1,0 +1,162 @@
+"""Who plays in front of somebody: people's deadlines, a sensible first line-up, others in a slot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from gym_gui.core.config import GOAL_SUFFIX, LinkGroup, OperatorConfig
+from gym_gui.core.enums import WorkerKind
+from gym_gui.core.experiment.assignment import WorkerAssignment
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.setup.configuration_checks import Offer
+    from gym_gui.services.policies.policy_catalogue import Policy
+
+PERSON: Final = "human_worker"
+"""The worker behind a person."""
+OPERATOR: Final = "play"
+"""Id of the operator, and so the name of its folder in a run."""
+_MODELS: Final = frozenset({WorkerKind.LLM.value, WorkerKind.VLM.value})
+_IN_TIME: Final = 0.9
+"""Part of a step's time that a person has: the rest is the way to the session and back, so
+that a fallback does not make the step late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How time passes.
+
+    Attributes:
+        realtime: Whether it runs on while a person thinks.
+        rate: Environment steps a second; in turn-based play that of the others' moves.
+    """
+
+    realtime: bool
+    rate: float
+
+
+def person(clock: Clock) -> WorkerAssignment:
+    """A slot that a person plays.
+
+    In real time who does not answer within the step does nothing (the environment's no-op,
+    or what is nearest to it), recorded as such; else the person is waited for.
+    """
+    if not clock.realtime:
+        return WorkerAssignment(PERSON, "human")
+    return WorkerAssignment(PERSON, "human", on_invalid="noop", deadline_s=round(_IN_TIME / clock.rate, 4))
+
+
+def is_person(assignment: WorkerAssignment) -> bool:
+    """Whether a person chooses the actions (a human's script is none)."""
+    return assignment.worker_id == PERSON and "script" not in assignment.settings
+
+
+def people(config: OperatorConfig) -> tuple[str, ...]:
+    """Slots that people play, in the order of the configuration."""
+    return tuple(slot for slot, player in config.resolved_slots().items() if is_person(player))
+
+
+def others(offers: Sequence[Offer], env_id: str) -> list[Offer]:
+    """Whom people may play with: everybody but people, those that cannot with the reason.
+
+    Behaviours and trained policies that do not fit are left out: there may be many. Policies
+    trained in another environment come last.
+    """
+    shown = [
+        offer
+        for offer in offers
+        if offer.policy.worker_id != PERSON
+        and (offer.fits or (offer.policy.option is None and offer.policy.file is None))
+    ]
+    return sorted(shown, key=lambda o: o.policy.file is not None and o.policy.file.env_id != env_id)
+
+
+def opponent(offers: Sequence[Offer], env_id: str) -> Policy | None:
+    """Who sits there at first: somebody who knows the game, else random moves."""
+    fitting = [offer.policy for offer in offers if not offer.reason and offer.policy.complete]
+    knowing = [policy for policy in fitting if policy.kind == "baseline" and policy.knows(env_id)]
+    chance = [policy for policy in fitting if policy.policy_id == "random"]
+    return next(iter([*knowing, *chance, *fitting]), None)
+
+
+def game(
+    task: str,
+    players: Mapping[str, WorkerAssignment],
+    *,
+    name: str = "",
+    env_name: str = "",
+    api: str | None = None,
+) -> OperatorConfig:
+    """The operator of a game.
+
+    Raises:
+        ConfigError: Something in it cannot be.
+    """
+    return OperatorConfig(OPERATOR, name or "You", env_name, task, players, api=api, named=bool(name))
+
+
+def seated_as_written(config: OperatorConfig) -> OperatorConfig:
+    """The operator with its seats fixed: in live play everybody stays where they sit."""
+    return config if config.seats == "fixed" else replace(config, seats="fixed")
+
+
+def asks_models(config: OperatorConfig) -> bool:
+    """Whether a language model plays some slot: each of its decisions may cost money."""
+    return any(player.worker_type in _MODELS for player in config.resolved_slots().values())
+
+
+def runs_programs(config: OperatorConfig) -> bool:
+    """Whether a program with beliefs and goals plays some slot: it tells what it thought."""
+    return any(player.worker_type == "bdi" for player in config.resolved_slots().values())
+
+
+def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) -> OperatorConfig:
+    """The operator with somebody else in one slot; a link group that the slot was in goes on without it."""
+    if agent.endswith(GOAL_SUFFIX) and agent.removesuffix(GOAL_SUFFIX) in config.manager:
+        return replace(config, manager={**config.manager, agent.removesuffix(GOAL_SUFFIX): player})
+    workers, groups = {**config.workers, agent: player}, list[LinkGroup]()
+    for group in config.link_groups:
+        rest = tuple(other for other in group.linked_agents if other != agent)
+        if agent != group.primary_agent and rest:
+            groups.append(replace(group, linked_agents=rest))
+        elif agent in group.agents:  # whoever is left plays by itself what the group played
+            slots = config.resolved_slots()
+            workers |= {other: slots[other] for other in group.agents if other != agent}
+    return replace(config, workers=workers, link_groups=groups)
+
+
+def with_clock(config: OperatorConfig, clock: Clock) -> OperatorConfig:
+    """The same game with its people on another clock."""
+    changed = {
+        slot: replace_person(player, clock) if is_person(player) else player
+        for slot, player in config.workers.items()
+    }
+    return replace(config, workers=changed)
+
+
+def replace_person(player: WorkerAssignment, clock: Clock) -> WorkerAssignment:
+    """A person's slot on another clock; its other settings stay."""
+    fresh = person(clock)
+    return WorkerAssignment(
+        player.worker_id,
+        player.worker_type,
+        dict(player.settings),
+        on_invalid=fresh.on_invalid,
+        deadline_s=fresh.deadline_s,
+    )
+
+
+def hands(scheme_keys: Sequence[str], *, mouse: bool, typed: bool) -> str:
+    """What a person plays with, in words: ``arrow keys``, ``W A S D``, ``mouse``."""
+    keys = set(scheme_keys)
+    if mouse:
+        return "mouse"
+    if typed:
+        return "typed numbers"
+    if keys & {"Up", "Down", "Left", "Right"}:
+        return "arrow keys"
+    if len(keys & set("WASD")) > 1:
+        return "W A S D"
+    return "keys " + " ".join(scheme_keys[:4]) + (" …" if len(scheme_keys) > 4 else "") if keys else ""

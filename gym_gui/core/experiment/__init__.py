@@ -1,0 +1,1 @@
+"""What an experiment asks for: slots, rows of a matrix, seeds, budgets, tournaments. No I/O."""

@@ -1,0 +1,228 @@
+"""From the plain data of an experiment file to a checked :class:`Experiment`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar, cast
+
+from gym_gui.core.config import (
+    ExecutionConfig,
+    Experiment,
+    LinkGroup,
+    OperatorConfig,
+    RecordConfig,
+    WorkerAssignment,
+)
+from gym_gui.core.experiment import aliases
+from gym_gui.core.experiment.matrix_table import MatrixTable
+from gym_gui.core.trusted.trust import TYPED, Origin
+from gym_gui.core.validation import ConfigError, join, key_place, keys, mapping, sequence, text, under
+
+_T = TypeVar("_T")
+
+_OLDER_FORM_KEYS = aliases.OPERATOR_KEYS | aliases.SLOT_KEYS
+"""The older form has no ``workers``: its one slot is written into the operator."""
+
+
+def experiment_from_data(
+    data: object, *, episodes: int | None = None, complete: bool = True, origin: Origin = TYPED
+) -> Experiment:
+    """Read ``{"operators": [...], "execution": {...}}``.
+
+    Args:
+        data: As an experiment file gives it, as :meth:`Experiment.to_record` does, or a
+            whole ``run.json`` (its ``experiment`` is read).
+        episodes: Takes the place of ``num_episodes``.
+        complete: Whether every slot that is named must have a player. Records of runs with
+            in-process policies have slots without one.
+        origin: The file that the data are from, and where modules that it names are looked for.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
+    content = mapping(data, "experiment")
+    recorded = "operators" not in content and "experiment" in content
+    if recorded:
+        content = mapping(content["experiment"], "experiment")
+    given = keys(content, "", {key: key for key in ("operators", "execution", "matrix")})
+    if "operators" not in given:
+        raise ConfigError(
+            "names no operators", fix="Define 'operators', a list with one mapping per operator"
+        )
+    operators = [
+        item if isinstance(item, OperatorConfig) else _operator(item, f"operators[{i}]", origin)
+        for i, item in enumerate(sequence(given["operators"], "operators"))
+    ]
+    if complete:
+        for i, operator in enumerate(operators):
+            with under(f"operators[{i}]"):
+                operator.check_complete()
+    execution = given.get("execution")
+    run = (
+        execution
+        if isinstance(execution, ExecutionConfig)
+        else execution_from_data(execution or {}, episodes)
+    )
+    if complete and not recorded:
+        with under("execution"):
+            run.check_distinct()
+    matrix = None if given.get("matrix") is None else MatrixTable.from_record(given["matrix"])
+    return Experiment(operators, run, matrix)
+
+
+def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
+    """One operator, in either form."""
+    written = mapping(data, where)
+    is_new_form = bool({"workers", "player_workers", "link_groups"} & set(written))
+    if is_new_form:
+        given = keys(written, where, aliases.OPERATOR_KEYS)
+        slots = mapping(given.pop("workers", {}), join(where, "workers"))
+    else:
+        given = keys(written, where, _OLDER_FORM_KEYS)
+        of_slot = [key for key in given if key not in aliases.OPERATOR_KEYS]
+        slot = {key: given.pop(key) for key in of_slot}
+        if not slot:
+            known = "'workers': {'agent': {'type': 'random'}}"
+            raise ConfigError("no slot has a player", where=join(where, "workers"), fix=f"Add {known}")
+        slots = {"agent": slot}
+    for key in ("id", "task"):
+        if key not in given:
+            raise ConfigError(f"{key!r} is missing", where=where)
+    groups = given.pop("link_groups", None)
+    if groups is not None:
+        given["link_groups"] = linked = _link_groups(groups, join(where, "link_groups"))
+        slots = _complete_linked(slots, linked)
+    # The older form's slot is the operator itself: places name it as it is written.
+    place = join(where, "workers") if is_new_form else ""
+    task = str(given["task"])
+    given["workers"] = slots_from_data(slots, place, where, task)
+    manager = given.pop("manager", None)
+    if manager is not None:
+        at = join(where, "manager")
+        given["manager"] = slots_from_data(mapping(manager, at), at, where, task)
+    folder = given.pop("folder", None)
+    if folder is not None:  # a run folder says where the modules of its experiment were
+        folder = text(folder, join(where, "folder"), max_length=4096)
+        origin = replace(origin, folder=str(Path(origin.folder, folder)))
+    given["origin"] = origin
+    names = {"id": "operator_id", "name": "display_name"}
+    return _build(OperatorConfig, {names.get(key, key): value for key, value in given.items()}, where)
+
+
+def slots_from_data(
+    data: Mapping[str, object], place: str, operator: str, task: str
+) -> dict[str, WorkerAssignment]:
+    """Who plays, by slot or by name, as an experiment file gives it.
+
+    Args:
+        data: By slot.
+        place: Where it stands, for messages.
+        operator: Where that is given in the older form, which has one slot and no place of its own.
+        task: The environment, which some types of workers go by.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
+    return {
+        agent: item
+        if isinstance(item, WorkerAssignment)
+        else _assignment(item, join(place, key_place(agent)) if place else operator, task)
+        for agent, item in data.items()
+    }
+
+
+def _assignment(data: object, where: str, task: str) -> WorkerAssignment:
+    """One slot: inline settings join ``settings``, the rest are the slot's own keys."""
+    given = keys(data, where, aliases.SLOT_KEYS)
+    inline = {key: given.pop(key) for key in tuple(given) if key in aliases.INLINE_SETTINGS}
+    nested = given.pop("settings", None)
+    settings = {} if nested is None else mapping(nested, join(where, "settings"))
+    for key, value in inline.items():
+        if key in settings and settings[key] != value:
+            raise ConfigError("given twice, with different values", where=join(where, key))
+    if "type" in given:
+        given["worker_type"] = given.pop("type")
+        if "worker_id" not in given and (usual := aliases.default_worker(str(given["worker_type"]), task)):
+            given["worker_id"] = usual
+    elif "worker_id" not in given:
+        raise ConfigError("'type' is missing", where=where, fix="Say who plays, as in 'type': 'random'")
+    try:
+        return _build(WorkerAssignment, given | {"settings": settings | inline}, where)
+    except ConfigError as error:
+        raise _as_written(error, where, inline) from None
+
+
+def _as_written(error: ConfigError, where: str, inline: Mapping[str, object]) -> ConfigError:
+    """Name the place of an inline setting as the file has it, not under ``settings``."""
+    place = error.where.removeprefix(where).removeprefix(".")
+    if place == "worker_type":
+        place = "type"
+    elif place.startswith("settings.") and place.removeprefix("settings.").split(".")[0] in inline:
+        place = place.removeprefix("settings.")
+    return ConfigError(error.problem, where=join(where, place), fix=error.fix)
+
+
+def _link_groups(data: object, where: str) -> list[LinkGroup]:
+    groups: list[LinkGroup] = []
+    for i, item in enumerate(sequence(data, where)):
+        place = f"{where}[{i}]"
+        if isinstance(item, LinkGroup):
+            groups.append(item)
+            continue
+        given = keys(item, place, aliases.LINK_GROUP_KEYS)
+        for key in ("primary_agent", "linked_agents"):
+            if key not in given:
+                raise ConfigError(f"{key!r} is missing", where=place)
+        groups.append(_build(LinkGroup, given, place))
+    return groups
+
+
+def _complete_linked(slots: Mapping[str, object], groups: list[LinkGroup]) -> dict[str, object]:
+    """A linked slot need not repeat who plays it: its group and primary agent say so."""
+    result = dict(slots)
+    for group in groups:
+        primary = slots.get(group.primary_agent)
+        said: Mapping[str, object] = {"type": group.worker_type}
+        if isinstance(primary, Mapping):
+            raw = cast("Mapping[str, object]", primary)
+            said = {key: raw[key] for key in ("type", "worker_type", "worker_id") if key in raw} or said
+        for agent in group.agents:
+            own = result.get(agent)
+            if isinstance(own, Mapping) and not {"type", "worker_type", "worker_id"} & set(
+                cast("Mapping[str, object]", own)
+            ):
+                result[agent] = {**cast("Mapping[str, object]", own), **said}
+    return result
+
+
+def execution_from_data(data: object, episodes: int | None = None) -> ExecutionConfig:
+    """The ``execution`` part of an experiment file.
+
+    Args:
+        data: A mapping.
+        episodes: Takes the place of ``num_episodes``.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
+    given = keys(data, "execution", aliases.EXECUTION_KEYS)
+    if episodes is not None:
+        given["num_episodes"] = episodes
+    record = given.pop("record", None)
+    if record is not None:
+        place = "execution.record"
+        given["record"] = _build(RecordConfig, keys(record, place, aliases.RECORD_KEYS), place)
+    return _build(ExecutionConfig, given, "execution")
+
+
+def _build(make: Callable[..., _T], given: Mapping[str, object], where: str) -> _T:
+    """Construct with what was given; ``null`` in a file means "left out"."""
+    parameters = inspect.signature(make).parameters
+    arguments = {
+        k: v for k, v in given.items() if v is not None or parameters[k].default is parameters[k].empty
+    }
+    with under(where):
+        return make(**arguments)

@@ -1,0 +1,119 @@
+"""An experiment as text: what would be run, for ``mosaic run --dry-run``."""
+
+from __future__ import annotations
+
+import json
+
+from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.experiment.matrix_table import MatrixTable, missing_in_words
+
+
+def describe(experiment: Experiment) -> str:
+    """Several lines: the schedule, then each operator with its slots.
+
+    Secrets appear as the references that stand in the settings.
+    """
+    lines = [_schedule(experiment.execution, len(experiment.operators))]
+    for operator in experiment.operators:
+        lines.append("")
+        lines.append(_operator_line(operator, experiment.max_steps(operator)))
+        slots = operator.resolved_slots()
+        width = max(len(agent) for agent in slots)
+        lines += [f"  {agent:<{width}}  {_slot(player)}" for agent, player in slots.items()]
+        lines += [f"  {line}" for line in _extras(operator)]
+    if experiment.matrix is not None:
+        lines += ["", *_rows(experiment.matrix)]
+    return "\n".join(lines)
+
+
+def _rows(table: MatrixTable) -> list[str]:
+    """The rows of a matrix, each with the operator that plays it or the reason why none does."""
+    lines = [f"{len(table.rows)} row{'s' * (len(table.rows) != 1)} of the matrix:"]
+    width = max(len(row.name) for row in table.rows)
+    several = len({row.task for row in table.rows}) > 1
+    for row in table.rows:
+        task = f", {row.task}" if several else ""
+        same = f" (the same as {row.operator})" if row.operator not in ("", row.name) else ""
+        lines.append(f"  {row.name:<{width}}  {'not played' if row.problem else row.players + task + same}")
+    return [*lines, *(f"Not played: {line}." for line in missing_in_words(table.rows))]
+
+
+def _schedule(run: ExecutionConfig, operators: int) -> str:
+    decided = run.until == "decided"
+    parts = [
+        f"{operators} operator{'s' * (operators != 1)}",
+        f"{'at most ' if decided else ''}{run.num_episodes} episode{'s' * (run.num_episodes != 1)} each",
+        f"{run.environment_mode} seeds {_seeds(run.seeds)}",
+    ]
+    optional = {"concurrency": run.concurrency, "processes": run.processes}
+    parts += [f"{name} {value}" for name, value in optional.items() if value is not None]
+    if decided:
+        every = f", looked at every {run.batch} seeds" if run.batch is not None else ""
+        parts.append(f"until every comparison is decided{every}")
+    if run.record.observations:
+        parts.append("observations recorded")
+    if run.record.compress:
+        parts.append("compressed when it has ended")
+    if run.failure_score is not None:
+        parts.append(f"a failed episode counts as {run.failure_score:g}")
+    if run.money_budget_usd is not None:
+        parts.append(f"at most ${run.money_budget_usd:,.10g} for calls to models")
+    if run.token_budget is not None:
+        parts.append(f"at most {run.token_budget:,} tokens")
+    if run.time_budget_s is not None:
+        parts.append(f"at most {run.time_budget_s:,.10g} s")
+    return ", ".join(parts)
+
+
+def _seeds(seeds: tuple[int, ...]) -> str:
+    first, last = seeds[0], seeds[-1]
+    if len(set(seeds)) == 1:
+        return str(first)
+    if seeds == tuple(range(first, last + 1)):
+        return f"{first} to {last}"
+    shown = ", ".join(str(seed) for seed in seeds[:6])
+    return shown if len(seeds) <= 6 else f"{shown}, … ({len(seeds)})"
+
+
+def _operator_line(operator: OperatorConfig, max_steps: int | None) -> str:
+    name = "" if operator.display_name == operator.operator_id else f" ({operator.display_name})"
+    family = f" of {operator.env_name}" if operator.env_name else ""
+    limit = f", at most {max_steps} steps" if max_steps is not None else ""
+    return f"{operator.operator_id}{name}: {operator.task}{family}{limit}"
+
+
+def _slot(player: WorkerAssignment) -> str:
+    parts = [player.worker_type, player.worker_id]
+    parts += [f"{key}={short_value(value)}" for key, value in player.settings.items()]
+    rule = player.on_invalid
+    if rule.retry or rule.then != "error":
+        parts.append(f"on_invalid={short_value(rule.to_record())}")
+    optional = {
+        "deadline_s": player.deadline_s,
+        "checkpoint_agent": player.checkpoint_agent,
+        "deterministic": player.deterministic,
+        "preprocess": list(player.preprocess) or None,
+    }
+    parts += [f"{key}={short_value(value)}" for key, value in optional.items() if value is not None]
+    return "  ".join(parts)
+
+
+def _extras(operator: OperatorConfig) -> list[str]:
+    lines = [f"linked: {', '.join(group.agents)} share one checkpoint" for group in operator.link_groups]
+    if operator.teams is not None:
+        lines += [f"team {team}: {', '.join(agents)}" for team, agents in operator.teams.items()]
+    if operator.seats == "swap":
+        lines.append("seats are swapped: every seed is played once per seating")
+    if operator.api is not None:
+        lines.append(f"api: {operator.api}")
+    if operator.env_kwargs:
+        lines.append(f"env_kwargs: {short_value(dict(operator.env_kwargs))}")
+    return lines
+
+
+def short_value(value: object) -> str:
+    """A setting as text, at most 60 letters of it."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = " ".join(text.split())
+    return text if len(text) <= 60 else text[:57] + "..."

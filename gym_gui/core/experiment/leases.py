@@ -1,0 +1,157 @@
+"""What shards of one run may spend: what each claims of who coordinates them, and the lease that it is given.
+
+Both are one line of JSON, in a file beside each other. Amounts count from the beginning of a shard's run, so
+that what is read twice, late or never does no harm.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gym_gui.core.experiment.spending import NOTHING, Amount, Amounts, amounts_of, plain_amounts
+from gym_gui.core.record_fields import count, mapping, number, text
+
+Needs = Mapping[str, Mapping[str, Amount]]
+"""The most that an episode has needed, by operator and slot."""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """What a shard may spend, until it hears otherwise.
+
+    Attributes:
+        number: Of this shard's leases; a later one stands for those before.
+        amounts: By account, all that it may have spent by its end.
+        for_s: Seconds for which it holds from when it was seen.
+        needs: What others have found out.
+        ended: Whether nothing more is given to anybody.
+        beat: Another one each time that it is renewed.
+    """
+
+    number: int
+    amounts: Amounts
+    for_s: float
+    needs: Needs = field(default_factory=dict[str, Mapping[str, Amount]])
+    ended: bool = False
+    beat: str = ""
+
+    def to_line(self) -> str:
+        """As it is written."""
+        return _line(
+            number=self.number,
+            amounts=plain_amounts(self.amounts),
+            for_s=self.for_s,
+            needs=_plain_needs(self.needs),
+            ended=self.ended,
+            beat=self.beat,
+        )
+
+    @classmethod
+    def from_line(cls, line: str) -> Lease | None:
+        """What was written; ``None`` where it is none, not whole, or has a negative amount."""
+        row = _row(line)
+        number_, for_s = count(row.get("number")), number(row.get("for_s"))
+        if number_ is None or for_s is None:
+            return None
+        try:
+            return cls(
+                number_,
+                amounts_of(row.get("amounts")),
+                for_s,
+                _needs(row.get("needs")),
+                row.get("ended") is True,
+                text(row.get("beat")) or "",
+            )
+        except ValueError:
+            return None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Where a shard stands with its lease.
+
+    Attributes:
+        number: Of the lease that it has seen last; 0 for none.
+        gone: By account, what it has spent or put aside: never less than what it has really spent.
+        keeps: All that it will spend under this lease; the rest of it may be given to others.
+        next: What has to be left for it to begin anything more; ``None``: nobody knows what that needs.
+        rest: What all that is left of it may need.
+        needs: What it has found out.
+        waits: Whether it plays nothing before it is given more.
+        ended: Whether it has come to its end for want of more.
+    """
+
+    number: int
+    gone: Amounts
+    keeps: Amounts
+    next: Amounts | None
+    rest: Amounts
+    needs: Needs = field(default_factory=dict[str, Mapping[str, Amount]])
+    waits: bool = False
+    ended: bool = False
+
+    def to_line(self) -> str:
+        """As it is written."""
+        return _line(
+            number=self.number,
+            gone=plain_amounts(self.gone),
+            keeps=plain_amounts(self.keeps),
+            next=None if self.next is None else plain_amounts(self.next),
+            rest=plain_amounts(self.rest),
+            needs=_plain_needs(self.needs),
+            waits=self.waits,
+            ended=self.ended,
+        )
+
+    @classmethod
+    def from_line(cls, line: str) -> Claim | None:
+        """What was written; ``None`` where it is none, not whole, or has a negative amount."""
+        row = _row(line)
+        number_ = count(row.get("number"))
+        if number_ is None or mapping(row.get("gone")) is None:
+            return None
+        try:
+            return cls(
+                number_,
+                amounts_of(row.get("gone")),
+                amounts_of(row.get("keeps")),
+                None if row.get("next") is None else amounts_of(row["next"]),
+                amounts_of(row.get("rest")),
+                _needs(row.get("needs")),
+                row.get("waits") is True,
+                row.get("ended") is True,
+            )
+        except ValueError:
+            return None
+
+
+def larger_needs(one: Needs, other: Needs) -> dict[str, dict[str, Amount]]:
+    """The larger of what two have found out."""
+    found = {operator: dict(slots) for operator, slots in one.items()}
+    for operator, slots in other.items():
+        known = found.setdefault(operator, {})
+        for slot, amount in slots.items():
+            known[slot] = known.get(slot, NOTHING).most(amount)
+    return found
+
+
+def _line(**fields: Any) -> str:
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def _row(line: str) -> Mapping[str, Any]:
+    try:
+        return mapping(json.loads(line)) or {}
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _plain_needs(needs: Needs) -> dict[str, Any]:
+    return {operator: plain_amounts(slots) for operator, slots in needs.items()}
+
+
+def _needs(written: object) -> dict[str, dict[str, Amount]]:
+    return {operator: amounts_of(slots) for operator, slots in (mapping(written) or {}).items()}

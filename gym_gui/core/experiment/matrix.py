@@ -1,0 +1,147 @@
+"""What ``matrix`` of an experiment file asks for: who plays what, in rows and as a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, cast
+
+from gym_gui.core.experiment import aliases
+from gym_gui.core.experiment.assignment import WorkerAssignment, normal_settings
+from gym_gui.core.experiment.document_rows import STANDS_IN
+from gym_gui.core.experiment.matrix_table import one_line
+from gym_gui.core.trusted.trust import TYPED, Origin
+from gym_gui.core.validation import ConfigError, Plain, join, keys, mapping
+
+MOST_ROWS: Final = 1000
+"""Lineups times tasks times settings."""
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Who sits in a seat.
+
+    Attributes:
+        policy: A role, or the name of a policy.
+        changes: What of it is different here, as a slot of an experiment file says it.
+    """
+
+    policy: str
+    changes: Mapping[str, Plain] = field(default_factory=dict[str, Plain])
+
+    def named(self, policy: str) -> str:
+        """``gpt (coordination_level 2)``: the policy that it turned out to be, and what differs of it."""
+        changes = ", ".join(one_line(f"{key} {value}", 60) for key, value in self.changes.items())
+        return f"{policy} ({changes})" if changes else policy
+
+
+@dataclass(frozen=True)
+class Lineup:
+    """Who plays for whom.
+
+    Attributes:
+        name: Unique in its matrix.
+        title: What people read.
+        sides: Seats of each side; one seat plays all slots of its side.
+        teams: Names of the sides; empty: the environment's own, in its order.
+        everywhere: Whether one policy plays every slot, whatever the sides are.
+    """
+
+    name: str
+    title: str
+    sides: tuple[tuple[Seat, ...], ...]
+    teams: tuple[str, ...] = ()
+    everywhere: bool = False
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the settings of a grid.
+
+    Attributes:
+        name: Unique in its matrix; empty where there is but one.
+        policies: What is different of a policy, by its name.
+        environment: What is different of the environment.
+    """
+
+    name: str = ""
+    policies: Mapping[str, Mapping[str, Plain]] = field(default_factory=dict[str, Mapping[str, Plain]])
+    environment: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A matrix as it was asked for.
+
+    Attributes:
+        policies: Who may play, by name.
+        lineups: Its rows, or the players of its grid.
+        tasks: What is played, by name: keys of an operator, ``task`` among them.
+        variants: The settings of its grid.
+        roles: Which policy has a role of the documents.
+        written: ``matrix`` as it was written.
+        origin: The file that says all this.
+        broken: Policies that cannot be had, and why.
+    """
+
+    policies: Mapping[str, WorkerAssignment]
+    lineups: tuple[Lineup, ...]
+    tasks: Mapping[str, Mapping[str, Any]]
+    variants: tuple[Variant, ...]
+    roles: Mapping[str, str]
+    written: Mapping[str, Plain]
+    origin: Origin = TYPED
+    broken: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        """Refuse what nobody would wait for.
+
+        Raises:
+            ConfigError: There are too many rows.
+        """
+        parts = [(self.lineups, "row"), (self.tasks, "task"), (self.variants, "setting")]
+        counts = " x ".join(f"{len(part)} {word}{'s' * (len(part) != 1)}" for part, word in parts)
+        if (rows := len(self.lineups) * len(self.tasks) * len(self.variants)) > MOST_ROWS:
+            raise ConfigError(
+                f"{counts} are {rows:,} operators, at most {MOST_ROWS:,} are allowed",
+                where="matrix",
+                fix="Leave some out, or make several files of it",
+            )
+
+    def policy_of(self, seat: Seat) -> str:
+        """The name of the policy that sits in a seat, whether or not there is one of that name."""
+        name = self.roles.get(seat.policy, seat.policy)
+        stands_in = STANDS_IN.get(name, "")
+        return self.policy_of(Seat(stands_in)) if stands_in and name not in self.policies else name
+
+    def asked(self) -> dict[str, Plain]:
+        """Plain data in the shape of an experiment file, which reads back to an equal matrix."""
+        written = dict(self.written)
+        if any(":" in str(task["task"]) for task in self.tasks.values()) and self.origin.folder:
+            written["folder"] = self.origin.folder  # needed to play it again from the run folder
+        return {"policies": {name: p.to_record() for name, p in self.policies.items()}, "matrix": written}
+
+
+def changed(player: WorkerAssignment, changes: Mapping[str, object], where: str) -> WorkerAssignment:
+    """A policy with some of its settings different.
+
+    Args:
+        player: The policy.
+        changes: As a slot of an experiment file says it.
+        where: Where that stands.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
+    given = keys(changes, where, aliases.SLOT_KEYS)
+    for key in ("type", "worker_id"):
+        if key in given:
+            raise ConfigError(
+                "another worker is another policy",
+                where=join(where, key),
+                fix="Give it a name under 'policies'",
+            )
+    inline = {key: given.pop(key) for key in tuple(given) if key in aliases.INLINE_SETTINGS}
+    nested = mapping(given.pop("settings", {}), join(where, "settings"))
+    settings = {**player.settings, **normal_settings({**nested, **inline})}
+    return replace(player, settings=settings, **cast("dict[str, Any]", given))

@@ -1,0 +1,239 @@
+"""Parts of an experiment that need nothing from each other, cut in the same way wherever they are played."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from gym_gui.core.errors import UsageError
+from gym_gui.core.record_fields import count, integers, mapping
+from gym_gui.core.validation import shown
+
+if TYPE_CHECKING:
+    from gym_gui.core.experiment.execution import ExecutionConfig
+
+SHARD: Final = "shard"
+"""Key of ``run.json``: which part of an experiment the run is, where it is one."""
+SHARDS: Final = "shards"
+"""Key of ``run.json``: the parts that a run was merged of."""
+BY_SEEDS: Final = "by_seeds"
+"""Key of a part: whether it has the same seeds of all operators."""
+MOST_SHARDS: Final = 1_000_000
+COORDINATED: Final = "MOSAIC_COORDINATED"
+"""Environment variable of a shard that somebody coordinates with the others: a folder where both write."""
+PLAYED_AT_ONCE: Final = "MOSAIC_PLAYED_AT_ONCE"
+"""Environment variable of such a shard: how many are played at the same time; each has its part of what there
+may be in a minute."""
+HAND: Final = "MOSAIC_HAND"
+"""Environment variable of a process that is dealt several shards: them, each with its try."""
+
+_WRITTEN = re.compile(r"(\d{1,9})/(\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """How much of an experiment is an operator's.
+
+    Attributes:
+        operator_id: The operator.
+        episodes: Its episodes, 0 to this.
+        seatings: How many of them in a row have one seed.
+        looks: Where it is played until it is decided: how many of them are played at each look.
+        by_seeds: Whether a part has the same seeds of all operators.
+    """
+
+    operator_id: str
+    episodes: int
+    seatings: int = 1
+    looks: tuple[int, ...] = ()
+    by_seeds: bool = False
+
+    @property
+    def seeds(self) -> int:
+        """Seeds that it plays, the last perhaps not in every seating."""
+        return -(-self.episodes // self.seatings)
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Shard:
+    """One part of an experiment.
+
+    Attributes:
+        number: Which, from 1.
+        of: How many there are.
+    """
+
+    number: int
+    of: int
+
+    @classmethod
+    def parse(cls, written: str) -> Shard:
+        """A shard as a person writes it: ``3/64``.
+
+        Raises:
+            UsageError: It is none.
+        """
+        match = _WRITTEN.fullmatch(written.strip())
+        if match is None:
+            raise UsageError(f"--shard {shown(written)} is no part of a whole", fix="Write such as 3/64")
+        number, of = int(match[1]), int(match[2])
+        if not 1 <= of <= MOST_SHARDS:
+            raise UsageError(
+                f"--shard {number}/{of}: an experiment is cut into 1 to {MOST_SHARDS:,} parts, not {of:,}",
+                fix="Write such as 3/64",
+            )
+        if not 1 <= number <= of:
+            raise UsageError(
+                f"--shard {number}/{of}: there is no such part", fix=f"Parts count from 1/{of} to {of}/{of}"
+            )
+        return cls(number, of)
+
+    @classmethod
+    def parse_all(cls, written: str) -> list[Shard]:
+        """Shards as a person writes them: ``3/64``, ``1-16/64``, ``3,7-9/64``.
+
+        Returns:
+            They, each once, in their order.
+
+        Raises:
+            UsageError: One is none.
+        """
+        listed, _, of = "".join(written.split()).partition("/")
+        found: set[Shard] = set()
+        for each in listed.split(","):
+            ends = [cls.parse(f"{end}/{of}") for end in each.split("-")]
+            if len(ends) > 2 or ends[-1] < ends[0]:
+                raise UsageError(
+                    f"--shard {shown(written)} is no part of a whole", fix="Write such as 1-16/64"
+                )
+            found.update(cls(number, ends[0].of) for number in range(ends[0].number, ends[-1].number + 1))
+        return sorted(found)
+
+    @classmethod
+    def of_run(cls, header: Mapping[str, Any]) -> Shard | None:
+        """Which part a run is, from ``run.json``; ``None`` where it is a run of its own."""
+        about = mapping(header.get(SHARD)) or {}
+        number, of = count(about.get("number")), count(about.get("of"))
+        return cls(number, of) if number and of and number <= of <= MOST_SHARDS else None
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    @property
+    def words(self) -> str:
+        """What it is, within a sentence."""
+        return f"shard {self.number} of {self.of}"
+
+    def episodes(self, scheduled: Sequence[Scheduled]) -> dict[str, range]:
+        """The episodes of this part, by operator; operators without any are not in it.
+
+        Parts are stretches of all episodes, operator after operator: so each has few of them, starts few
+        session processes and loads few policies. (Each operator more costs about half of what a part with
+        one costs before its first step.) A seed stays with all its seatings in one part, unless there are
+        more parts than seeds. Parts differ by one seed, or by one episode; there may be empty ones.
+
+        Of an experiment that is looked at while it is played, a part has one operator's episodes between two
+        looks (:func:`stretches`): who plays on is known only then. Where a budget may end it before all is
+        played, a part has the same seeds of all operators: what was played can be compared.
+
+        Args:
+            scheduled: Operators in the experiment's order.
+        """
+        if any(each.looks for each in scheduled):
+            return self._within_a_stretch(stretches(scheduled))
+        if any(each.by_seeds for each in scheduled):
+            return self._of_same_seeds(scheduled)
+        total = sum(each.episodes for each in scheduled)
+        whole = sum(each.seeds for each in scheduled) >= self.of
+        found: dict[str, range] = {}
+        before = 0
+        for each in scheduled:
+            size = each.seatings if whole else 1
+            first = self._first_from(self.number, before, each.episodes, size, total)
+            end = self._first_from(self.number + 1, before, each.episodes, size, total)
+            if first < end:
+                found[each.operator_id] = range(first, end)
+            before += each.episodes
+        return found
+
+    def _of_same_seeds(self, scheduled: Sequence[Scheduled]) -> dict[str, range]:
+        seeds = max(each.seeds for each in scheduled)
+        first, end = (seeds * at // self.of for at in (self.number - 1, self.number))
+        found = {
+            each.operator_id: range(
+                min(first * each.seatings, each.episodes), min(end * each.seatings, each.episodes)
+            )
+            for each in scheduled
+        }
+        return {operator: episodes for operator, episodes in found.items() if episodes}
+
+    def _within_a_stretch(self, all_of_them: Sequence[tuple[Scheduled, range]]) -> dict[str, range]:
+        """An even part of one stretch, by whole seeds; all stretches have as many parts."""
+        each = -(-self.of // len(all_of_them))
+        which, part = divmod(self.number - 1, each)
+        if which >= len(all_of_them):
+            return {}
+        operator, episodes = all_of_them[which]
+        seeds = -(-len(episodes) // operator.seatings)
+        first, end = (episodes.start + seeds * at // each * operator.seatings for at in (part, part + 1))
+        found = range(first, min(end, episodes.stop))
+        return {operator.operator_id: found} if found else {}
+
+    def _first_from(self, number: int, before: int, episodes: int, size: int, total: int) -> int:
+        """The first of an operator's episodes that is of this part or a later one."""
+
+        def part_of(unit: int) -> int:
+            first, end = unit * size, min((unit + 1) * size, episodes)
+            # Where the middle of what stays together lies among all episodes.
+            return (2 * before + first + end) * self.of // (2 * total) + 1
+
+        units = range(-(-episodes // size))
+        return min(bisect_left(units, number, key=part_of) * size, episodes)
+
+
+def schedule_of(
+    execution: ExecutionConfig, seatings: Mapping[str, int], *, by_seeds: bool = False
+) -> list[Scheduled]:
+    """How much of an experiment is whose.
+
+    Args:
+        execution: How much is played, and whether it is looked at meanwhile.
+        seatings: Episodes of each seed, by operator, in the experiment's order.
+        by_seeds: Whether a part has the same seeds of all operators.
+
+    Raises:
+        ConfigError: Seeds are too few to be looked at.
+    """
+    if execution.until == "all":
+        return [
+            Scheduled(operator, execution.num_episodes, each, by_seeds=by_seeds)
+            for operator, each in seatings.items()
+        ]
+    found: list[Scheduled] = []
+    for operator, each in seatings.items():
+        looks = tuple(seeds * each for seeds in execution.look_at(execution.num_episodes // each))
+        found.append(Scheduled(operator, looks[-1], each, looks))
+    return found
+
+
+def stretches(scheduled: Sequence[Scheduled]) -> list[tuple[Scheduled, range]]:
+    """What each operator plays between one look and the next, the earliest first."""
+    most = max(len(each.looks) for each in scheduled)
+    return [
+        (each, range(each.looks[look - 1] if look else 0, each.looks[look]))
+        for look in range(most)
+        for each in scheduled
+        if look < len(each.looks)
+    ]
+
+
+def episodes_of(header: Mapping[str, Any]) -> dict[str, tuple[int, ...]] | None:
+    """The episodes of a shard by operator, from ``run.json``; ``None`` where the run is none."""
+    about = mapping(header.get(SHARD))
+    if about is None:
+        return None
+    listed = mapping(about.get("episodes")) or {}
+    return {operator: tuple(integers(of) or ()) for operator, of in listed.items()}

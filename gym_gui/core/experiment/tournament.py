@@ -1,0 +1,327 @@
+"""What a tournament file says: a pool of named policies, what they play, and who meets whom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Any, Final, Literal, cast
+
+from gym_gui.core.config import ExecutionConfig, OperatorConfig
+from gym_gui.core.experiment.assignment import refuse_repeats
+from gym_gui.core.experiment.execution import MAX_EPISODES
+from gym_gui.core.experiment.experiment_data import execution_from_data
+from gym_gui.core.experiment.pairings import most_rounds, usual_rounds
+from gym_gui.core.experiment.pool import Player, Pool, players_from_data
+from gym_gui.core.experiment.training_of import TrainingOf
+from gym_gui.core.trusted.trust import TYPED, Origin
+from gym_gui.core.validation import (
+    ConfigError,
+    Plain,
+    choice,
+    folder_name,
+    integer,
+    join,
+    key_place,
+    keys,
+    mapping,
+    nearest,
+    sequence,
+    shown,
+    text,
+)
+
+ScheduleKind = Literal["", "round_robin", "swiss", "written", "cross_play"]
+SCHEDULES: Final = ("round_robin", "swiss", "written", "cross_play")
+USUAL_SEEDS: Final = 20
+LONGEST_NAME: Final = 40
+
+_KEYS: Final = {
+    "policies": "policies",
+    "schedule": "schedule",
+    "execution": "execution",
+    "held_out": "held_out",
+    "trainings": "trainings",
+    **{key: key for key in ("task", "env_name", "env_kwargs", "api", "teams", "max_steps")},
+}
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Who meets whom.
+
+    Attributes:
+        kind: ``round_robin``, ``swiss`` or ``written`` where sides compete, ``cross_play`` where all agents
+            are on one side; empty: ``round_robin`` or ``cross_play``, whichever it is.
+        rounds: Of a Swiss tournament; 0: as many as tell a best one from the pool.
+        games: Pairings of a written schedule.
+    """
+
+    kind: ScheduleKind = ""
+    rounds: int = 0
+    games: tuple[tuple[str, ...], ...] = ()
+
+    def among(self, pool: Pool) -> Schedule:
+        """The same, where each training of a group meets whom the group is to meet."""
+        met = [list(product(*(pool.all_of(name) for name in names))) for names in self.games]
+        return replace(self, games=tuple(dict.fromkeys(game for each in met for game in each)))
+
+    def to_record(self) -> Plain:
+        """As a file says it."""
+        if self.kind == "swiss":
+            return {"swiss": self.rounds} if self.rounds else "swiss"
+        return [list(game) for game in self.games] if self.kind == "written" else self.kind
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """A tournament.
+
+    Attributes:
+        policies: Who plays, by name.
+        operator: The environment, as an operator that nobody plays yet.
+        schedule: Who meets whom.
+        execution: Seeds and limits; each pairing plays every seed once in each seating.
+        games: Games of each pairing; ``None``: one for each seed and seating.
+        held_out: Policies that are but partners of the others in cross-play.
+        trainings: Of which training of a group a policy is, where whole groups are in the pool.
+    """
+
+    policies: Mapping[str, Player]
+    operator: OperatorConfig
+    schedule: Schedule
+    execution: ExecutionConfig = field(default_factory=lambda: ExecutionConfig(USUAL_SEEDS))
+    games: int | None = None
+    held_out: tuple[str, ...] = ()
+    trainings: Mapping[str, TrainingOf] = field(default_factory=dict[str, TrainingOf])
+
+    def __post_init__(self) -> None:
+        """Check the pool against itself and the schedule.
+
+        Raises:
+            ConfigError: With the place of what is wrong.
+        """
+        _check_names(list(self.policies))
+        if len(self.policies) < 2:
+            raise ConfigError(
+                f"a tournament needs at least two policies, {len(self.policies)} is named",
+                where="policies",
+                fix="Add another one",
+            )
+        for where, named in (("held_out", self.held_out), ("trainings", self.trainings)):
+            for name in named:
+                if name not in self.policies:
+                    fix = nearest(name, self.policies)
+                    raise ConfigError(f"no policy is called {shown(name)}", where=where, fix=fix)
+        if not self.pool:
+            raise ConfigError(
+                "leaves nobody who would play with them",
+                where="held_out",
+                fix="Leave some policies out of it",
+            )
+        if self.schedule.kind == "swiss":
+            most, pool = most_rounds(len(self.policies)), len(self.policies)
+            if self.schedule.rounds > most:
+                raise ConfigError(
+                    f"{pool} policies have met each other after {most} rounds, "
+                    f"{self.schedule.rounds} are asked for",
+                    where="schedule.swiss",
+                    fix="Ask for fewer, or for round_robin",
+                )
+        for i, game in enumerate(self.schedule.games):
+            _check_game(game, list(self.policies), self.schedule.games[:i], f"schedule[{i}]")
+        if self.execution.environment_mode == "fixed":
+            raise ConfigError(
+                "one seed over and over tells nothing of others", where="execution", fix="Leave it out"
+            )
+        if self.execution.until != "all":
+            raise ConfigError(
+                "'decided' compares operators of an experiment; a tournament rates its pool at its end",
+                where="execution.until",
+                fix="Leave it out",
+            )
+
+    @property
+    def pool(self) -> list[str]:
+        """Policies that are not held out."""
+        return [name for name in self.policies if name not in self.held_out]
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds of a Swiss tournament each policy plays."""
+        return self.schedule.rounds or min(usual_rounds(len(self.policies)), most_rounds(len(self.policies)))
+
+    def executed(self, sides: int) -> ExecutionConfig:
+        """The execution of each pairing.
+
+        Args:
+            sides: How many meet, which is how often each seed is played.
+
+        Raises:
+            ConfigError: The number of games is no multiple of that.
+        """
+        games = self.games if self.games is not None else len(self.execution.seeds) * sides
+        if games % sides:
+            raise ConfigError(
+                f"{games} games cannot be shared out over {sides} seatings",
+                where="execution.num_episodes",
+                fix=f"Ask for {games + sides - games % sides}",
+            )
+        seeds = self.execution.seeds[: games // sides]
+        made = replace(self.execution, num_episodes=games, seeds=seeds)
+        made.check_seeds(sides)
+        return made
+
+    def to_record(self) -> dict[str, Plain]:
+        """Plain data in the shape of a tournament file, which reads back to an equal tournament."""
+        operator = self.operator.to_record()
+        kept = ("task", "env_name", "env_kwargs", "api", "teams", "max_steps", "folder")
+        execution = self.execution.to_record()
+        if self.games is None:
+            del execution["num_episodes"]
+        else:
+            execution["num_episodes"] = self.games
+        return {
+            **{key: operator[key] for key in kept if operator.get(key)},
+            "policies": {name: a.to_record() if a else None for name, a in self.policies.items()},
+            **({"schedule": self.schedule.to_record()} if self.schedule.kind else {}),
+            **({"held_out": list(self.held_out)} if self.held_out else {}),
+            **(
+                {"trainings": {n: of.to_record() for n, of in self.trainings.items()}}
+                if self.trainings
+                else {}
+            ),
+            "execution": execution,
+        }
+
+
+def tournament_from_data(
+    data: object,
+    *,
+    origin: Origin = TYPED,
+    pool_of: Callable[[Mapping[str, Player]], Pool] = Pool,
+) -> Tournament:
+    """Read a tournament file's content.
+
+    Args:
+        data: A mapping.
+        origin: The file that the data are from, and where modules that it names are looked for.
+        pool_of: Finds the trainings of groups.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
+    given = keys(mapping(data, "tournament"), "", {**_KEYS, "folder": "folder"})
+    for key, example in (("task", "tictactoe_v3"), ("policies", "{a: {type: random}, b: …}")):
+        if given.get(key) is None:
+            raise ConfigError(f"{key!r} is missing", fix=f"Add {key}: {example}")
+    task = text(given["task"], "task")
+    if given.get("folder") is not None:
+        origin = replace(origin, folder=text(given["folder"], "folder", max_length=4096))
+    pool = pool_of(players_from_data(given["policies"], task))
+    execution = given.get("execution")
+    run = {} if execution is None else dict(mapping(execution, "execution"))
+    games = run.get("num_episodes")
+    if games is None and not isinstance(run.get("seeds"), (str, Sequence, range)):
+        run["num_episodes"] = USUAL_SEEDS
+    made = execution_from_data(run)
+    made.check_distinct()
+    return Tournament(
+        pool.policies,
+        environment(task, {key: given[key] for key in _KEYS if given.get(key) is not None}, origin),
+        schedule_from_data(given.get("schedule")).among(pool),
+        made,
+        None if games is None else integer(games, "execution.num_episodes", low=1, high=MAX_EPISODES),
+        pool.named(held_out_from_data(given.get("held_out"))),
+        {**pool.trainings, **_trainings_from_data(given.get("trainings"))},
+    )
+
+
+def environment(task: str, given: Mapping[str, object], origin: Origin) -> OperatorConfig:
+    """What is played, as an operator that nobody plays yet.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
+    names = ("env_name", "env_kwargs", "api", "teams", "max_steps")
+    known: dict[str, Any] = {name: given[name] for name in names if given.get(name) is not None}
+    return OperatorConfig("tournament", task=task, origin=origin, seats="swap", **known)
+
+
+def held_out_from_data(data: object) -> tuple[str, ...]:
+    """Names of policies, none or several.
+
+    Raises:
+        ConfigError: They are no names, or one is there twice.
+    """
+    listed = sequence([] if data is None else data, "held_out")
+    names = tuple(text(name, f"held_out[{i}]") for i, name in enumerate(listed))
+    refuse_repeats(names, "held_out")
+    return names
+
+
+def _trainings_from_data(data: object) -> dict[str, TrainingOf]:
+    """As a run has recorded them."""
+    written = mapping({} if data is None else data, "trainings")
+    return {
+        name: TrainingOf.from_data(of, join("trainings", key_place(name))) for name, of in written.items()
+    }
+
+
+def schedule_from_data(data: object) -> Schedule:
+    """``round_robin``, ``swiss``, ``{swiss: rounds}``, ``cross_play``, a list of who meets, or ``None``.
+
+    Raises:
+        ConfigError: It is none of these.
+    """
+    if data is None:
+        return Schedule()
+    if isinstance(data, Schedule):
+        return data
+    if isinstance(data, str):
+        kind = choice(data, "schedule", SCHEDULES)
+        if kind == "written":
+            raise ConfigError("is no list", where="schedule", fix="Write who meets: [[a, b], [a, c]]")
+        return Schedule(cast("ScheduleKind", kind))
+    if isinstance(data, Mapping):
+        given = keys(cast("Mapping[str, object]", data), "schedule", {"swiss": "swiss"})
+        return Schedule("swiss", integer(given.get("swiss", 0), "schedule.swiss", low=1, high=10_000))
+    listed = sequence(data, "schedule")
+    if not listed:
+        raise ConfigError("names no game", where="schedule", fix="Write who meets: [[a, b], [a, c]]")
+    games = tuple(
+        tuple(text(name, f"schedule[{i}]") for name in sequence(game, f"schedule[{i}]"))
+        for i, game in enumerate(listed)
+    )
+    return Schedule("written", games=games)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Names are those of tables, and parts of the names of folders."""
+    seen: dict[str, str] = {}
+    for name in names:
+        place = join("policies", key_place(name))
+        folder_name(name, place)
+        if len(name) > LONGEST_NAME or "_vs_" in name:
+            raise ConfigError(
+                f"{shown(name)} is no name of a policy",
+                where=place,
+                fix=f"Use at most {LONGEST_NAME} letters, digits, '_' and '-'",
+            )
+        if name.casefold() in seen:
+            raise ConfigError(f"differs from {seen[name.casefold()]!r} in case alone", where=place)
+        seen[name.casefold()] = name
+
+
+def _check_game(
+    game: Sequence[str], names: Sequence[str], before: Sequence[Sequence[str]], where: str
+) -> None:
+    for name in game:
+        if name not in names:
+            raise ConfigError(f"no policy is called {shown(name)}", where=where, fix=nearest(name, names))
+    if len(set(game)) < len(game) or len(game) < 2:
+        raise ConfigError("must name two or more different policies", where=where)
+    if any(set(game) == set(other) for other in before):
+        raise ConfigError(
+            "is listed twice", where=where, fix="List it once: it is played in every seating on every seed"
+        )

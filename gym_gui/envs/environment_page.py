@@ -1,0 +1,222 @@
+"""The page of an environment: what it is about, who plays, what can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from gym_gui.core.enums import SteppingParadigm
+from gym_gui.core.errors import UsageError
+from gym_gui.envs.documents.markdown import clean, first_sentence
+from gym_gui.envs.documents.space_words import in_words
+from gym_gui.envs.environment import Environment
+from gym_gui.envs.environment_registry import family_of, make, resolve
+from gym_gui.envs.family import Family
+from gym_gui.envs.keymaps import KeyScheme
+from gym_gui.envs.spec import EnvSpec
+
+Actions = tuple[tuple[int, str], ...]
+_WORDED = 64
+"""More actions than this are not listed one by one, unless each has a word."""
+
+
+@dataclass(frozen=True)
+class EnvironmentPage:
+    """All that is told of an environment; plain data, to be passed between processes.
+
+    Attributes:
+        id: Canonical id.
+        title: Name for people.
+        family: Name of its family for people.
+        summary: One sentence; never empty.
+        text: Its documentation as Markdown; may be empty.
+        doc_url: Where more stands, or ``""``.
+        paradigm: How its agents take turns.
+        render_modes: See :func:`render_modes`.
+        board: Whether it is a board game that can be drawn and clicked on.
+        agents: Its agents.
+        teams: Agents of each team.
+        seats: What agents are called in this game, where they have a name there.
+        max_steps: Longest episode, where it says so.
+        actions: Number and word of each action, by agent; empty where actions are no
+            numbers, or too many to list. An action without a word is ``action 3``.
+        sees: What each agent observes, in words.
+        does: What each agent's actions are, in words.
+        keys: Default keys of each agent, for the first and the second person at a keyboard.
+        trouble: Why it cannot be made, with a way out; then nothing is known of its agents.
+    """
+
+    id: str
+    title: str
+    family: str
+    summary: str
+    text: str
+    doc_url: str
+    paradigm: SteppingParadigm
+    render_modes: tuple[str, ...]
+    board: bool
+    agents: tuple[str, ...] = ()
+    teams: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, Any])
+    seats: Mapping[str, str] = field(default_factory=dict[str, str])
+    max_steps: int | None = None
+    actions: Mapping[str, Actions] = field(default_factory=dict[str, Any])
+    sees: Mapping[str, str] = field(default_factory=dict[str, Any])
+    does: Mapping[str, str] = field(default_factory=dict[str, Any])
+    keys: Mapping[str, tuple[KeyScheme, KeyScheme]] = field(default_factory=dict[str, Any])
+    trouble: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data from which :meth:`from_json` makes an equal page."""
+        return asdict(self) | {"paradigm": self.paradigm.name}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> EnvironmentPage:
+        """Read what :meth:`to_json` wrote."""
+        fields: dict[str, Any] = dict(data)
+        fields["paradigm"] = SteppingParadigm[data["paradigm"]]
+        fields["render_modes"], fields["agents"] = tuple(data["render_modes"]), tuple(data["agents"])
+        fields["teams"] = {team: tuple(agents) for team, agents in data["teams"].items()}
+        fields["actions"] = {
+            agent: tuple((int(number), str(word)) for number, word in actions)
+            for agent, actions in data["actions"].items()
+        }
+        fields["keys"] = {
+            agent: tuple(KeyScheme.from_json(scheme) for scheme in schemes)
+            for agent, schemes in data["keys"].items()
+        }
+        return cls(**fields)
+
+
+def document(
+    task: str | EnvSpec | Environment,
+    *,
+    env_name: str | None = None,
+    api: str | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+) -> EnvironmentPage:
+    """Everything there is to tell of an environment.
+
+    Makes the environment once to ask for its agents and spaces, and never steps it. That
+    imports its package: a second or two the first time, so call it in a thread, or in a
+    process of its own where a package may be one that crashes.
+
+    Args:
+        task: What :func:`gym_gui.envs.resolve` accepts, or its answer; or an environment at
+            hand, which is asked and left open.
+        env_name: Family hint.
+        api: Interface.
+        env_kwargs: Keyword arguments for the environment.
+
+    Raises:
+        UsageError: There is no such environment. One that there is but that cannot be made
+            has a page with its ``trouble``.
+    """
+    if isinstance(task, Environment):
+        spec, facts = task.spec, _facts(task)
+    else:
+        spec = resolve(task, env_name=env_name, api=api) if isinstance(task, str) else task
+        facts = _facts_of_new(spec, env_kwargs)
+    family = family_of(spec)
+    text = clean(family.documentation(spec))
+    agents: tuple[str, ...] = facts.get("agents", ())
+    return EnvironmentPage(
+        id=spec.id,
+        title=family.title_of(spec),
+        family=family.title,
+        summary=family.summary(spec) or first_sentence(text) or _plain_summary(family, agents),
+        text=text,
+        doc_url=family.doc_url(spec),
+        render_modes=family.render_modes(spec),
+        board=family.has_board(spec),
+        **facts,
+    )
+
+
+def _facts_of_new(spec: EnvSpec, env_kwargs: Mapping[str, Any] | None) -> dict[str, Any]:
+    try:
+        environment = make(spec, env_kwargs=env_kwargs)
+    except UsageError as error:
+        return {"trouble": str(error), "max_steps": spec.max_episode_steps, "paradigm": spec.paradigm}
+    try:
+        return _facts(environment)
+    finally:
+        environment.close()
+
+
+def _facts(environment: Environment) -> dict[str, Any]:
+    adapter = environment.adapter
+    agents = adapter.possible_agents
+    return {
+        "paradigm": adapter.paradigm,
+        "agents": agents,
+        "teams": dict(environment.teams),
+        "seats": dict(environment.seat_names),
+        "max_steps": step_limit(environment),
+        "actions": {agent: _actions(environment, agent) for agent in agents},
+        "sees": {agent: in_words(adapter.observation_space(agent)) for agent in agents},
+        "does": {agent: in_words(adapter.action_space(agent)) for agent in agents},
+        "keys": {agent: (environment.keys(agent, 0), environment.keys(agent, 1)) for agent in agents},
+    }
+
+
+def step_limit(environment: Environment) -> int | None:
+    """Longest episode, by whichever of the usual names the environment keeps it."""
+    if environment.max_episode_steps:
+        return environment.max_episode_steps
+    for name in ("max_steps", "max_cycles", "max_iter"):
+        value: Any = getattr(environment.env, name, None)
+        if isinstance(value, int) and value > 0:
+            return value
+    return None
+
+
+def _actions(environment: Environment, agent: str) -> Actions:
+    space: Any = environment.adapter.action_space(agent)
+    n: Any = getattr(space, "n", None)
+    if n is None or getattr(space, "shape", None):
+        return ()
+    first = int(getattr(space, "start", 0))
+    words = environment.action_meanings(agent)
+    if not words and n > _WORDED:
+        return ()
+    return tuple((first + i, words[i] if words else f"action {first + i}") for i in range(int(n)))
+
+
+def _plain_summary(family: Family, agents: tuple[str, ...]) -> str:
+    """What can be said where nobody wrote anything."""
+    who = "one agent" if len(agents) == 1 else f"{len(agents)} agents" if agents else "agents"
+    return f"An environment of {family.title} for {who}."
+
+
+def keys(task: str | EnvSpec, agent: str | None = None, player: int = 0) -> KeyScheme:
+    """Default keys for a person who plays an agent; makes the environment, as :func:`document` does.
+
+    Args:
+        task: What :func:`gym_gui.envs.resolve` accepts, or its answer.
+        agent: The agent; the first one by default.
+        player: 0 for the first person at the keyboard, 1 for the second.
+
+    Raises:
+        UsageError: There is no such environment or agent, or it cannot be made.
+    """
+    environment = make(task)
+    try:
+        agents = environment.adapter.possible_agents
+        if agent is not None and agent not in agents:
+            raise UsageError(
+                f"{environment.spec.id} has no agent {agent!r}", fix=f"It has {', '.join(agents)}"
+            )
+        return environment.keys(agent or agents[0], player)
+    finally:
+        environment.close()
+
+
+def render_modes(task: str | EnvSpec) -> tuple[str, ...]:
+    """How it can be drawn: some of ``rgb_array`` and ``ansi``, pictures first; imports nothing of it.
+
+    Raises:
+        UsageError: There is no such environment.
+    """
+    spec = resolve(task) if isinstance(task, str) else task
+    return family_of(spec).render_modes(spec)

@@ -1,0 +1,321 @@
+"""From a name to an environment."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from gym_gui.core.entry_points import entry_points
+from gym_gui.core.errors import (
+    ExperimentError,
+    MissingDependencyError,
+    MosaicError,
+    UnknownNameError,
+    UsageError,
+)
+from gym_gui.core.paradigms.border import RAISED
+from gym_gui.core.paradigms.select import APIS
+from gym_gui.core.trusted.subjects import Need
+from gym_gui.core.trusted.trust import TYPED, Origin, require
+from gym_gui.envs.environment import Environment
+from gym_gui.envs.factories import Factory, path_needs
+from gym_gui.envs.families import BUILT_IN
+from gym_gui.envs.families.custom import CustomFamily, registered
+from gym_gui.envs.families.own_servers import own_servers
+from gym_gui.envs.family import Family
+from gym_gui.envs.index import is_installed
+from gym_gui.envs.known_names import known_names
+from gym_gui.envs.spec import EnvSpec, newest_of
+from mosaic_worker.failures import described
+
+logger = logging.getLogger(__name__)
+GROUP = "mosaic.families"
+
+
+@lru_cache(maxsize=1)
+def families() -> Mapping[str, Family]:
+    """All families by name: built in, the user's servers, from entry points, and the user's own last."""
+    found: dict[str, Family] = {family.name: family for family in BUILT_IN}
+    for served in own_servers():
+        if isinstance(served, MosaicError):
+            logger.warning("a server of environments is left out: %s", served)
+        elif served.name in found:
+            logger.warning("a server of environments is left out: %r is a family already", served.name)
+        else:
+            found[served.name] = served
+    for point in entry_points(GROUP):
+        try:
+            loaded: Any = point.load()
+            family = loaded if isinstance(loaded, Family) else loaded()
+        except Exception as error:  # foreign code: one broken plug-in must not hide the others
+            logger.warning("environment family %r cannot be loaded: %s", point.name, error)
+            continue
+        found[family.name] = family
+    found[CustomFamily.name] = CustomFamily()
+    return MappingProxyType(found)
+
+
+def list_specs(family: str | None = None) -> list[EnvSpec]:
+    """All known environments, family by family; imports none of them.
+
+    Args:
+        family: One family's name or hint; all that are installed by default.
+
+    Raises:
+        UnknownNameError: No such family.
+        MissingDependencyError: That family's package is not installed.
+    """
+    if family is not None:
+        wanted = [families()[family]] if family in families() else _accepting(family)
+        if not any(each.installed for each in wanted):
+            wanted[0].require()
+        listed = [(each.hints.get(family, ""), each.specs()) for each in wanted if each.installed]
+        return [spec for head, specs in listed for spec in specs if spec.id.startswith(head)]
+    specs: list[EnvSpec] = []
+    for each in families().values():
+        try:
+            specs.extend(each.specs() if each.installed else ())
+        except MosaicError as error:
+            logger.warning("environments of family %r cannot be listed: %s", each.name, error)
+    return specs
+
+
+def register(
+    env_id: str,
+    factory: Callable[..., Any] | str,
+    *,
+    api: str = "gymnasium",
+    apis: tuple[str, ...] | None = None,
+    family: Family | None = None,
+) -> EnvSpec:
+    """Make an environment of the user's own known by name in this process.
+
+    Args:
+        env_id: Name to use as ``task``.
+        factory: Callable, or ``"module:factory"``, that makes the environment. It gets
+            ``render_mode`` where it accepts it, and the experiment's ``env_kwargs``.
+        api: Interface of what the factory makes.
+        apis: All interfaces it can make (it is then called with ``api=``).
+        family: Knows teams, scores, action names; by default nothing is assumed.
+
+    Raises:
+        UsageError: The name is taken.
+    """
+    spec = EnvSpec(
+        id=env_id,
+        family=CustomFamily.name,
+        api=api,
+        apis=apis or (api,),
+        package=factory.partition(":")[0] if isinstance(factory, str) else factory.__module__,
+        entry_point=factory,
+    )
+    registered.add(spec, family)
+    return spec
+
+
+def resolve(
+    task: str, *, env_name: str | None = None, api: str | None = None, origin: Origin = TYPED
+) -> EnvSpec:
+    """Find out which environment a person means; imports nothing of it.
+
+    Args:
+        task: An id, an alias, or ``"module:factory"``.
+        env_name: Family hint; must not contradict.
+        api: Interface to make it with; the environment's native one by default.
+        origin: Who names it; ``module:factory`` is looked for in that folder first.
+
+    Raises:
+        UnknownNameError: Nothing is called that; the nearest is named.
+        MissingDependencyError: It belongs to a package that is not installed.
+        ExperimentError: ``env_name`` or ``api`` contradicts.
+    """
+    spec = _find(task, env_name)
+    family = families()[spec.family]
+    if isinstance(family, CustomFamily):
+        spec = family.named_by(spec, origin)
+    if api is None:
+        return spec
+    if api not in spec.apis:
+        raise ExperimentError(f"{spec.id} has no {api!r} interface", fix=f"It has: {', '.join(spec.apis)}")
+    traits = {key: value for key, value in spec.traits.items() if key != "api_unknown"}
+    return replace(spec, api=api, traits=traits)
+
+
+def _find(task: str, env_name: str | None) -> EnvSpec:
+    wanted = _accepting(env_name) if env_name else list(families().values())
+    for family in wanted:
+        spec = _lookup(family, task)
+        if spec is not None:
+            needs = family.hints.get(env_name, "") if env_name else ""
+            if not spec.id.startswith(needs):
+                raise ExperimentError(f"{spec.id} does not belong to {env_name!r}", fix="Leave out env_name")
+            return spec
+    if env_name:
+        others = [f for f in families().values() if f not in wanted]
+        for family in others:
+            spec = _lookup(family, task)
+            if spec is not None:
+                raise ExperimentError(
+                    f"{spec.id} belongs to {family.name!r}, not to {env_name!r}",
+                    fix=f"Write env_name {family.name!r} or leave it out",
+                )
+    raise _unknown(task, wanted)
+
+
+def _lookup(family: Family, task: str) -> EnvSpec | None:
+    """The family's environment of that name, or ``None``.
+
+    Raises:
+        MissingDependencyError: The name is the family's and its package is missing.
+    """
+    names = list(dict.fromkeys(family.candidates(task)))
+    spec = family.lookup(names) if family.listable else None
+    if not family.installed and (spec is not None or family.owns([task])):
+        family.require()
+    return spec
+
+
+def _accepting(hint: str) -> list[Family]:
+    """Families that go by ``hint``."""
+    accepting = [f for f in families().values() if f.name == hint or hint in f.hints]
+    if not accepting:
+        names = [name for f in families().values() for name in (f.name, *f.hints)]
+        raise UnknownNameError("environment family", hint, names)
+    return accepting
+
+
+def _unknown(task: str, wanted: Iterable[Family]) -> UsageError:
+    absent = [f for f in wanted if not f.installed]
+    present = [f for f in wanted if f.installed]
+    if absent and not present:
+        absent[0].require()
+    for family in absent:
+        if task in {
+            short for name in known_names().get(family.name, ()) for short in (name, name.rpartition("/")[2])
+        }:
+            family.require()
+    known: list[str] = []
+    for family in present:
+        try:
+            known.extend(spec.id for spec in family.specs())
+        except MosaicError as error:
+            logger.warning("environments of family %r cannot be listed: %s", family.name, error)
+    tried = {name for family in present for name in family.candidates(task)} | {task}
+    newest = next((n for n in (newest_of(name, known) for name in sorted(tried)) if n), None)
+    if newest is not None:
+        return UnknownNameError("environment", task, (), hint=f"Did you mean {newest!r}?")
+    by_name = {k.rpartition("/")[2]: k for k in known}
+    hint = "mosaic envs list prints all that are installed"
+    if absent:
+        hint += f"; not installed: {', '.join(f.name for f in absent)}"
+    near = UnknownNameError("environment", task, [*known, *by_name], hint=hint)
+    return near if near.fix.startswith("Did") else UnknownNameError("environment", task, (), hint=hint)
+
+
+def make(
+    spec_or_task: EnvSpec | str,
+    *,
+    env_name: str | None = None,
+    api: str | None = None,
+    render_mode: str | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+    origin: Origin = TYPED,
+) -> Environment:
+    """Make an environment.
+
+    Args:
+        spec_or_task: From :func:`resolve`, or a name for it.
+        env_name: Family hint, with a name.
+        api: Interface, with a name.
+        render_mode: For example ``"rgb_array"``; ``None`` renders nothing.
+        env_kwargs: Keyword arguments for the environment.
+        origin: Who asks for it: what a file names has to be allowed, see :mod:`gym_gui.core.trusted.trust`.
+
+    Raises:
+        MissingDependencyError: A package it needs is not installed.
+        NotAllowedError: A file names code or paths that the person has not allowed.
+        UsageError: It could not be made, for example because of a wrong keyword.
+    """
+    spec = spec_or_task
+    if isinstance(spec, str):
+        spec = resolve(spec, env_name=env_name, api=api, origin=origin)
+    require(needs_of(spec, env_kwargs or {}), origin)
+    family = family_of(spec)
+    try:
+        env = family.build(spec, render_mode=render_mode, env_kwargs=dict(env_kwargs or {}))
+    except MosaicError:
+        raise
+    except RAISED as error:
+        missing = _missing_module(error)
+        if missing is not None:
+            raise MissingDependencyError(missing, spec.install) from error
+        raise UsageError(f"{spec.id} could not be made: {described(error)}") from error
+    adapter = family.adapter(spec, env)
+    if adapter.paradigm is not spec.paradigm:  # an own environment, seen for the first time
+        api = next(a for a in APIS if replace(spec, api=a, apis=APIS).paradigm is adapter.paradigm)
+        spec = replace(spec, api=api, apis=(api,))
+    return Environment(spec, adapter, family)
+
+
+def arguments(
+    task: str | EnvSpec, *, env_name: str | None = None, api: str | None = None, origin: Origin = TYPED
+) -> Mapping[str, Mapping[str, Any]]:
+    """What ``env_kwargs`` of an environment may say, as far as it is known: a JSON Schema to each name.
+
+    Imports nothing of it. What is not named here is handed on all the same, and the environment itself says
+    whether it takes it.
+
+    Args:
+        task: What :func:`resolve` accepts, or its answer.
+        env_name: Family hint, with a name.
+        api: Interface, with a name.
+        origin: Who names it.
+
+    Raises:
+        UsageError: There is no such environment.
+    """
+    spec = resolve(task, env_name=env_name, api=api, origin=origin) if isinstance(task, str) else task
+    return family_of(spec).arguments(spec)
+
+
+def needs_of(spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> list[Need]:
+    """What a person has to allow before a file may have this environment made.
+
+    Raises:
+        UsageError: Nobody can allow it.
+    """
+    factory: Factory | None = spec.traits.get("factory")
+    return [*(factory.needs() if factory is not None else ()), *path_needs(env_kwargs)]
+
+
+def family_of(spec: EnvSpec) -> Family:
+    """The family that knows the ways of an environment."""
+    return registered.family_of(spec.id) or families()[spec.family]
+
+
+def trouble(spec: EnvSpec) -> str:
+    """Why an environment that is listed cannot be made here, with the way out; ``""`` if it can.
+
+    Only looks whether the packages it needs are there, so it is quick and imports nothing.
+    """
+    family = family_of(spec)
+    for module in (*family.modules, *family.needs(spec)):
+        if not is_installed(module):
+            return str(MissingDependencyError(module, spec.install))
+    return ""
+
+
+def _missing_module(error: BaseException | None) -> str | None:
+    """Name of the package whose absence is behind ``error``, if that is so."""
+    while error is not None:
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            return error.name
+        if type(error).__name__ == "DependencyNotInstalled":
+            below = _missing_module(error.__cause__ or error.__context__)
+            return below or str(error).split(",")[0]
+        error = error.__cause__ or error.__context__
+    return None

@@ -1,0 +1,43 @@
+"""One agent of several as an environment of its own: where policies for a slot are trained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gym_gui.envs.families.derived import DerivedFamily
+from gym_gui.envs.spec import EnvSpec
+
+if TYPE_CHECKING:
+    from gym_gui.envs.environment import Environment
+    from gym_gui.envs.instance import Instance
+
+
+class SingleAgentFamily(DerivedFamily):
+    """``SingleAgent/<task>``: the first agent of a task; others, where there are some, do nothing."""
+
+    name: ClassVar[str] = "single_agent"
+    title: ClassVar[str] = "One agent of several"
+    prefixes: ClassVar[tuple[str, ...]] = ("SingleAgent/",)
+    behind: ClassVar[str] = "parallel"
+    hints: ClassVar[Mapping[str, str]] = {"gymnasium": "SingleAgent/", "gym": "SingleAgent/"}
+
+    def title_of(self, spec: EnvSpec) -> str:
+        return f"One agent of {super().title_of(spec)}"
+
+    def summary(self, spec: EnvSpec) -> str:
+        family, task = self._behind(spec)
+        return family.summary(task)
+
+    def shaped_rewards(self, spec: EnvSpec) -> bool:
+        family, task = self._behind(spec)
+        return family.shaped_rewards(task)
+
+    def derive(self, environment: Environment) -> Any:
+        from gym_gui.envs.families.one_of_several_env import SingleAgentEnv
+
+        return SingleAgentEnv(environment)
+
+    def success(self, environment: Instance) -> bool | None:
+        """In the word of the task."""
+        return environment.env.environment.success()

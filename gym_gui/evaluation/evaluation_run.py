@@ -1,0 +1,222 @@
+"""Plays episodes from Python and keeps them as a run folder."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import operator
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
+
+from gym_gui.analysis.words.text import failure_in_words, incomplete_in_words
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.controllers.engine.session_events import OnSessionEvent
+from gym_gui.controllers.engine.session_interface import Session, SessionSettings
+from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment
+from gym_gui.controllers.runs.script_execution import OnProgress
+from gym_gui.controllers.sessions.local_session import LocalSession
+from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig, RecordConfig
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.trusted.trust import TYPED, Origin
+from gym_gui.core.validation import ConfigError, shown
+from gym_gui.evaluation.players import Players, Policy
+from gym_gui.evaluation.results import Results
+from gym_gui.services.policies.group_operators import members_of
+from gym_gui.services.secrets import resolve_secrets
+from mosaic_worker.failures import own_part
+
+_T = TypeVar("_T")
+_P = ParamSpec("_P")
+_log = logging.getLogger(__name__)
+
+
+async def aevaluate(
+    env_id: str,
+    agents: Mapping[str, Policy] | Callable[..., Any],
+    *,
+    seeds: Iterable[int] | int = 20,
+    episodes: int | None = None,
+    name: str = "",
+    out: str | Path | None = None,
+    max_steps: int | None = None,
+    concurrency: int = 16,
+    api: str | None = None,
+    seats: str = "fixed",
+    teams: Mapping[str, Sequence[str]] | None = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+    observations: bool = False,
+    failure_score: float | None = None,
+    against: Mapping[str, Mapping[str, Policy] | Callable[..., Any]] | None = None,
+    until: str = "all",
+    batch: int | None = None,
+    on_progress: OnProgress | None = None,
+    origin: Origin = TYPED,
+) -> Results:
+    """Play episodes and keep them as a run folder.
+
+    ``evaluate`` returns when all is played. ``aevaluate`` is awaited, where an event loop runs (Jupyter, a
+    server): the loop goes on with other tasks meanwhile, and cancelling ends the workers and leaves a run
+    folder with what was finished.
+
+    Args:
+        env_id: Environment id, or ``"module:factory"``.
+        agents: Who plays each agent; a bare function plays the only agent, a joint policy all of its
+            agents. A policy object is held by one episode at a time; pass its class to have one per episode.
+            ``"<agent>/goal"`` puts a manager above an agent.
+        seeds: Seeds in order, or how many (0, 1, …, n - 1).
+        episodes: How many; one per seed by default.
+        name: What people read; by default the policies' names.
+        out: Folder for the run folder; ``MOSAIC_RUNS_DIR`` or ``runs`` by default.
+        max_steps: Environment steps after which an episode is truncated.
+        concurrency: Episodes in flight.
+        api: ``"aec"`` or ``"parallel"``, where there is a choice.
+        seats: ``"swap"`` plays every seed once per rotation of the teams.
+        teams: Agents of each team, where the environment's own teams are not meant.
+        env_kwargs: For the environment's factory.
+        observations: Record observations.
+        failure_score: Return that a failed episode counts as; left out, it counts as nothing, and a
+            comparison that may rest on its absence is not decided.
+        against: Others that play the same seeds, by name; each as ``agents``.
+        until: ``"decided"`` plays no more seeds than it takes until every comparison is decided, and
+            ``seeds`` at most (``docs/statistics.md``); ``"all"`` plays them all.
+        batch: Seeds between two looks at what is decided; a tenth of all by default.
+        on_progress: Told how far it is, a few times a second.
+        origin: The file that names the environment, where one does: what you pass yourself is
+            allowed by that, what a file names has to be (``docs/security.md``).
+
+    Returns:
+        The results; episodes that failed are in them, with their errors.
+
+    Raises:
+        UsageError: Something to fix: a name, a checkpoint, an agent without a policy.
+
+    Example:
+        >>> from gym_gui import evaluate
+        >>> results = evaluate("CartPole-v1", lambda obs: int(obs[2] > 0), seeds=range(10))
+        >>> print(results)
+    """
+    try:
+        if until == "decided" and not against:
+            raise UsageError(
+                "until='decided' needs somebody to be compared with", fix="Name others in 'against'"
+            )
+        others = against or {}
+        names = [name, *others]
+        seated = [Players.of(each) for each in (agents, *others.values())]
+        asked = [
+            OperatorConfig(
+                "evaluation" if i == 0 else f"against_{i}",
+                called or each.names,
+                "",
+                env_id,
+                each.slots,
+                max_steps=max_steps,
+                env_kwargs=env_kwargs,
+                manager=each.managers,
+                api=api,
+                seats=seats,
+                teams=teams,
+                origin=origin,
+            )
+            for i, (called, each) in enumerate(zip(names, seated, strict=True))
+        ]
+        playing = [
+            (config, each.objects)
+            for written, each in zip(asked, seated, strict=True)
+            for config in members_of(written)
+        ]
+        execution = ExecutionConfig(
+            episodes,
+            seed_list(seeds),
+            concurrency=concurrency,
+            record=RecordConfig(observations),
+            failure_score=failure_score,
+            until=until,
+            batch=batch,
+        )
+        execution.check_distinct()
+        planned = PlannedExperiment(
+            Experiment([config for config, _ in playing], execution),
+            [resolve_operator(config, objects) for config, objects in playing],
+        )
+        folder = None if out is None else Path(out)
+        result = await ExperimentRun(planned, open_here, folder, on_progress=on_progress).run()
+    except MosaicError as error:
+        raise error.with_traceback(None) from own_part(error.__cause__)
+    results = Results(result.folder, result.status)
+    if failures := results.summary.failures if result.status == "failed" else ():
+        # Printed results say it too; a script that reads numbers alone would not see it.
+        words = incomplete_in_words(results.summary)
+        _log.warning("%s, the first: %s", words, failure_in_words(failures[0]))
+    return results
+
+
+def _to_its_end(job: Callable[_P, Coroutine[Any, Any, _T]], name: str) -> Callable[_P, _T]:
+    """A coroutine function as an ordinary one, with the same parameters and documentation."""
+
+    @functools.wraps(job)
+    def played(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            return run_to_end(job(*args, **kwargs))
+        except MosaicError as error:
+            raise error.with_traceback(None) from own_part(error.__cause__)
+
+    played.__name__ = played.__qualname__ = name
+    return played
+
+
+evaluate = _to_its_end(aevaluate, "evaluate")
+
+
+def seed_list(seeds: Iterable[int] | int) -> Iterable[int]:
+    """Seeds as they are, or as many as are asked for."""
+    try:
+        wanted = operator.index(cast("int", seeds))
+    except TypeError:
+        if isinstance(seeds, Iterable):
+            return seeds if isinstance(seeds, (Sequence, range)) else list(seeds)
+        raise ConfigError(f"must be a number or a list, not {shown(seeds)}", where="seeds") from None
+    if isinstance(seeds, bool) or wanted < 1:
+        raise ConfigError(
+            f"{seeds} seeds cannot be played", where="seeds", fix="Say how many (20: 0 to 19), or list them"
+        )
+    return range(wanted)
+
+
+def open_here(resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent) -> Session:
+    """A session in this process."""
+    secrets = {agent: resolve_secrets(a) for agent, a in resolved.assignments.items()}
+    return LocalSession(resolved, settings, on_event, secrets)
+
+
+def run_to_end(job: Coroutine[Any, Any, _T]) -> _T:
+    """Run a coroutine to its end, also from inside a notebook's own event loop.
+
+    There it gets a thread with a loop of its own, which lives until the last worker is
+    gone: the kernel ends workers with the thread that started them.
+    """
+    running: asyncio.AbstractEventLoop | None = None
+    with suppress(RuntimeError):
+        running = asyncio.get_running_loop()
+    # Not within an except block: a traceback of what a policy raises would begin with this RuntimeError.
+    if running is None:
+        return asyncio.run(job)
+    outcome: list[_T] = []
+    problem: list[BaseException] = []
+
+    def body() -> None:
+        try:
+            outcome.append(asyncio.run(job))
+        except BaseException as exc:
+            problem.append(exc)
+
+    thread = threading.Thread(target=body, name="mosaic-evaluate")
+    thread.start()
+    thread.join()
+    if problem:
+        raise problem[0]
+    return outcome[0]

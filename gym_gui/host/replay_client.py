@@ -1,0 +1,123 @@
+"""The client's side of a replay: fills a reel with what a host process plays."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+
+from msgspec import structs
+
+from gym_gui.controllers.engine.resolved_operator import vouch
+from gym_gui.controllers.replays.replay_reel import Look, Reel
+from gym_gui.controllers.replays.replay_session import ReplayOrder
+from gym_gui.core.errors import MosaicError
+from gym_gui.core.types import AgentID
+from gym_gui.host.replay_messages import replay_message
+from gym_gui.host.service_names import pb
+from gym_gui.host.session_process import HostProcess
+from gym_gui.host.views import board_of, packed_of, scores_of, sight_of, text_by_name, words_by_name
+from gym_gui.processes.outcome import ChildOutcome
+from gym_gui.services.store import Store
+
+_log = logging.getLogger(__name__)
+
+_FAREWELL_S = 2.0
+"""What it is at is worth nothing to anybody any more."""
+
+
+class ReplaySession:
+    """Plays one recorded episode again in a process of its own.
+
+    Args:
+        order: The episode.
+        reel: Gets every look.
+        on_looks: Called when looks have been added.
+        store: Where the process's socket lives.
+
+    Attributes:
+        meanings: A word for each discrete action, by seat; empty until the first look.
+        seats: What seats are called in this game, where they have a name there; likewise.
+        moves: What was played so far, in the game's own notation, where it has one.
+        over: Whether all looks are there.
+        departs: With ``over``: how what was played differs from the record, or ``""``.
+    """
+
+    def __init__(
+        self, order: ReplayOrder, reel: Reel, on_looks: Callable[[], None], store: Store | None = None
+    ) -> None:
+        self.reel, self._order, self._on_looks = reel, order, on_looks
+        name = f"replay of episode {order.index}"
+        self._host = HostProcess(self, name, name, store, farewell_s=_FAREWELL_S)
+        self._name = name
+        self._played: asyncio.Future[None] | None = None
+        self.meanings: Mapping[AgentID, tuple[str, ...]] = {}
+        self.seats: Mapping[AgentID, str] = {}
+        self.moves: list[str] = []
+        self.over = False
+        self.departs = ""
+
+    @property
+    def pid(self) -> int:
+        """Its process id, 0 before it has started."""
+        return self._host.pid
+
+    async def play(self) -> None:
+        """Fill the reel to the end of the record. Cancel it to stop.
+
+        Raises:
+            UsageError: The environment is not there.
+            MosaicError: The process ended before its work was done.
+        """
+        self._played = asyncio.get_running_loop().create_future()
+        try:
+            allowed = await asyncio.to_thread(vouch, self._order.config, env_only=True)
+            await self._host.start(allowed)
+            self._host.follow("Replay", replay_message(self._order), self._take_looks)
+            await self._played
+        finally:
+            self._played = None  # it holds its exception, whose traceback holds this session
+            await self._host.close(hang_up=True)
+
+    def _fail(self, error: MosaicError) -> None:
+        if self._played is not None and not self._played.done():
+            self._played.set_exception(error)
+            self._played.exception()  # whoever waited for it may have been cancelled
+
+    def on_failed(self, error: MosaicError) -> None:
+        """It cannot be played."""
+        self._fail(error)
+
+    def _take_looks(self, news: pb.Looks) -> None:
+        if news.meanings:
+            self.meanings, self.seats = words_by_name(news.meanings), text_by_name(news.seats)
+        for look in news.looks:
+            self._add(look)
+        self.over, self.departs = news.over, news.departs
+        self._on_looks()
+        if self.over and self._played is not None and not self._played.done():
+            self._played.set_result(None)
+
+    def on_output(self, line: str) -> None:
+        """Somebody in it printed a line."""
+        _log.info("%s: %s", self._name, line)
+
+    def on_begun(self, index: int) -> None:
+        """No episode is played in earnest."""
+
+    def on_exit(self, outcome: ChildOutcome) -> None:
+        """The host has ended."""
+        self._fail(MosaicError(f"the {self._name} {outcome.words}", fix="Play it again"))
+
+    def _add(self, look: pb.Look) -> None:
+        board = board_of(look.board) if look.HasField("board") else None
+        scores = scores_of(look.scores) if look.HasField("scores") else None
+        picture = packed_of(look.picture) if look.HasField("picture") else None
+        sight = None
+        if look.HasField("sight"):
+            sight = sight_of(look.sight)
+            picture, sight = sight.picture, structs.replace(sight, picture=None)
+        self.reel.add(
+            Look(look.position, look.step, look.rows, board, look.text, scores, look.result, sight), picture
+        )
+        self.moves += look.moves

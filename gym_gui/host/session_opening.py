@@ -1,0 +1,64 @@
+"""Sessions in host processes, for whoever can do without gRPC until one is wanted."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gym_gui.core.config import OperatorConfig
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.engine.session_events import OnSessionEvent
+    from gym_gui.controllers.engine.session_interface import Session, SessionSettings
+    from gym_gui.host.program import TakeProgram
+    from gym_gui.host.remote_session import Elsewhere
+    from gym_gui.services.store import Store
+
+
+async def open_host_session(
+    config: OperatorConfig,
+    settings: SessionSettings,
+    on_event: OnSessionEvent,
+    store: Store,
+    take: TakeProgram | None = None,
+) -> Session:
+    """A session in a process of its own, for an operator that nobody has checked yet; it is not started.
+
+    The process is on the machine that the operator names.
+
+    What it needs is imported in a thread: that takes half a second.
+
+    Args:
+        config: The operator.
+        settings: How it plays.
+        on_event: Told what happens.
+        store: Where its socket lives.
+        take: Has perhaps a process on this machine that is started already.
+
+    Raises:
+        UsageError: There is no such host among the person's.
+    """
+    await asyncio.to_thread(importlib.import_module, "gym_gui.host.host_client")
+    elsewhere = await asyncio.to_thread(_elsewhere, config) if config.host else None
+    from gym_gui.controllers.engine.resolved_operator import unchecked_operator
+    from gym_gui.host.host_client import HostSession
+
+    return HostSession(
+        unchecked_operator(config),
+        settings,
+        on_event,
+        store=store,
+        take=take,
+        elsewhere=elsewhere and elsewhere(),
+    )
+
+
+def _elsewhere(config: OperatorConfig) -> Callable[[], Elsewhere]:
+    from gym_gui.host.remote_session import Elsewhere
+    from gym_gui.services.submissions.hosts import HostsFile
+
+    profile = HostsFile().load()
+    return partial(Elsewhere, profile.find(config.host), config, profile.ssh_config)

@@ -1,0 +1,321 @@
+"""A session host process and the one call that is made to it: started, listened to, ended."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import secrets as random_secrets
+import time
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import Any, Protocol
+
+from gym_gui.core.clean_up import finish_despite_cancel
+from gym_gui.core.errors import KilledWhileStartingError, MosaicError, WorkerLaunchError
+from gym_gui.core.trusted.subjects import Subject
+from gym_gui.core.trusted.trust import handed_on
+from gym_gui.host.pb.session_pb2_grpc import SessionStub
+from gym_gui.host.program import HostProgram, ProgramListener, TakeProgram
+from gym_gui.host.service_names import greeting
+from gym_gui.host.socket_folder import SocketFolder
+from gym_gui.processes.child import ManagedChild
+from gym_gui.processes.outcome import ChildOutcome, ChildStatus
+from gym_gui.processes.reaper import guard, remove_after
+from gym_gui.services.rpc.address import UnixAddress
+from gym_gui.services.rpc.calling import Connection
+from gym_gui.services.store import Store
+from gym_gui.workers.environment_variables import engine_environment
+
+_log = logging.getLogger(__name__)
+
+START_TIMEOUT_S = 60.0
+PATIENCE_S = 60.0
+"""A host that sends nothing for so long (it sends a sign of life every second) is ended."""
+FAREWELL_S = 3.0
+"""Time a host has to end when it is asked to, or its call is over."""
+_DRAIN_S = 3.0
+
+
+class HostLostError(MosaicError):
+    """A host has ended, or does not answer; the message says how, to follow its name."""
+
+
+class HostOwner(ProgramListener, Protocol):
+    """Is told what a host says; called from the event loop."""
+
+    def on_failed(self, error: MosaicError) -> None:
+        """What was followed has ended with an error."""
+        ...
+
+    def on_exit(self, outcome: ChildOutcome) -> None:
+        """It has ended, and so has all that it started."""
+        ...
+
+
+class HostProcess:
+    """A host that serves one owner, once.
+
+    Nothing of it refers to its owner any more once it is closed: whoever lets go of it frees
+    gRPC's channel at once, and with the last channel gRPC ends its thread.
+
+    Args:
+        owner: Is told what becomes of it.
+        name: What messages call it: ``"session process of blue"``.
+        operator: What ``ps`` shows.
+        store: Where its socket lives.
+        patience_s: Longest silence.
+        farewell_s: Time it has to end by itself.
+        take: Has perhaps one that is started already.
+    """
+
+    def __init__(
+        self,
+        owner: HostOwner,
+        name: str,
+        operator: str,
+        store: Store | None = None,
+        *,
+        patience_s: float = PATIENCE_S,
+        farewell_s: float = FAREWELL_S,
+        take: TakeProgram | None = None,
+    ) -> None:
+        self._owner: HostOwner | None = owner
+        self._name, self._operator, self._store = name, operator, store or Store()
+        self._patience, self._farewell_s, self._take_program = patience_s, farewell_s, take
+        self._folder: SocketFolder | None = None
+        self._program: HostProgram | None = None
+        self._child: ManagedChild | None = None
+        self._connection: Connection | None = None
+        self._hearing: asyncio.Task[None] | None = None
+        self._stub: Any = None
+        self._on_message: Callable[[Any], None] | None = None
+        self._orders: set[asyncio.Task[Any]] = set()
+        self._turn = asyncio.Lock()
+        self._watcher: asyncio.Task[None] | None = None
+        self._heard = math.inf  # signs of life are expected once it is connected
+        self._closing = False
+        self._end = ""
+
+    @property
+    def pid(self) -> int:
+        """Its process id, 0 before it has started."""
+        return self._child.pid if self._child else 0
+
+    # -- its start -------------------------------------------------------------------------
+
+    async def start(self, allowed: Sequence[Subject] = (), *, pictures: bool = False) -> int | None:
+        """Start it and connect to it; whatever comes of this, :meth:`close` it later.
+
+        Args:
+            allowed: What it may use of all that is not registered or installed.
+            pictures: Whether it is to share memory for pictures.
+
+        Returns:
+            That memory, as a file descriptor that is the caller's to close. ``None``: pictures are part of
+            its messages.
+
+        Raises:
+            WorkerLaunchError: It did not come up.
+            UsageError: It is of another version.
+        """
+        environment = handed_on(engine_environment(), allowed)
+        guard()
+        self._folder = SocketFolder(self._store.runtime_dir())
+        folder = self._folder.path
+        remove_after(folder)
+        token = random_secrets.token_urlsafe(24)
+        program = self._program = await self._start_program(environment, pictures)
+        child = self._child = program.child
+        create_task = asyncio.get_running_loop().create_task
+        self._watcher = create_task(self._watch(program, child))
+        program.hear(self._owner)
+        await program.reach(folder / "h")
+        program.tell(folder / "h", token, self._operator, environment)
+        await self._until_listening(program, child)
+        address = UnixAddress(folder / "h")
+        self._connection = Connection(address, token, self._name, HostLostError)
+        self._stub = SessionStub(self._connection.channel)
+        await self.ask("Greet", greeting(), timeout_s=START_TIMEOUT_S)
+        # The host removes its socket when it ends; a connection stays although this goes.
+        self._remove_folder()
+        return program.take_memory()
+
+    async def _start_program(self, environment: Collection[str], pictures: bool) -> HostProgram:
+        if self._take_program is not None:
+            started = await self._take_program(environment)
+            if started is not None:
+                return started
+        return await HostProgram.start(f"the {self._name}", self._operator, pictures=pictures)
+
+    async def _until_listening(self, program: HostProgram, child: ManagedChild) -> None:
+        told = asyncio.ensure_future(program.listening.wait())
+        try:
+            await asyncio.wait(
+                {told, child.exited}, timeout=START_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            told.cancel()
+        if program.listening.is_set() and not self._closing:
+            return
+        outcome = None if child.running else await child.finished()
+        if outcome is not None and outcome.status is ChildStatus.KILLED:
+            raise KilledWhileStartingError(f"the {self._name} {outcome.words}")
+        said = child.tail[-1] if child.tail else "it said nothing"
+        raise WorkerLaunchError(f"the {self._name} did not start: {said}")
+
+    def _remove_folder(self) -> None:
+        if self._folder is not None:
+            self._folder.remove()
+            self._folder = None
+
+    # -- what is said ----------------------------------------------------------------------
+
+    def follow(self, method: str, request: Any, on_message: Callable[[Any], None]) -> None:
+        """Take what a method streams, for as long as the host lives; silence is its end.
+
+        Args:
+            method: Its name.
+            request: Its message, or :class:`Requests`.
+            on_message: Is given each answer.
+        """
+        assert self._child is not None and self._connection is not None
+        self._on_message = on_message
+        self._heard = time.monotonic()
+        answers = self._connection.stream(getattr(self._stub, method), request)
+        self._hearing = asyncio.get_running_loop().create_task(self._hear(self._child, answers))
+
+    async def ask(self, method: str, request: Any, *, timeout_s: float | None = None) -> Any:
+        """Ask a question of its own, beside all orders.
+
+        Raises:
+            HostLostError: It has ended; says how.
+            MosaicError: What it says against it.
+        """
+        if self._connection is None:
+            raise HostLostError(self._end or "was closed")
+        try:
+            return await self._connection.ask(getattr(self._stub, method), request, timeout_s=timeout_s)
+        except HostLostError as exc:
+            lost = exc.message
+        # How it ended is known in a moment; one that stays although it does not answer is ended.
+        if self._watcher is not None:
+            await asyncio.wait({self._watcher}, timeout=self._farewell_s)
+        raise HostLostError(self._end or f"closed its connection ({lost})")
+
+    def order(self, method: str, request: Any) -> asyncio.Task[Any]:
+        """Ask when all that was ordered before is answered; what is said against it is in the task."""
+        task = asyncio.get_running_loop().create_task(self._in_turn(method, request))
+        self._orders.add(task)
+        task.add_done_callback(self._orders.discard)
+        return task
+
+    async def _in_turn(self, method: str, request: Any) -> Any:
+        async with self._turn:
+            return await self.ask(method, request)
+
+    def command(self, method: str, request: Any) -> None:
+        """Order what nothing can be said against."""
+        self.order(method, request).add_done_callback(partial(self._on_carried_out, method))
+
+    def _on_carried_out(self, method: str, task: asyncio.Task[Any]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, HostLostError) and self._child is not None:
+            self._child.kill(f"it could not carry out {method}: {error}")
+
+    async def _hear(self, child: ManagedChild, answers: AsyncGenerator[Any]) -> None:
+        problem = ""
+        try:
+            async with aclosing(answers):
+                async for message in answers:
+                    self._heard = time.monotonic()
+                    if not self._take(child, message):
+                        break
+        except asyncio.CancelledError:
+            if not self._closing:
+                raise
+        except HostLostError as exc:
+            problem = f"closed its connection ({exc.message})"
+        except MosaicError as exc:
+            if self._owner is not None:
+                self._owner.on_failed(exc)
+        # Its end follows; a host that stays although nobody can speak to it is ended.
+        await asyncio.wait({child.exited}, timeout=self._farewell_s)
+        child.kill(problem or "did not end when it was done")
+
+    def _take(self, child: ManagedChild, message: Any) -> bool:
+        """Pass on what it said; false where that failed: nobody would hear any more."""
+        if self._on_message is None:
+            return True
+        try:
+            self._on_message(message)
+        except Exception as exc:
+            _log.exception("what the %s said could not be taken", self._name)
+            child.kill(f"what it said could not be taken: {exc}")
+            return False
+        return True
+
+    # -- its end ---------------------------------------------------------------------------
+
+    async def _watch(self, program: HostProgram, child: ManagedChild) -> None:
+        """Notice silence, and how it ends."""
+        while child.running:
+            before = time.monotonic()
+            await asyncio.wait({child.exited}, timeout=1.0)
+            if time.monotonic() - before > 3.0:
+                self._heard = max(self._heard, time.monotonic())  # we were held up ourselves
+            silent = time.monotonic() - self._heard
+            if silent > self._patience:
+                child.kill(f"did not respond for {silent:.0f} s")
+        await self._hear_the_rest()
+        outcome = program.judge(await child.finished())
+        self._end = outcome.words
+        if self._owner is not None:
+            self._owner.on_exit(outcome)
+
+    async def _hear_the_rest(self) -> None:
+        """It has ended, and what it said last is still on its way: wait as long as more of it comes.
+
+        A loop that is busy takes it late: time is counted from message to message, not from its end on.
+        """
+        hearing, before = self._hearing, math.nan
+        while hearing is not None and not hearing.done() and before != self._heard:
+            before = self._heard
+            await asyncio.wait({hearing}, timeout=1.0)
+
+    async def close(self, *, hang_up: bool = False, within_s: float | None = None) -> None:
+        """End it, whatever it is at; nothing it started is left.
+
+        Args:
+            hang_up: Follow it no more; else it has been asked to end.
+            within_s: Time it has to end by itself; ``None``: what was agreed.
+        """
+        await finish_despite_cancel(self._close(hang_up, self._farewell_s if within_s is None else within_s))
+
+    async def _close(self, hang_up: bool, farewell_s: float) -> None:
+        self._closing = True
+        child, hearing, program = self._child, self._hearing, self._program
+        if program is not None:
+            program.listening.set()  # who waits for it looks
+        if child is not None and child.running:
+            child.asked = True
+            if hang_up and hearing is not None:
+                hearing.cancel()
+            patience = 0 if hearing is None else farewell_s
+            await asyncio.wait({child.exited}, timeout=patience)
+            child.kill("it was closed")
+        if self._watcher is not None:
+            await asyncio.wait({self._watcher})
+        if hearing is not None:
+            await asyncio.wait({hearing}, timeout=_DRAIN_S)
+            hearing.cancel()
+        self._remove_folder()
+        if self._connection is not None:
+            await self._connection.close()
+        if self._orders:
+            await asyncio.wait(self._orders)
+        if program is not None:
+            program.hear(None)
+            await program.release()
+        self._owner = self._hearing = self._connection = self._watcher = self._on_message = self._stub = None

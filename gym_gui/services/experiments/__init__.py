@@ -1,0 +1,1 @@
+"""Reads experiment files: literal data here, programs in a process of their own."""

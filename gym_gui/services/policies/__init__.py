@@ -1,0 +1,1 @@
+"""The library of trained policies: kept, described, imported, scored."""

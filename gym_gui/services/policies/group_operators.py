@@ -1,0 +1,102 @@
+"""Players that name a group of trainings, as one player for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import ExperimentError
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.experiment.pool import Player, Pool, altered, assignments_of
+from gym_gui.core.experiment.training_of import GROUP_PREFIX, TrainingOf
+
+
+def members_of(operator: OperatorConfig) -> list[OperatorConfig]:
+    """The operators that an operator of an experiment file stands for; itself, where it names no group.
+
+    Raises:
+        UnknownNameError: There is no such group.
+        UsageError: Its trainings are not of one kind, or not all of them are done.
+        ExperimentError: It names several groups.
+    """
+    players = (*operator.workers.values(), *operator.manager.values())
+    return [
+        replace(
+            operator,
+            operator_id=f"{operator.operator_id}_seed{seed}",
+            display_name=f"{operator.display_name} (seed {seed})",
+            workers={agent: _trained(player, path) for agent, player in operator.workers.items()},
+            manager={agent: _trained(player, path) for agent, player in operator.manager.items()},
+            group=TrainingOf(operator.display_name, seed),
+        )
+        for seed, path in _policies(f"operator {operator.operator_id!r}", players)
+    ] or [operator]
+
+
+def pool_of(policies: Mapping[str, Player]) -> Pool:
+    """A pool in which each training of a group is a policy of its own.
+
+    Raises:
+        UnknownNameError: There is no such group.
+        UsageError: Its trainings are not of one kind, or not all of them are done.
+        ExperimentError: One is called as another policy of the pool is.
+    """
+    found: dict[str, Player] = {}
+    trainings: dict[str, TrainingOf] = {}
+    for name, player in policies.items():
+        trained = _policies(f"policy {name!r}", list(assignments_of(player)))
+        if not trained:
+            found[name] = player
+        for seed, path in trained:
+            called = f"{name}_seed{seed}"
+            if called in policies:
+                raise ExperimentError(
+                    f"policy {called!r} is called as a training of {name!r} is", fix="Give it another name"
+                )
+            found[called] = altered(player, partial(_trained, checkpoint=path))
+            trainings[called] = TrainingOf(name, seed)
+    return Pool(found, trainings)
+
+
+def _policies(who: str, players: Sequence[WorkerAssignment]) -> list[tuple[int, str]]:
+    """Seed and folder of each training of the group that some of them name; none where none does."""
+    named = sorted({name for player in players if (name := _group_of(player))})
+    if not named:
+        return []
+    if len(named) > 1:
+        raise ExperimentError(
+            f"{who} names several groups of trainings: {', '.join(named)}",
+            fix="Name one, and single policies beside it",
+        )
+    from gym_gui.services.trainings.training_groups import TrainingGroups  # most experiments name none
+
+    group = TrainingGroups().find(named[0])
+    waiting = [str(member.seed) for member in group.members if not member.completed]
+    if waiting:
+        raise ExperimentError(
+            f"group {group.name} is not done: seed {', '.join(waiting)}",
+            fix=f"mosaic policies show {group.name} says how they stand",
+        )
+    lost = [str(member.seed) for member in group.members if not member.holds_policy]
+    if lost:
+        raise ExperimentError(
+            f"group {group.name}: seed {', '.join(lost)} has no policy any more",
+            fix="Bring its folder back, or train the group anew",
+        )
+    return [(member.seed, str(member.folder.absolute())) for member in group.members]
+
+
+def _trained(player: WorkerAssignment, checkpoint: str) -> WorkerAssignment:
+    """The player with one policy of its group."""
+    if not _group_of(player):
+        return player
+    return replace(player, settings={**player.settings, "checkpoint": checkpoint})
+
+
+def _group_of(player: WorkerAssignment) -> str:
+    written = player.settings.get("checkpoint")
+    if not isinstance(written, str) or not written.startswith(GROUP_PREFIX):
+        return ""
+    return written.removeprefix(GROUP_PREFIX)

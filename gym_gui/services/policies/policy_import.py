@@ -1,0 +1,175 @@
+"""Policies of other programs: taken over once, by the worker that will play them.
+
+The worker's ``[import]`` entry reads the file in a process of its own, in the worker's own
+interpreter, and writes a policy of MOSAIC's form, which is then held against its hash like any other.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from gym_gui.core.errors import (
+    CheckpointError,
+    MissingDependencyError,
+    MosaicError,
+    UnknownNameError,
+    UsageError,
+)
+from gym_gui.processes.outcome import ChildOutcome
+from gym_gui.processes.run_child import run_child_sync
+from gym_gui.services.policies.policy_exchange import admit, incoming, is_own_form, take_in
+from gym_gui.services.policies.policy_library import PolicyEntry, PolicyLibrary
+from gym_gui.workers.discovery import known_workers
+from gym_gui.workers.environment_variables import worker_environment
+from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
+from gym_gui.workers.status import check_installed
+
+TIMEOUT_S: Final = 300.0
+_REFUSED = 2
+
+
+class ImportFailedError(MosaicError):
+    """A worker could not take a policy over, for a reason that is not in the file."""
+
+
+@dataclass(frozen=True)
+class ImportRequest:
+    """A file to be taken over.
+
+    Attributes:
+        path: The file (or folder).
+        env_id: The environment it was trained in; not needed for a policy of MOSAIC's own form.
+        worker: Who plays it; by default the worker that reads files of this ending.
+        name: What to call it; by default as the file is called.
+        licence: Of the policy.
+        extra: More of the command line for the worker's own importer, such as ``--describe FILE``.
+    """
+
+    path: Path
+    env_id: str = ""
+    worker: str = ""
+    name: str = ""
+    licence: str = ""
+    extra: tuple[str, ...] = ()
+
+
+def add_policy(library: PolicyLibrary, request: ImportRequest, timeout_s: float = TIMEOUT_S) -> PolicyEntry:
+    """Put a policy into the library, whoever has written it.
+
+    Args:
+        library: Where to.
+        request: What.
+        timeout_s: Longest time for the worker.
+
+    Raises:
+        UsageError: There is no such file, nobody reads it, its name is taken, or the worker
+            refused it (a :class:`~gym_gui.core.errors.CheckpointError`, with its reason).
+        ImportFailedError: The worker failed.
+    """
+    path = request.path.expanduser()
+    if not path.exists():
+        raise UsageError(f"there is no {path}", fix="Name the file of a trained policy")
+    if is_own_form(path) and not request.worker:
+        if request.extra:
+            raise UsageError(f"{path} needs no {request.extra[0]}: it is a policy of MOSAIC's own form")
+        return take_in(library, path, request.name, request.licence)
+    definition = importer(path, request.worker)
+    if not request.env_id:
+        raise UsageError(
+            f"{path.name} does not say which environment it was trained in", fix="Add --env ENVIRONMENT"
+        )
+    name = request.name or path.stem
+    with incoming(library, name) as folder:
+        arguments = _arguments(path, folder, request)
+        _run(definition, arguments, timeout_s, env_id=request.env_id)
+        return admit(library, folder, name, request.licence)
+
+
+def importers() -> list[WorkerTypeDefinition]:
+    """The workers that take files over."""
+    return [worker for worker in known_workers() if worker.imports is not None]
+
+
+def importer(path: Path, worker: str = "") -> WorkerTypeDefinition:
+    """The worker that takes a file over.
+
+    Args:
+        path: The file.
+        worker: Its id, where it was named.
+
+    Raises:
+        UsageError: There is none, it takes nothing over, or it is not installed.
+    """
+    able = importers()
+    if worker:
+        definition = WorkerTypeRegistry.require(worker)
+        if definition.imports is None:
+            names = [w.type_id for w in able]
+            raise UnknownNameError("importing worker", definition.type_id, names)
+    else:
+        ending = path.suffix.lower()
+        found = [w for w in able if w.imports is not None and ending in w.imports.formats]
+        if len(found) != 1:
+            raise _undecided(path, able, found)
+        definition = found[0]
+    status = check_installed(definition)
+    if status.missing:
+        raise MissingDependencyError(
+            f"what {definition.type_id} needs ({', '.join(status.missing)})", status.install
+        )
+    return definition
+
+
+def _undecided(
+    path: Path, able: Sequence[WorkerTypeDefinition], found: Sequence[WorkerTypeDefinition]
+) -> UsageError:
+    if found:
+        names = " or ".join(w.type_id for w in found)
+        return UsageError(f"{names} could read {path.name}", fix="Say which with --worker")
+    known = "; ".join(f"{w.type_id} reads {', '.join(w.imports.formats)}" for w in able if w.imports)
+    return UsageError(
+        f"no worker reads files such as {path.name}",
+        fix=f"Name one with --worker ({known or 'none is here'})",
+    )
+
+
+def _arguments(path: Path, folder: Path, request: ImportRequest) -> list[str]:
+    licence = ["--licence", request.licence] if request.licence else []
+    return [
+        str(path.absolute()),
+        "--env-id",
+        request.env_id,
+        "--out",
+        str(folder.absolute()),
+        *licence,
+        *request.extra,
+    ]
+
+
+def _run(
+    definition: WorkerTypeDefinition, arguments: Sequence[str], timeout_s: float, *, env_id: str
+) -> None:
+    """Run the worker's importer; nothing it started is left."""
+    assert definition.imports is not None
+    done = run_child_sync(
+        str(definition.launch.python or sys.executable),
+        *("-m", definition.imports.entry, *arguments),
+        name=definition.type_id,
+        environment=worker_environment(definition, env_id=env_id),
+        within_s=timeout_s,
+    )
+    _judge(definition, done.outcome)
+
+
+def _judge(definition: WorkerTypeDefinition, outcome: ChildOutcome) -> None:
+    name, last = definition.type_id, outcome.last_line
+    if outcome.code == _REFUSED:
+        raise CheckpointError(last.partition("error: ")[2] or last or f"{name} refused it")
+    if outcome.code:
+        raise ImportFailedError(f"{name} failed to take it over: {last or f'status {outcome.code}'}")
+    if not outcome.succeeded:
+        raise ImportFailedError(f"{name} {outcome.words} while it took the policy over")

@@ -1,0 +1,299 @@
+"""The library of trained policies: everything there is to play with, under names.
+
+Policies are found where trainings leave them (run folders) and where they are put
+(``policies`` in the data folder, and folders of the user's own). Nothing is copied or loaded to
+list them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Literal, cast
+
+from gym_gui.core.errors import UnknownNameError, UsageError
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.paths import EXAMPLES
+from gym_gui.services.policies.policy_parts import parts_of
+from gym_gui.services.policies.policy_scores import PolicyScore, ScoreStore
+from gym_gui.services.policy_files import PolicyFile, find_policy_files
+from gym_gui.services.store import Store
+from gym_gui.services.trainings.training_titles import titles_in
+from mosaic_worker.plain_files import read_file, replace_file
+
+PREFIX: Final = "library:"
+"""``library:NAME`` in place of a policy's path means the policy of that name."""
+
+Place = Literal["library", "training", "runs", "folder", "bundled"]
+
+_BUNDLED = tuple(folder / "checkpoints" for folder in EXAMPLES)
+_FOLDERS = "folders.json"
+_SCORES = ".scores"
+
+
+@dataclass(frozen=True)
+class PolicyEntry:
+    """One policy of the library.
+
+    Attributes:
+        name: By which it is asked for; no two have the same.
+        file: Where it is and what its ``policy.json`` says.
+        place: What sort of folder it was found in: ``library`` (put there), ``training`` (a run
+            of the daemon), ``runs``, ``folder`` (one of the user's own), ``bundled``.
+        score: How well it plays on the standard seeds, where that was measured.
+    """
+
+    name: str
+    file: PolicyFile
+    place: Place
+    score: PolicyScore | None = None
+
+    @property
+    def fixed(self) -> str:
+        """Why it cannot be thrown away, as a sentence; empty where it can."""
+        if self.place == "bundled":
+            return "It comes with MOSAIC and stays"
+        if self.place == "training":
+            return "It belongs to a training run: remove the run under Runs on the Train page"
+        return ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything that is known of it, as plain data."""
+        about = self.file.description
+        return {
+            "name": self.name,
+            "title": self.file.title,
+            "path": str(self.file.path),
+            "place": self.place,
+            "worker": about.worker,
+            "algorithm": about.algorithm,
+            "env_id": about.env_id,
+            "agents": list(about.agents),
+            "parts": [part.to_json() for part in parts_of(about)],
+            "observation_space": about.observation_space.to_json(),
+            "preprocessing": [dict(step) for step in about.preprocessing],
+            "input_space": about.shown_space.to_json(),
+            "action_space": about.action_space.to_json(),
+            "seed": about.seed,
+            "total_steps": about.total_steps,
+            "training_return": about.mean_return,
+            "score": self.score.to_json() if self.score is not None else None,
+            "sha256": about.weights_sha256,
+            "licence": about.licence,
+            "origin": dict(about.origin),
+            "trained_at": about.trained_at,
+            "versions": dict(about.versions),
+        }
+
+
+class PolicyLibrary:
+    """Finds policies, and keeps what is put into the library.
+
+    Reading takes file accesses: call it off the GUI thread.
+
+    Args:
+        store: Where MOSAIC keeps things.
+    """
+
+    def __init__(self, store: Store | None = None) -> None:
+        self.store = store if store is not None else Store()
+        self.scores = ScoreStore(self.folder / _SCORES)
+
+    @property
+    def folder(self) -> Path:
+        """Where policies are put; made when the first is."""
+        return self.store.data / "policies"
+
+    def roots(self) -> list[tuple[Place, Path]]:
+        """Folders in which policies are looked for, the most important first."""
+        own: list[tuple[Place, Path]] = [
+            ("library", self.folder),
+            ("training", self.store.data / "training"),
+            ("runs", self.store.runs),
+        ]
+        for folder in self.folders():
+            own.append(("folder", folder))
+        for folder in _BUNDLED:
+            own.append(("bundled", folder))
+        return [(place, root.absolute()) for place, root in own if root.is_dir()]
+
+    def entries(self) -> list[PolicyEntry]:
+        """All policies, each once, named so that no two names are the same."""
+        taken: dict[str, PolicyEntry] = {}
+        seen: set[Path] = set()
+        for place, root in self.roots():
+            runs = titles_in(root) if place == "training" else {}
+            for file in find_policy_files([root]):
+                whole = file.path.resolve()
+                hidden = any(part.startswith(".") for part in file.path.relative_to(root).parts)
+                if whole in seen or hidden:
+                    continue
+                seen.add(whole)
+                name = next(name for name in _names(root, file.path) if name not in taken)
+                called = _called(file.path.relative_to(root).parts, runs)
+                found = replace(file, name=name, called=called)
+                taken[name] = PolicyEntry(name, found, place, self.scores.get(file))
+        return list(taken.values())
+
+    def files(self) -> list[PolicyFile]:
+        """All policies, as the pickers of the window offer them."""
+        return [entry.file for entry in self.entries()]
+
+    def find(self, name: str) -> PolicyEntry:
+        """The policy of that name.
+
+        Raises:
+            UnknownNameError: There is none; names the nearest.
+        """
+        entries = self.entries()
+        wanted = name.removeprefix(PREFIX)
+        found = next((entry for entry in entries if entry.name == wanted), None)
+        if found is None:
+            names = [entry.name for entry in entries]
+            raise UnknownNameError("policy", wanted, names, hint="`mosaic policies list` shows them all")
+        return found
+
+    def path_of(self, written: str) -> str:
+        """Where a policy is that may be written as ``library:NAME``; other paths stay as they are.
+
+        Raises:
+            UnknownNameError: There is none of that name.
+        """
+        return str(self.find(written).file.path) if written.startswith(PREFIX) else written
+
+    # -- the user's own folders ----------------------------------------------------------
+
+    def folders(self) -> list[Path]:
+        """Folders of the user's own in which policies are looked for."""
+        try:
+            data: Any = json.loads(read_file(self.folder / _FOLDERS, links=True))
+        except (OSError, ValueError):
+            return []
+        found = cast("list[Any]", data) if isinstance(data, list) else []
+        return [Path(each) for each in found if isinstance(each, str) and each]
+
+    def watch_folder(self, folder: Path) -> None:
+        """Look for policies in one more folder from now on.
+
+        Raises:
+            UsageError: It is no folder, or that cannot be kept.
+        """
+        whole = folder.expanduser().absolute()
+        if not whole.is_dir():
+            raise UsageError(f"there is no folder {folder}", fix="Name one that has policies in it")
+        self._keep_folders([*(f for f in self.folders() if f != whole), whole])
+
+    def forget_folder(self, folder: Path) -> None:
+        """Look for no more policies in a folder; what is in it stays.
+
+        Raises:
+            UnknownNameError: It is not among them.
+        """
+        whole = folder.expanduser().absolute()
+        if whole not in self.folders():
+            raise UnknownNameError("folder of policies", str(whole), map(str, self.folders()))
+        self._keep_folders(f for f in self.folders() if f != whole)
+
+    def _keep_folders(self, folders: Iterable[Path]) -> None:
+        path = self.store.data_dir("policies") / _FOLDERS
+        try:
+            replace_file(path, (json.dumps([str(f) for f in folders], indent=1) + "\n").encode())
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
+
+    # -- what is put into it -------------------------------------------------------------
+
+    def place_for(self, name: str) -> Path:
+        """The folder that a policy of that name would get.
+
+        Raises:
+            UsageError: No folder can be called so, or the name is taken.
+        """
+        if (
+            not name
+            or name in (".", "..")
+            or name.startswith((".", "-"))
+            or set(name) & set('/\\:*?"<>|\0\n')
+        ):
+            raise UsageError(f"a policy cannot be called {name!r}", fix="Use letters, digits, _ and -")
+        taken = next((entry for entry in self.entries() if entry.name == name), None)
+        place = self.folder / name
+        if taken is not None or place.exists():
+            where = taken.file.path if taken is not None else place
+            raise UsageError(f"there is a policy {name!r} already, in {where}", fix="Choose another --name")
+        return place
+
+    def remove(self, name: str) -> Path | None:
+        """Move a policy to the trash.
+
+        Returns:
+            Where it lies now, for :func:`gym_gui.services.trash.put_back`; ``None`` where the
+            system does not say.
+
+        Raises:
+            UsageError: There is none, it must stay, or a training is writing it.
+            TrashError: It may not be moved.
+        """
+        from gym_gui.services.trash import throw_away
+
+        entry = self.find(name)
+        if entry.fixed:
+            raise UsageError(f"{name} is not removed. {entry.fixed}")
+        if _is_written(entry.file.path):
+            raise UsageError(f"a training is writing {name}", fix="Stop it first")
+        return throw_away(entry.file.path)
+
+
+def at_path(assignment: WorkerAssignment, library: PolicyLibrary | None = None) -> WorkerAssignment:
+    """An assignment whose policy is written as a path, where it was written as ``library:NAME``.
+
+    Raises:
+        UnknownNameError: There is none of that name.
+    """
+    named = {k: v for k, v in assignment.settings.items() if isinstance(v, str) and v.startswith(PREFIX)}
+    if not named:
+        return assignment
+    shelf = library or PolicyLibrary()
+    found = {key: shelf.path_of(written) for key, written in named.items()}
+    return replace(assignment, settings={**assignment.settings, **found})
+
+
+def known_name(path: Path, library: PolicyLibrary | None = None) -> str:
+    """``library:NAME`` of the policy that a path ends like; empty where there is none."""
+    ends = {"/".join(path.parts[i:]) for i in range(len(path.parts))}
+    known = [entry.name for entry in (library or PolicyLibrary()).entries() if entry.name in ends]
+    return f"{PREFIX}{max(known, key=len)}" if known else ""
+
+
+def _called(inner: Sequence[str], runs: Mapping[str, str]) -> str:
+    """A run's own policy is called as the run is; what lies in its folder, by that folder and the run."""
+    run = runs.get(inner[0], "") if inner else ""
+    return f"{'/'.join(inner[1:])} of {run}" if run and inner[1:] else run
+
+
+def _names(root: Path, path: Path) -> Iterator[str]:
+    """Names for a policy, the shortest first; the last is its own for certain."""
+    inner = path.relative_to(root).parts
+    yield "/".join(inner) if inner else path.name
+    yield "/".join((root.name, *inner))
+    yield str(path.resolve())
+
+
+def _is_written(folder: Path) -> bool:
+    """Whether a training holds its run folder at this moment."""
+    import fcntl
+
+    try:
+        lock = os.open(folder / ".lock", os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False

@@ -1,0 +1,125 @@
+"""Rows of steps and episodes compressed and decompressed, in a run folder that the caller has locked.
+
+``steps.jsonl`` becomes ``steps.jsonl.zst``, and ``episodes.jsonl`` likewise. At every moment one of the two
+is whole, whoever is killed when: the new file takes its name when it is on the disk and has been read back,
+and only then the old one goes. Where both are there the plain one counts.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, BinaryIO, Final, cast
+
+from gym_gui.analysis.records.jsonl import packed
+from gym_gui.analysis.records.packed_rows import pack, unpacked
+from mosaic_worker.plain_files import open_file, replace_file, subfolders
+
+STEPS: Final = "steps.jsonl"
+PLAIN: Final = (STEPS, "episodes.jsonl")
+"""Files of an operator that are compressed; calls to models stay as they are."""
+PACKED: Final = tuple(packed(Path(name)).name for name in PLAIN)
+_BLOCK = 1 << 20
+
+OnRows = Callable[[int, int], None]
+"""Is told of bytes of rows, and of lines, that have been read since it was told last."""
+
+
+def row_files(run: Path, names: Sequence[str]) -> list[Path]:
+    """Files of these names, by operator, that are there and have rows.
+
+    Raises:
+        OSError: The folder cannot be read, or a link stands in it.
+    """
+    found: list[Path] = []
+    for operator in subfolders(run / "operators", inside=run):
+        for name in names:
+            path = run / "operators" / operator / name
+            with suppress(FileNotFoundError), open_file(path, inside=run) as file:
+                if os.fstat(file.fileno()).st_size:
+                    found.append(path)
+    return found
+
+
+def pack_file(run: Path, path: Path, on_rows: OnRows | None = None) -> None:
+    """Compress a file of an operator.
+
+    Raises:
+        OSError: It could not be written; nothing has changed.
+    """
+    target = packed(path)
+    _forget_halves(target)
+    with open_file(path, inside=run) as file:
+        source = _Watched(file, on_rows)
+        replace_file(target, pack(cast("BinaryIO", source)), inside=run)
+    with unpacked(open_file(target, inside=run)) as file:
+        back = _Watched(file, None)
+        while back.read(_BLOCK):
+            pass
+    if back.digest.digest() != source.digest.digest():
+        raise OSError(errno.EIO, "the disk does not give back what was written to it", str(target))
+    _remove(path)
+
+
+def unpack_file(run: Path, path: Path, on_rows: OnRows | None = None) -> None:
+    """Decompress a file of an operator; where the plain file is there too, that stays.
+
+    Raises:
+        OSError: It is damaged, or could not be written; nothing has changed.
+    """
+    target = path.with_suffix("")
+    _forget_halves(target)
+    if not os.path.lexists(target):
+        with unpacked(open_file(path, inside=run)) as file:
+            replace_file(target, _blocks(_Watched(file, on_rows)), inside=run)
+    _remove(path)
+
+
+def unpack_rows(run: Path) -> None:
+    """Decompress the rows of all operators, before they are written on.
+
+    Raises:
+        OSError: As :func:`unpack_file`.
+    """
+    for path in row_files(run, PACKED):
+        unpack_file(run, path)
+
+
+class _Watched:
+    """A file that is read from its beginning to its end: its digest, and its lines."""
+
+    def __init__(self, file: BinaryIO, on_rows: OnRows | None) -> None:
+        self._file, self._on_rows = file, on_rows
+        self.digest: Any = sha256()
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self.digest.update(data)
+        if self._on_rows is not None:
+            self._on_rows(len(data), data.count(b"\n"))
+        return data
+
+
+def _blocks(source: _Watched) -> Iterator[bytes]:
+    while data := source.read(_BLOCK):
+        yield data
+
+
+def _forget_halves(target: Path) -> None:
+    """Remove what somebody who was killed has left half written."""
+    for half in target.parent.glob(f".{target.name}.*.new"):
+        half.unlink(missing_ok=True)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file once the name of the other one is on the disk."""
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+        os.unlink(path.name, dir_fd=folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,389 @@
+"""Writes a run folder: complete lines only, readable while the run is on, resumable.
+
+One process writes a run. An episode's rows are appended in one block just before its own
+line; a write that fails is undone to the byte, so that a full disk leaves no half lines.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+from ulid import ULID
+
+from gym_gui.analysis.records.jsonl import open_rows
+from gym_gui.analysis.records.run_digest import FILES, files_digests, run_digest
+from gym_gui.core import clock
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.record_digest import KEY
+from gym_gui.core.records import RUN_FORMAT, check_run_format, is_open
+from gym_gui.services.run_lock import lock_run
+from gym_gui.services.runs.run_files import OperatorFiles
+from mosaic_worker.learning.training_files import cut_half_line
+from mosaic_worker.plain_files import lines, open_file, read_file, replace_file
+
+_log = logging.getLogger(__name__)
+
+RUNNING, COMPLETED, FAILED, STOPPED = "running", "completed", "failed", "stopped"
+"""Values of ``status`` in ``run.json``. ``running`` of a dead process means it was cut off."""
+
+REPLAY = "replay"
+"""Key of ``run.json``: the run whose recorded calls stood in for the models, where one did."""
+RERUN = "rerun"
+"""Key of ``run.json``: the run that was played again, and its ``episodes`` by operator."""
+
+_RESERVE = 1 << 16
+_NO_ROWS = "0" * 16
+"""What the digest of an episode without rows begins with."""
+_MOST_OPEN = 100
+"""Operators whose files are open at a time: a process may have some 1,000, a tournament more pairings."""
+
+
+class RecordingError(MosaicError):
+    """The run folder cannot be written any more (disk full, permission)."""
+
+
+class Recorder:
+    """The run folder of one run.
+
+    Use :meth:`create` or :meth:`reopen`. Methods must be called from one thread.
+
+    Attributes:
+        folder: The run folder.
+        header: What ``run.json`` says.
+        failed: Episodes by operator that had already failed when the run was reopened.
+    """
+
+    def __init__(self, folder: Path, header: dict[str, Any]) -> None:
+        self.folder, self.header = folder, header
+        self.failed: dict[str, int] = {}
+        self._files: dict[str, OperatorFiles] = {}
+        self._awake: dict[str, None] = {}
+        self._lock: int | None = None
+        self._reserve = folder / ".reserve"
+
+    @classmethod
+    def create(cls, out: Path, operators: list[str], header: Mapping[str, Any]) -> Recorder:
+        """Begin a run in a new folder ``<out>/<run_id>``.
+
+        Raises:
+            UsageError: ``out`` cannot be written.
+        """
+        run_id = str(ULID())
+        folder = out / run_id
+        started = clock.now().isoformat(timespec="seconds")
+        full = {"format": RUN_FORMAT, "run_id": run_id, "status": RUNNING, "started_at": started, **header}
+        recorder = cls(folder, full)
+        try:
+            folder.mkdir(parents=True)
+            recorder._lock = lock_run(folder)
+            recorder._open(operators)
+        except OSError as exc:
+            recorder.abandon()
+            raise _no_room(out, exc) from exc
+        return recorder
+
+    @classmethod
+    def reopen(cls, folder: Path) -> tuple[Recorder, dict[str, set[int]]]:
+        """Go on with a run that was cut off; rows of unfinished episodes are dropped.
+
+        Returns:
+            The recorder, and by operator the indices of episodes that are done.
+
+        Raises:
+            UsageError: ``folder`` is no run, it cannot be written, or somebody writes it now.
+        """
+        header = read_header(folder)
+        # What is written on is sealed anew when it ends.
+        open_header = {key: value for key, value in header.items() if key not in (KEY, FILES)}
+        recorder = cls(folder, {**open_header, "status": RUNNING})
+        operators = [str(o["id"]) for o in header["experiment"]["operators"]]
+        try:
+            recorder._lock = lock_run(folder)
+            _unpack(folder)
+            kept = {o: _mend(folder / "operators" / o) for o in operators}
+            recorder._open(operators)
+        except OSError as exc:
+            raise UsageError(f"the run {folder} cannot be continued: {exc.strerror}") from exc
+        recorder.failed = {o: sum(status == FAILED for status in kept[o].values()) for o in operators}
+        return recorder, {o: set(kept[o]) for o in operators}
+
+    def _open(self, operators: list[str]) -> None:
+        replace_file(self._reserve, bytes(_RESERVE))
+        self._write_header()
+        self._open_files(operators)
+
+    def _open_files(self, operators: list[str]) -> None:
+        for operator in operators:
+            self._files[operator] = OperatorFiles(self.folder, operator)
+            self._files_of(operator)
+
+    def _files_of(self, operator: str) -> OperatorFiles:
+        """An operator's files; those that have not been asked for longest are closed until they are."""
+        self._awake.pop(operator, None)
+        self._awake[operator] = None
+        if len(self._awake) > _MOST_OPEN:
+            idle = next(iter(self._awake))
+            del self._awake[idle]
+            self._files[idle].rest()
+        return self._files[operator]
+
+    def add(self, operators: list[str]) -> list[str]:
+        """Make room for operators that a run has gained since it was begun.
+
+        Returns:
+            Those that it did not have.
+
+        Raises:
+            UsageError: The folder cannot be written.
+        """
+        new = [operator for operator in operators if operator not in self._files]
+        try:
+            self._open_files(new)
+        except OSError as exc:
+            raise UsageError(f"the run {self.folder} cannot be continued: {exc.strerror}") from exc
+        return new
+
+    def _free(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def abandon(self) -> None:
+        """Remove the run: it could not be begun, or not be made whole."""
+        for files in self._files.values():
+            files.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._free()
+
+    def update(self, **fields: Any) -> None:
+        """Change fields of ``run.json``.
+
+        Raises:
+            RecordingError: It cannot be written.
+        """
+        self.header.update(fields)
+        try:
+            self._write_header()
+        except OSError as exc:
+            raise self._error(exc) from exc
+
+    def _write_header(self) -> None:
+        text = orjson.dumps(self.header, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        replace_file(self.folder / "run.json", text)
+
+    def episode(self, operator: str, steps: bytes, episode: bytes) -> None:
+        """Append a finished episode.
+
+        Raises:
+            RecordingError: It could not be written; the files are as before.
+        """
+        try:
+            files = self._files_of(operator)
+            size = files.steps.append(steps)
+            try:
+                files.episodes.append(episode)
+            except OSError:
+                files.steps.cut(size)
+                raise
+        except OSError as exc:
+            raise self._error(exc) from exc
+
+    def call(self, operator: str, line: bytes) -> None:
+        """Append a paid call, at once.
+
+        Raises:
+            RecordingError: It could not be written.
+        """
+        try:
+            self._files_of(operator).calls.append(line.rstrip(b"\n") + b"\n")
+        except OSError as exc:
+            raise self._error(exc) from exc
+
+    def check(self) -> None:
+        """Make sure that the folder is where it was; who writes to open files would not notice.
+
+        Raises:
+            RecordingError: It was deleted or moved.
+        """
+        if self._lock is None:
+            return
+        try:
+            there = os.path.samestat(os.fstat(self._lock), self.folder.stat())
+        except OSError:
+            there = False
+        if not there:
+            raise self._gone()
+
+    def _gone(self) -> RecordingError:
+        return RecordingError(
+            f"the run folder {self.folder} was deleted or moved while the run was on",
+            fix="What it held is gone with it: begin the run again, or go on with it where it is now",
+        )
+
+    def _error(self, exc: OSError) -> RecordingError:
+        if isinstance(exc, FileNotFoundError):
+            return self._gone()
+        return RecordingError(
+            f"the run folder cannot be written: {exc.strerror}",
+            fix="Free some space, then go on with `mosaic run --resume`",
+        )
+
+    def give_way(self) -> None:
+        """Free the space kept for the last words of a run on a full disk."""
+        self._reserve.unlink(missing_ok=True)
+
+    def close(self, status: str, **fields: Any) -> None:
+        """End the run: its final ``run.json``, everything on the disk."""
+        self.give_way()
+        operators = list(self._files)
+        for files in self._files.values():
+            files.close()
+        self._files.clear()
+        self._awake.clear()
+        ended = {"finished_at": clock.now().isoformat(timespec="seconds"), **fields}
+        self.header.update(ended, status=status)
+        try:
+            self._seal(operators)
+            self._write_header()
+        except OSError as exc:
+            raise self._error(exc) from exc
+        finally:
+            self._free()
+
+    def _seal(self, operators: list[str]) -> None:
+        try:
+            self.header[FILES] = files_digests(self.folder, operators)
+        except MosaicError as exc:
+            _log.warning("the run gets no digest: %s", exc)
+            return
+        self.header[KEY] = run_digest(self.header)
+
+
+def require_room(out: Path) -> None:
+    """Make sure that a run could be begun below ``out``; leaves nothing there.
+
+    Raises:
+        UsageError: It is no folder, may not be written, or the disk is full.
+    """
+    place = out
+    try:
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(bytes(_RESERVE))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as exc:
+        raise _no_room(out, exc) from exc
+
+
+def _no_room(out: Path, exc: OSError) -> UsageError:
+    return UsageError(
+        f"the run cannot be written to {out}: {exc.strerror}", fix="Choose another folder with --out"
+    )
+
+
+def read_header(folder: Path) -> dict[str, Any]:
+    """``run.json`` of a run.
+
+    Raises:
+        UsageError: There is none, or it cannot be read.
+    """
+    path = folder / "run.json"
+    try:
+        header: Any = orjson.loads(read_file(path))
+    except FileNotFoundError:
+        raise UsageError(f"{folder} is no run folder: it has no run.json") from None
+    except OSError as exc:
+        raise UsageError(f"{path} cannot be read: {exc.strerror}") from exc
+    except orjson.JSONDecodeError as exc:
+        raise UsageError(f"{path} cannot be read: {exc}") from exc
+    if not isinstance(header, dict) or "experiment" not in header:
+        raise UsageError(f"{path} is no run description")
+    content = cast("dict[str, Any]", header)
+    check_run_format(content, str(path))
+    return content
+
+
+def _lines(path: Path) -> Iterator[tuple[int, Any]]:
+    """(offset after the line, parsed line) of complete lines; a half last line is passed over.
+
+    Raises:
+        UsageError: A complete line is damaged: dropping what stands after it would lose it.
+    """
+    with suppress(FileNotFoundError), open_rows(path) as file:
+        at = 0
+        for number, line in enumerate(lines(file), 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                row = orjson.loads(line)
+            except orjson.JSONDecodeError:
+                raise UsageError(
+                    f"{path}:{number} is damaged", fix="Repair or remove that line, then try again"
+                ) from None
+            at += len(line)
+            yield at, row
+
+
+def _unpack(folder: Path) -> None:
+    """Decompress rows, which are written on."""
+    if any(folder.glob("operators/*/*.zst")):
+        from gym_gui.services.runs.packed_files import unpack_rows  # few runs are compressed
+
+        unpack_rows(folder)
+
+
+def _mend(folder: Path) -> dict[int, str]:
+    """Drop half lines, episodes to be played again, and whatever of rows and episodes lacks the other.
+
+    Returns:
+        Status by index of the episodes that are done.
+    """
+    run = folder.parents[1]
+    cut_half_line(folder / "calls.jsonl", inside=run)
+    episodes_path, steps_path = folder / "episodes.jsonl", folder / "steps.jsonl"
+    last = {row["episode_index"]: row.get("state_sha") for _, row in _lines(steps_path)}
+    kept = [row for _, row in _lines(episodes_path) if not _is_open(row) and _has_rows(row, last)]
+    done = {int(row["episode_index"]): str(row["status"]) for row in kept}
+    _rewrite(episodes_path, kept)
+    end, sound = 0, True
+    for at, row in _lines(steps_path):
+        if row["episode_index"] not in done:
+            sound = False
+        elif sound:
+            end = at
+    if not sound:
+        _rewrite(steps_path, (row for _, row in _lines(steps_path) if row["episode_index"] in done))
+    else:
+        with suppress(FileNotFoundError), open_file(steps_path, "r+b", inside=run) as file:
+            file.truncate(end)
+    return done
+
+
+def _is_open(row: Mapping[str, Any]) -> bool:
+    return is_open(row["status"], row.get("lost"), row.get("error"))
+
+
+def _has_rows(episode: Mapping[str, Any], last: Mapping[int, Any]) -> bool:
+    """Whether an episode's rows are all there: after a power cut they may not be, though its line is.
+
+    The digest of its last row begins the digest of the whole.
+    """
+    whole, index = episode.get("trajectory_sha256"), episode["episode_index"]
+    return whole is None or last.get(index, _NO_ROWS) == whole[:16]
+
+
+def _rewrite(path: Path, rows: Iterable[Any]) -> None:
+    if not path.exists():
+        return
+    written = (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+    replace_file(path, written, inside=path.parents[2])

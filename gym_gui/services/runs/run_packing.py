@@ -1,0 +1,154 @@
+"""Runs that have ended, with their rows of steps and episodes compressed: a twelfth of the room."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gym_gui.analysis.records.jsonl import open_rows, packed
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.services.run_lock import lock_run
+from gym_gui.services.runs.packed_files import PACKED, PLAIN, STEPS, OnRows, pack_file, row_files, unpack_file
+from gym_gui.services.runs.recorder import RUNNING, read_header
+
+_log = logging.getLogger(__name__)
+
+OnBytes = Callable[[int, int], None]
+"""Is told how many bytes of rows of how many have been read; may raise :class:`StopPacking`."""
+
+
+class PackingError(MosaicError):
+    """Rows could not be compressed or decompressed; they are as they were."""
+
+
+class StopPacking(Exception):
+    """Raised by who is told of bytes: no further ones are read."""
+
+
+class PackingStoppedError(MosaicError):
+    """Somebody has stopped it: the file that was being written is gone, what came before it stays.
+
+    Attributes:
+        packing: What has become of the run's rows until then.
+    """
+
+    def __init__(self, packing: Packing) -> None:
+        super().__init__("it was stopped")
+        self.packing = packing
+
+
+@dataclass(frozen=True)
+class Packing:
+    """What has become of a run's rows.
+
+    Attributes:
+        files: Files that were compressed, or decompressed.
+        rows: Steps in them.
+        before: Their bytes as they were.
+        after: Their bytes now.
+    """
+
+    files: int
+    rows: int
+    before: int
+    after: int
+
+
+def compress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
+    """Compress the rows of a run that has ended; it is read as before.
+
+    Raises:
+        UsageError: There is no run, it has not ended, or somebody writes it.
+        PackingError: The disk is full, or the folder may not be written.
+        PackingStoppedError: It was stopped.
+    """
+    header = read_header(folder)
+    with _kept(folder):
+        if header.get("status") == RUNNING:
+            raise UsageError(
+                f"the run {folder} has not ended: it was cut off",
+                fix=f"Go on with it first: mosaic run --resume {folder}",
+            )
+        return _each(folder, PLAIN, packed, pack_file, on_bytes)
+
+
+def compress_ended(folder: Path) -> None:
+    """Compress a run that has just ended, where that is possible: the run is as good without it."""
+    try:
+        compress_run(folder)
+    except MosaicError as error:
+        _log.warning("%s", error)
+
+
+def decompress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
+    """Undo :func:`compress_run`.
+
+    Raises:
+        UsageError: There is no run, or somebody writes it.
+        PackingError: The rows are damaged, the disk is full, or the folder may not be written.
+        PackingStoppedError: It was stopped.
+    """
+    read_header(folder)
+    with _kept(folder):
+        return _each(folder, PACKED, _plain, unpack_file, on_bytes)
+
+
+@contextmanager
+def _kept(folder: Path) -> Generator[None]:
+    """Nobody else writes the run meanwhile, and what fails is said in a sentence."""
+    try:
+        handle = lock_run(folder)
+        try:
+            yield
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise PackingError(
+            f"the rows of {folder} stay as they are: {error.strerror or error}",
+            fix="Free some space, or use a copy of the run (cp -r)",
+        ) from error
+
+
+def _each(
+    folder: Path,
+    names: Sequence[str],
+    wanted: Callable[[Path], Path],
+    act: Callable[[Path, Path, OnRows], None],
+    on_bytes: OnBytes | None,
+) -> Packing:
+    files = row_files(folder, names)
+    before = [path.stat().st_size for path in files]
+    total = sum(map(_rows_of, files))
+    read = rows = 0
+
+    def count(size: int, lines: int) -> None:
+        nonlocal read, rows
+        read, rows = read + size, rows + (lines if path.name.startswith(STEPS) else 0)
+        if on_bytes is not None:
+            on_bytes(read, total)
+
+    def done(number: int, rows: int) -> Packing:
+        after = sum(wanted(path).stat().st_size for path in files[:number])
+        return Packing(number, rows, sum(before[:number]), after)
+
+    for number, path in enumerate(files):
+        whole = rows
+        try:
+            act(folder, path, count)
+        except StopPacking:
+            raise PackingStoppedError(done(number, whole)) from None
+    return done(len(files), rows)
+
+
+def _plain(path: Path) -> Path:
+    return path.with_suffix("")
+
+
+def _rows_of(path: Path) -> int:
+    """Bytes of rows in a file, compressed or not."""
+    with open_rows(path if path.suffix == ".jsonl" else _plain(path)) as file:
+        return file.seek(0, os.SEEK_END)

@@ -1,0 +1,1 @@
+"""Run folders of shards: their leases, and the one run that is made of them."""

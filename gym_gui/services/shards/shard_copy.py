@@ -1,0 +1,187 @@
+"""Copies episodes, rows and calls of shards into one run folder, in the order of the episodes."""
+
+from __future__ import annotations
+
+from array import array
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Final, Self
+
+from gym_gui.analysis.records.jsonl import open_rows
+from gym_gui.core.errors import UsageError
+from gym_gui.services.runs.recorder import Recorder
+from gym_gui.services.shards.shard_parts import ShardPart, UnmergeableError
+from gym_gui.services.shards.shard_rows import CALLS, EPISODES, STEPS
+
+_BLOCK: Final = 1 << 20
+_MOST_OPEN: Final = 64
+"""Files of parts that are open at a time."""
+
+OnBytes = Callable[[int], None]
+"""Is told of bytes that have been copied since it was told last."""
+
+
+@dataclass
+class Owners:
+    """Which part each episode of an operator is taken from.
+
+    Attributes:
+        part: By episode, the place of its part among all; -1 for none.
+        at: By episode, its place in the files of that part.
+        twice: Episodes that other parts have played as well, and the same.
+    """
+
+    part: array[int]
+    at: array[int]
+    twice: int = 0
+
+
+def owners_of(parts: Sequence[ShardPart], operator: str, episodes: int) -> Owners:
+    """Choose whose copy of each episode is taken: the last part's that has finished it.
+
+    Args:
+        parts: All parts, in their order.
+        operator: Whose episodes.
+        episodes: How many there are.
+
+    Raises:
+        UnmergeableError: Two parts have played an episode otherwise.
+    """
+    found = Owners(array("q", [-1]) * episodes, array("q", [-1]) * episodes)
+    conflicts: list[str] = []
+    for place, part in enumerate(parts):
+        rows = part.rows.get(operator)
+        for at, index in enumerate(rows.indices if rows is not None else ()):
+            assert rows is not None
+            if index >= episodes:
+                raise UnmergeableError([f"{part.words} has episode {index} of {episodes}"], "Leave it out")
+            if found.part[index] >= 0:
+                before, was = parts[found.part[index]], found.at[index]
+                if rows.is_open(at):
+                    continue
+                if not before.rows[operator].is_open(was):
+                    found.twice += 1
+                    if before.rows[operator].trajectory(was) != rows.trajectory(at):
+                        conflicts.append(
+                            f"episode {index} of operator {operator!r} was played otherwise in {part.folder} "
+                            f"than in {before.folder}"
+                        )
+            found.part[index], found.at[index] = place, at
+    if conflicts:
+        raise UnmergeableError(
+            conflicts,
+            "Of two records of an episode one is wrong: see mosaic verify, and leave that shard out",
+        )
+    return found
+
+
+class ShardCopy:
+    """Copies what parts hold of one operator after the other; a context, which closes their files.
+
+    Args:
+        parts: All parts, in their order.
+        recorder: The run that they become.
+        on_bytes: Told how far it is.
+    """
+
+    def __init__(
+        self, parts: Sequence[ShardPart], recorder: Recorder, on_bytes: OnBytes | None = None
+    ) -> None:
+        self._parts, self._recorder, self._on_bytes = parts, recorder, on_bytes
+        self._files: OrderedDict[Path, BinaryIO] = OrderedDict()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for file in self._files.values():
+            file.close()
+
+    def episodes(self, operator: str, owners: Owners) -> None:
+        """Copy the rows and lines of an operator's episodes.
+
+        Raises:
+            UsageError: A part cannot be read any more.
+            RecordingError: The run cannot be written.
+        """
+        steps, lines, size = list[bytes](), list[bytes](), 0
+        for place, first, end in _stretches(owners):
+            rows = self._parts[place].rows[operator]
+            for data in self._read(rows.folder / STEPS, rows.blocks[first], rows.blocks[end]):
+                steps.append(data)
+                size += len(data)
+                if size >= _BLOCK:  # rows before the lines that they are of
+                    self._recorder.episode(operator, b"".join(steps), b"".join(lines))
+                    steps, lines, size = [], [], 0
+            lines += self._read(rows.folder / EPISODES, rows.lines[first], rows.lines[end])
+        self._recorder.episode(operator, b"".join(steps), b"".join(lines))
+
+    def calls(self, operator: str, owners: Owners) -> None:
+        """Copy an operator's calls, in the order of the episodes; those of an episode that is taken last.
+
+        Raises:
+            UsageError: A part cannot be read any more.
+            RecordingError: The run cannot be written.
+        """
+        order: list[tuple[int, bool, int, int]] = []
+        for place, part in enumerate(self._parts):
+            called = part.rows[operator].called if operator in part.rows else ()
+            for at, episode in enumerate(called):
+                taken = 0 <= episode < len(owners.part) and owners.part[episode] == place
+                order.append((episode, taken, place, at))
+        order.sort()
+        for _, _, place, at in order:
+            rows = self._parts[place].rows[operator]
+            line = b"".join(self._read(rows.folder / CALLS, rows.calls[at], rows.calls[at + 1]))
+            self._recorder.call(operator, line)
+
+    def _read(self, path: Path, start: int, end: int) -> Iterator[bytes]:
+        """Whole lines of a file, about a megabyte at a time."""
+        if start == end:
+            return
+        try:
+            file = self._opened(path)
+            file.seek(start)
+            left = end - start
+            while left > 0:
+                data = file.read(min(left, _BLOCK))
+                left -= len(data)
+                if left == 1 and not data.endswith(b"\n"):  # a last line that has no break
+                    data, left = data + b"\n", 0
+                elif not data:
+                    raise UsageError(f"{path} was cut off while it was merged", fix="Merge again")
+                if self._on_bytes is not None:
+                    self._on_bytes(len(data))
+                yield data
+        except OSError as error:
+            raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
+
+    def _opened(self, path: Path) -> BinaryIO:
+        file = self._files.get(path)
+        if file is None:
+            if len(self._files) >= _MOST_OPEN:
+                _, idle = self._files.popitem(last=False)
+                idle.close()
+            file = self._files[path] = open_rows(path)
+        self._files.move_to_end(path)
+        return file
+
+
+def _stretches(owners: Owners) -> Iterator[tuple[int, int, int]]:
+    """Episodes, in their order, that stand one after the other in a part: its place, their first and end."""
+    place, first, end = -1, 0, 0
+    for part, at in zip(owners.part, owners.at, strict=True):
+        if part < 0:
+            continue
+        if (part, at) != (place, end):
+            if place >= 0:
+                yield place, first, end
+            place, first = part, at
+        end = at + 1
+    if place >= 0:
+        yield place, first, end

@@ -1,0 +1,1 @@
+"""Shards on a cluster of Ray."""

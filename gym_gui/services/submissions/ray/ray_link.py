@@ -1,0 +1,115 @@
+"""The line to a cluster of Ray: a child process that talks to it (:mod:`.ray_driver`)."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import sys
+from asyncio.subprocess import PIPE
+from typing import Any, Final
+
+from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.core.inherited import inherited
+from gym_gui.processes.child import ChildStartError, ManagedChild, read_line
+from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
+
+_ANSWER_S: Final = 240.0
+_END_S: Final = 5.0
+
+
+def require_ray() -> None:
+    """Say what is missing where Ray is not installed; it is not loaded.
+
+    Raises:
+        MissingDependencyError: With the line that installs it.
+    """
+    if importlib.util.find_spec("ray") is None:
+        raise MissingDependencyError("Ray", "mosaic install ray")
+
+
+class RayLink:
+    """A process that is told things one after another; begun where there is none."""
+
+    def __init__(self) -> None:
+        self._child: ManagedChild | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the process is there that was told something before."""
+        return self._child is not None and self._child.running
+
+    async def open(self) -> None:
+        """Begin the process.
+
+        Raises:
+            MissingDependencyError: Ray is not installed here.
+            HostAwayError: It cannot be started.
+        """
+        require_ray()
+        await self.close()
+        # How to get into the cluster, a token too, is said to Ray by variables; it has no other keys.
+        own = {key: value for key, value in os.environ.items() if key.startswith("RAY_")}
+        quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+        try:
+            self._child = await ManagedChild.start(
+                *(sys.executable, "-P", "-m", "gym_gui.services.submissions.ray.ray_driver"),
+                name="ray",
+                environment=inherited() | quiet | own,
+                stdin=PIPE,
+                stdout=PIPE,
+            )
+        except ChildStartError as error:
+            raise HostAwayError(str(error)) from error
+
+    async def ask(self, what: str, **about: Any) -> Any:
+        """Have it do something, and return what came of it.
+
+        Args:
+            what: A method of :class:`.ray_driver.Driver`.
+            about: Its arguments.
+
+        Raises:
+            HostAwayError: The cluster does not answer.
+            HostFailedError: It answers, and could not do that.
+            HereError: There is no room here for what comes.
+            UsageError: It cannot be talked to from here.
+        """
+        child = self._child
+        if child is None or child.stdin is None:
+            raise HostAwayError("the cluster was not asked before")
+        answer = b""
+        try:
+            async with asyncio.timeout(_ANSWER_S):
+                child.stdin.write(json.dumps({"do": what, **about}).encode() + b"\n")
+                await child.stdin.drain()
+                while not answer.endswith(b"\n") and (piece := await read_line(_given(child.stdout))):
+                    answer += piece
+        except (TimeoutError, ConnectionError):
+            answer = b""
+        except asyncio.CancelledError:
+            await self.close()  # its answer would be taken for the next one's
+            raise
+        if not answer.endswith(b"\n"):
+            outcome = await child.end(reason="did not answer")
+            raise HostAwayError(f"the process that talks to Ray {outcome.words}")
+        told: dict[str, Any] = json.loads(answer)
+        if "done" in told:
+            return told["done"]
+        message = str(told.get("message")).rstrip(".")
+        kinds = {"away": HostAwayError, "failed": HostFailedError, "full": HereError}
+        raise kinds.get(str(told.get("trouble")), UsageError)(message)
+
+    async def close(self) -> None:
+        """End the process; what is being played goes on."""
+        if self._child is not None:
+            if self._child.stdin is not None:
+                self._child.stdin.close()
+            await self._child.end(_END_S)
+            self._child = None
+
+
+def _given(stream: asyncio.StreamReader | None) -> asyncio.StreamReader:
+    assert stream is not None, "it was asked for"
+    return stream

@@ -1,0 +1,1 @@
+"""Shards on hosts that are reached by ssh."""

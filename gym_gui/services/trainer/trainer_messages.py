@@ -1,0 +1,163 @@
+"""The daemon's messages as records, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from gym_gui.core.errors import UsageError
+from gym_gui.services.trainer.pb import trainer_pb2 as pb
+from gym_gui.services.trainer.training_records import Health, RunLimits, TrainingRecord
+from gym_gui.services.worker_orchestrator import UnifiedRunConfig
+
+PROTOCOL = 1
+"""Raised when an older client or daemon could not be understood any more."""
+
+_OPTIONAL = ("mean_return", "remaining_s", "started_at", "ended_at")
+_PACKED = ("settings", "folder", "limits")
+_PLAIN = tuple(
+    name for name in TrainingRecord.__dataclass_fields__ if name not in _OPTIONAL and name not in _PACKED
+)
+
+
+def record_message(record: TrainingRecord) -> pb.TrainingRunState:
+    """A record as a message."""
+    message = pb.TrainingRunState(
+        **{name: getattr(record, name) for name in _PLAIN},
+        settings=json.dumps(dict(record.settings)),
+        folder=str(record.folder),
+        limits=limits_message(record.limits),
+    )
+    for name in _OPTIONAL:
+        value = getattr(record, name)
+        if value is not None:
+            setattr(message, name, value)
+    return message
+
+
+def record_of(message: pb.TrainingRunState) -> TrainingRecord:
+    """A message as a record."""
+    optional: dict[str, Any] = {
+        name: getattr(message, name) if message.HasField(name) else None for name in _OPTIONAL
+    }
+    plain: dict[str, Any] = {name: getattr(message, name) for name in _PLAIN}
+    return TrainingRecord(
+        **plain,
+        **optional,
+        settings=json.loads(message.settings or "{}"),
+        folder=Path(message.folder),
+        limits=limits_of(message.limits),
+    )
+
+
+def limits_message(limits: RunLimits) -> pb.RunQuota:
+    """Limits as a message.
+
+    Raises:
+        UsageError: A number that no machine has.
+    """
+    try:
+        quota = pb.RunQuota(
+            cpu_cores=limits.cpu_cores, memory_mb=limits.memory_mb or 0, max_s=limits.max_s or 0.0
+        )
+        if limits.gpus is not None:
+            quota.gpus = limits.gpus
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"the limits of a run must be numbers that are not negative ({error})") from error
+    return quota
+
+
+def limits_of(quota: pb.RunQuota) -> RunLimits:
+    """A message as limits.
+
+    Raises:
+        UsageError: They make no sense.
+    """
+    gpus = quota.gpus if quota.HasField("gpus") else None
+    return RunLimits(quota.cpu_cores or 1, quota.memory_mb or None, gpus, quota.max_s or None)
+
+
+def submit_message(
+    config: UnifiedRunConfig, *, title: str, priority: int, limits: RunLimits, resume_of: str
+) -> pb.SubmitRequest:
+    """A request to train, as a message.
+
+    Raises:
+        UsageError: Settings that are no JSON, or a number that no message holds.
+    """
+    try:
+        settings = json.dumps(dict(config.settings), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the settings of a training must be plain values ({error})") from error
+    try:
+        return pb.SubmitRequest(
+            task=config.task,
+            env_name=config.env_name or "",
+            api=config.api or "",
+            worker_type=config.worker_type,
+            algorithm=config.algorithm,
+            seed=config.seed,
+            settings=settings,
+            title=title,
+            priority=priority,
+            limits=limits_message(limits),
+            resume_of=resume_of,
+            action_space=config.action_space or "",
+            observation_space=config.observation_space or "",
+            agents=config.agents or 0,
+            group=config.group,
+        )
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the training cannot be asked for like this: {error}") from error
+
+
+def config_of(request: pb.SubmitRequest) -> UnifiedRunConfig:
+    """A message as a request to train.
+
+    Raises:
+        UsageError: Settings that are no JSON object.
+    """
+    return UnifiedRunConfig(
+        task=request.task,
+        env_name=request.env_name or None,
+        api=request.api or None,
+        worker_type=request.worker_type,
+        algorithm=request.algorithm,
+        action_space=request.action_space or None,
+        observation_space=request.observation_space or None,
+        agents=request.agents or None,
+        seed=request.seed,
+        settings=_json_object(request.settings or "{}", "the settings of a training"),
+        group=request.group,
+    )
+
+
+def _json_object(text: str, what: str) -> Mapping[str, Any]:
+    """A JSON object from somebody else.
+
+    Raises:
+        UsageError: It is none; ``what`` says what it should have been.
+    """
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise UsageError(f"{what} must be a JSON object ({error})") from error
+    if not isinstance(value, dict):
+        raise UsageError(f"{what} must be a JSON object")
+    return cast("dict[str, Any]", value)
+
+
+def health_message(health: Health) -> pb.TrainerHealth:
+    """How the daemon is, as a message."""
+    values: dict[str, Any] = {**vars(health), "data_folder": str(health.data_folder), "log": str(health.log)}
+    return pb.TrainerHealth(protocol=PROTOCOL, **values)
+
+
+def health_of(message: pb.TrainerHealth) -> Health:
+    """A message as how the daemon is."""
+    values: dict[str, Any] = {name: getattr(message, name) for name in Health.__dataclass_fields__}
+    values["gpus"] = tuple(message.gpus)
+    values["data_folder"], values["log"] = Path(message.data_folder), Path(message.log)
+    return Health(**values)

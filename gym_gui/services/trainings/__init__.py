@@ -1,0 +1,1 @@
+"""What is known of trainings: names, groups, presets, curves, leagues, films."""

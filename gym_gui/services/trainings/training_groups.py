@@ -1,0 +1,263 @@
+"""Groups of trainings: one algorithm, environment and settings, trained again with one seed after another.
+
+A group is what its trainings say: each names it in its ``train.json``, wherever its folder lies, so that
+trainings of the daemon and of the foreground belong to one group. Nothing else is kept of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
+from gym_gui.core.experiment.training_of import GROUP_PREFIX, group_name
+from gym_gui.services.store import Store
+from gym_gui.services.trainer.request import KeptRequest
+from gym_gui.services.trainer.training_elsewhere import read_elsewhere
+from gym_gui.services.trainer.training_folder import QUEUE, REQUEST, RUNNER, RunFolder
+from gym_gui.services.trainer.training_outcome import read_outcome
+from gym_gui.services.trainer.training_process import TrainingProcess
+from gym_gui.services.trainer.waiting import was_cancelled
+
+DEPTHS: Final = (f"*/{REQUEST}", f"*/*/{REQUEST}")
+"""Where trainings lie below a folder in which policies are looked for."""
+
+
+@dataclass(frozen=True)
+class GroupMember:
+    """One training of a group.
+
+    Attributes:
+        folder: Its run folder.
+        request: What was asked for.
+        state: ``waiting``, ``running``, ``completed``, ``stopped``, ``failed`` or ``damaged``.
+        reason: Why, where there is something to say.
+        step: Environment steps trained; 0 where it did not get to say so.
+        score: Mean return of its evaluation, of a completed training.
+        ended_at: Unix time of its end, 0 where nobody took it down.
+    """
+
+    folder: Path
+    request: KeptRequest
+    state: str
+    reason: str = ""
+    step: int = 0
+    score: float | None = None
+    ended_at: float = 0.0
+
+    @property
+    def seed(self) -> int:
+        """The one seed of the training."""
+        return self.request.seed
+
+    @property
+    def completed(self) -> bool:
+        """It is done, and was evaluated."""
+        return self.state == "completed"
+
+    @property
+    def holds_policy(self) -> bool:
+        """There is something to play."""
+        return RunFolder(self.folder).holds_policy
+
+
+@dataclass(frozen=True)
+class TrainingGroup:
+    """Trainings that differ in their seed alone.
+
+    Attributes:
+        label: What its trainings call it, such as ``ppo``.
+        env_id: Where they train.
+        members: One for each seed, in the order of seeds.
+    """
+
+    label: str
+    env_id: str
+    members: tuple[GroupMember, ...]
+
+    @property
+    def name(self) -> str:
+        """By which it is asked for."""
+        return group_name(self.label, self.env_id)
+
+    @property
+    def about(self) -> KeptRequest:
+        """What was asked for, but for the seed."""
+        return self.members[0].request
+
+    @property
+    def completed(self) -> tuple[GroupMember, ...]:
+        """Trainings that are done."""
+        return tuple(member for member in self.members if member.completed)
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seed of each training."""
+        return tuple(member.seed for member in self.members)
+
+    @cached_property
+    def unequal(self) -> str:
+        """In what its trainings differ beside their seed, as words; empty where they do not."""
+        for member in self.members[1:]:
+            if difference := setting_difference(self.about, member.request):
+                return f"seed {member.seed}: {difference}"
+        return ""
+
+
+def setting_difference(first: KeptRequest, second: KeptRequest) -> str:
+    """In what two trainings differ beside their seed, as words; empty where they do not."""
+    for what in ("worker", "algorithm", "env_id", "arguments"):
+        one, other = getattr(first, what), getattr(second, what)
+        if one != other:
+            return f"{what} {other or 'none'} in place of {one or 'none'}"
+    for name in sorted({*first.given, *second.given}):
+        one, other = _setting(first, name), _setting(second, name)
+        if one != other:
+            return f"{name} {other} in place of {one}"
+    return ""
+
+
+def _setting(request: KeptRequest, name: str) -> Any:
+    return request.given.get(name, request.settings.get(name, "as by default"))
+
+
+class TrainingGroups:
+    """Every group there is, read anew at each call. Reading takes file accesses: call it off the GUI thread.
+
+    Args:
+        store: Where trainings lie: those of the daemon in its data folder, others in ``runs``.
+    """
+
+    def __init__(self, store: Store | None = None) -> None:
+        self._store = store or Store()
+
+    def all(self) -> list[TrainingGroup]:
+        """Every group, by name."""
+        return _grouped(_members_below((self._store.data / "training", self._store.runs)))
+
+    def find(self, written: str | Path) -> TrainingGroup:
+        """The group of a name, or of a folder.
+
+        Raises:
+            UnknownNameError: There is none; names the nearest.
+            UsageError: The folder holds trainings of several groups, or its trainings are not of one kind.
+        """
+        name = str(written).removeprefix(GROUP_PREFIX)
+        groups = self.all()
+        found = next((group for group in groups if group.name == name), None)
+        if found is None and Path(written).is_dir():
+            found = _only(group_folder(Path(written)), Path(written))
+        if found is None:
+            names = [group.name for group in groups]
+            raise UnknownNameError("group of trainings", name, names, hint="mosaic train --seeds 5 makes one")
+        if found.unequal:
+            raise UsageError(
+                f"the trainings of {found.name} are not of one kind: {found.unequal}",
+                fix="Train them anew with the same settings, or move some elsewhere",
+            )
+        return found
+
+
+def group_folder(folder: Path) -> list[TrainingGroup]:
+    """The groups whose trainings lie in a folder; one training's own folder is none."""
+    return _grouped(_members_below((folder,)))
+
+
+def is_group_folder(folder: Path) -> bool:
+    """Whether trainings of a group lie in a folder."""
+    return folder.is_dir() and any(_group_of(path) for path in folder.glob(DEPTHS[0]))
+
+
+def group_of(folder: Path) -> str:
+    """What the group of a training's run folder is called, by which it is asked for; empty for none."""
+    return _group_of(folder / REQUEST)
+
+
+def _group_of(path: Path) -> str:
+    try:
+        row = RunFolder(path.parent).read(path.name) or {}
+    except MosaicError:
+        return ""
+    label, env_id = row.get("group"), row.get("env_id")
+    return group_name(label, env_id) if label and isinstance(label, str) and isinstance(env_id, str) else ""
+
+
+def _only(groups: Sequence[TrainingGroup], folder: Path) -> TrainingGroup | None:
+    if len(groups) > 1:
+        names = ", ".join(group.name for group in groups)
+        raise UsageError(f"{folder} holds several groups of trainings: {names}", fix="Name each of them")
+    return groups[0] if groups else None
+
+
+def _members_below(roots: Iterable[Path]) -> Iterator[GroupMember]:
+    seen: set[Path] = set()
+    for root in roots:
+        for pattern in DEPTHS:
+            for path in sorted(root.glob(pattern)):
+                folder = path.parent
+                hidden = any(part.startswith(".") for part in folder.relative_to(root).parts)
+                linked = any(each.is_symlink() for each in (folder, folder.parent) if each != root)
+                if hidden or linked or folder.resolve() in seen or not _group_of(path):
+                    continue
+                seen.add(folder.resolve())
+                member = read_member(folder)
+                if member is not None:
+                    yield member
+
+
+def _grouped(members: Iterable[GroupMember]) -> list[TrainingGroup]:
+    found: dict[tuple[str, str], dict[int, GroupMember]] = defaultdict(dict)
+    for member in members:
+        of_seed = found[member.request.group, member.request.env_id]
+        before = of_seed.get(member.seed)
+        if before is None or _rank(member) > _rank(before):
+            of_seed[member.seed] = member
+    groups = [
+        TrainingGroup(label, env_id, tuple(of_seed[seed] for seed in sorted(of_seed)))
+        for (label, env_id), of_seed in found.items()
+    ]
+    return sorted(groups, key=lambda group: group.name)
+
+
+_STANDS: Mapping[str, int] = {"completed": 3, "running": 2, "waiting": 2, "stopped": 1}
+
+
+def _rank(member: GroupMember) -> tuple[int, float]:
+    """Which of two trainings with one seed counts: one that is done, then the later one."""
+    return _STANDS.get(member.state, 0), member.ended_at
+
+
+def read_member(folder: Path) -> GroupMember | None:
+    """How the training of a run folder stands; ``None`` where its request cannot be read."""
+    try:
+        request = KeptRequest.read(folder)
+    except MosaicError:
+        return None
+    try:
+        return _standing(folder, request)
+    except (MosaicError, OSError, KeyError, TypeError, ValueError) as error:
+        return GroupMember(folder, request, "damaged", str(error))
+
+
+def _standing(folder: Path, request: KeptRequest) -> GroupMember:
+    run = RunFolder(folder)
+    if (where := read_elsewhere(folder)) is not None:
+        return GroupMember(folder, request, where.state, where.reason or f"it is on {where.place}")
+    runner = run.read(RUNNER)
+    if runner is None:
+        if run.read(QUEUE) is None:
+            return GroupMember(folder, request, "failed", "it has not begun")
+        return GroupMember(folder, request, "stopped" if was_cancelled(run) else "waiting")
+    if TrainingProcess.attach(folder).alive:
+        return GroupMember(folder, request, "running")
+    outcome = read_outcome(run, runner)
+    score = outcome.mean_return if outcome.state == "completed" else None
+    if outcome.state == "completed" and score is None:
+        return GroupMember(folder, request, "stopped", "it was not evaluated", outcome.step)
+    return GroupMember(
+        folder, request, outcome.state, outcome.reason, outcome.step, score, float(outcome.ended_at or 0.0)
+    )

@@ -1,0 +1,170 @@
+"""The league of a training that plays against itself: whom the learner meets, and how strong each is.
+
+Trainings write it (``docs/self_play.md`` describes the file). Here it is data, of whatever version: what a
+file does not say is not known, and nothing of a member is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from gym_gui.core.record_fields import count, items, mapping, number, text
+from gym_gui.services.trainer.training_folder import POLICY
+from mosaic_worker.plain_files import read_file
+from mosaic_worker.training import LEAGUE
+
+PREFIX: Final = "league/"
+"""Of the metrics of a training that has a league."""
+RATING: Final = "league/rating"
+"""The learner's rating, among them."""
+_LARGEST: Final = 4 * 2**20
+_FARTHEST: Final = 1e6
+"""Points of a rating that can be meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeagueMember:
+    """Somebody whom the learner meets.
+
+    Attributes:
+        name: What it is called.
+        policy: Folder of its policy; ``None`` where it has none, or none that is here.
+        plays: What it is where it is no policy in a folder; else empty.
+        step: Of the training, at which the learner left it; ``None`` of members of the pool.
+        rating: In Elo's points; ``None`` where nobody is rated.
+        won: Games that it has won against the learner.
+        drawn: Games that nobody has won.
+        lost: Games that the learner has won.
+        games: That it has played with the learner.
+        odds: Share of the next games in which it is met, 0 to 1; ``None`` where the file does not say.
+        mean_return: Of the learner in games with it; ``None`` before the first, and where the file does not
+            say.
+    """
+
+    name: str
+    policy: Path | None = None
+    plays: str = ""
+    step: int | None = None
+    rating: float | None = None
+    won: int = 0
+    drawn: int = 0
+    lost: int = 0
+    games: int = 0
+    odds: float | None = None
+    mean_return: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingLeague:
+    """Who is in a league.
+
+    Attributes:
+        members: In the order in which they came.
+        step: Of the training, at which this was written.
+        rating: The learner's, in Elo's points; ``None`` where nobody is rated.
+        problem: Why nothing is known of it, as a sentence; empty where all is well.
+    """
+
+    members: tuple[LeagueMember, ...] = ()
+    step: int = 0
+    rating: float | None = None
+    problem: str = ""
+
+    @property
+    def rated(self) -> bool:
+        """Whether anybody has a rating: where all play together, nobody has."""
+        return self.rating is not None or any(member.rating is not None for member in self.members)
+
+
+class LeagueFile:
+    """The league of one training, read again whenever its file has changed.
+
+    Args:
+        folder: The run folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LEAGUE
+        self._seen: tuple[int, ...] | None = None
+
+    def look(self) -> TrainingLeague | None:
+        """What it says; ``None`` where it is as it was at the last look."""
+        try:
+            about = self._path.stat()
+            seen = about.st_ino, about.st_mtime_ns, about.st_size
+        except OSError:
+            seen = ()
+        if seen == self._seen:
+            return None
+        self._seen = seen
+        return read_league(self._path.parent)
+
+
+def read_league(folder: Path) -> TrainingLeague:
+    """The league of a run folder.
+
+    Args:
+        folder: The run folder.
+
+    Returns:
+        Who is in it; nobody, and the problem, where the file is missing or damaged.
+    """
+    try:
+        data: Any = json.loads(read_file(folder / LEAGUE, limit=_LARGEST))
+    except (FileNotFoundError, NotADirectoryError):
+        return TrainingLeague(
+            problem=f"Who is in the league is not known: {LEAGUE} is not in the run folder."
+        )
+    except OSError as error:
+        return TrainingLeague(problem=f"{LEAGUE} in the run folder cannot be read: {error.strerror}.")
+    except (ValueError, RecursionError):
+        data = None
+    league = mapping(data)
+    listed = items(league.get("members")) if league is not None else None
+    if league is None or listed is None:
+        return TrainingLeague(problem=f"{LEAGUE} in the run folder is damaged, or was cut off.")
+    learner = mapping(league.get("learner")) or {}
+    rated = learner.get("rating", 0.0) is not None
+    members = tuple(member for each in listed if (member := _member(folder, each, rated)) is not None)
+    return TrainingLeague(members, count(learner.get("step")) or 0, _rating(learner.get("rating")))
+
+
+def _member(folder: Path, data: object, rated: bool) -> LeagueMember | None:
+    said = mapping(data)
+    name = text(said.get("name")) if said is not None else None
+    if said is None or not name:
+        return None
+    odds = number(said.get("odds"))
+    won, drawn, lost = (count(said.get(key)) or 0 for key in ("won", "drawn", "lost"))
+    return LeagueMember(
+        name,
+        _policy(folder, text(said.get("folder"))),
+        text(said.get("plays")) or "",
+        count(said.get("step")),
+        _rating(said.get("rating")) if rated else None,
+        won,
+        drawn,
+        lost,
+        games=count(said.get("games")) or won + drawn + lost,
+        odds=odds if odds is not None and 0 <= odds <= 1 else None,
+        mean_return=number(said.get("mean_return")),
+    )
+
+
+def _rating(value: object) -> float | None:
+    rating = number(value)
+    return rating if rating is not None and abs(rating) <= _FARTHEST else None
+
+
+def _policy(folder: Path, named: str | None) -> Path | None:
+    """A member's folder, where a policy lies in it; one that is absolute stays as it is."""
+    if not named or "\0" in named:
+        return None
+    place = folder / named
+    try:
+        return place if (place / POLICY).is_file() else None
+    except OSError:
+        return None

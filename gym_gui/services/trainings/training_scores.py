@@ -1,0 +1,76 @@
+"""From groups of trainings on disk to the scores and curves that a report on algorithms is made from."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gym_gui.analysis.findings.trainings import LearningCurve, Missing, TrainedScores
+from gym_gui.services.trainer.training_folder import EPISODES, RunFolder
+from gym_gui.services.trainings.training_groups import TrainingGroup
+
+_STEPS = "total_steps"
+
+
+def scores_of(group: TrainingGroup) -> TrainedScores:
+    """The score of each training that is done, its episodes, and what the others lack.
+
+    Raises:
+        RunFormatError: The episodes of a training cannot be read.
+    """
+    done = {member.seed: member for member in group.completed}
+    about = group.about
+    settings = {name: value for name, value in about.given.items() if name != _STEPS}
+    steps = about.settings.get(_STEPS, about.given.get(_STEPS))
+    given = ", ".join(f"{name} {json.dumps(value)}" for name, value in settings.items())
+    facts = {
+        "Worker": about.worker,
+        "Algorithm": about.algorithm,
+        "Environment": group.env_id,
+        "Settings": given or "defaults",
+        "Steps": f"{steps:,}" if isinstance(steps, int) else "as its worker has it",
+        "Folders": ", ".join(dict.fromkeys(str(member.folder) for member in group.members)),
+    }
+    return TrainedScores(
+        algorithm=group.label,
+        group=group.name,
+        env_id=group.env_id,
+        scores={seed: float(m.score) for seed, m in done.items() if m.score is not None},
+        steps=steps if isinstance(steps, int) else 0,
+        missing=tuple(Missing(m.seed, m.state, m.reason) for m in group.members if not m.completed),
+        curves={seed: learning_curve(member.folder) for seed, member in done.items()},
+        about=facts,
+    )
+
+
+def learning_curve(folder: Path) -> LearningCurve:
+    """The episodes of a training in the order of their steps.
+
+    What came again after it went on from a checkpoint takes the place of what was there.
+
+    Raises:
+        RunFormatError: They cannot be read.
+    """
+    follower = RunFolder(folder).follow(EPISODES)
+    steps: list[float] = []
+    returns: list[float] = []
+    while rows := follower.read():
+        for row in rows:
+            step, value = _number(row.get("step")), _number(row.get("return"))
+            if step is None or value is None:
+                continue
+            while steps and steps[-1] > step:
+                steps.pop()
+                returns.pop()
+            steps.append(step)
+            returns.append(value)
+    return LearningCurve(np.array(steps), np.array(returns))
+
+
+def _number(value: Any) -> float | None:
+    sound = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if sound else None

@@ -1,0 +1,455 @@
+"""Controls of a language worker's settings: its server, its model, its key, its prompts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from PyQt6.QtCore import QSignalBlocker, Qt
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from gym_gui.core.errors import UsageError
+from gym_gui.services.api_keys import Provider
+from gym_gui.ui import theme
+from gym_gui.ui.agents.setting_controls import PathControl, SettingControl, TextControl
+from gym_gui.ui.editor.file_request import FileRequest
+from gym_gui.ui.language.desk import PromptsRequest, ServerLook, ServerRequest, SettingsDesk
+from gym_gui.ui.numbers import local
+from gym_gui.ui.widgets import LinkButton, QuietButton, restyle
+from gym_gui.ui.widgets.combo_box import SteadyComboBox
+from gym_gui.workers.settings.settings_schema import Setting
+
+_PLACES: Final = {
+    "keyring": "A key of {} is in the keyring",
+    "memory": "A key of {} is kept until the window closes",
+    "environment": "{variable} is set",
+}
+
+
+class FormAccess(Protocol):
+    """What a control may ask of the form it stands in."""
+
+    @property
+    def desk(self) -> SettingsDesk:
+        """The window's help."""
+        ...
+
+    def server(self, module: str) -> ServerRequest:
+        """The server that the form describes."""
+        ...
+
+    def provider(self, setting: Setting) -> Provider:
+        """Whose key a secret is."""
+        ...
+
+    def prompts(self, setting: Setting) -> PromptsRequest:
+        """The prompts that the form names."""
+        ...
+
+    def file(self, setting: Setting) -> FileRequest:
+        """The file that a setting names."""
+        ...
+
+    def heard(self, look: ServerLook) -> None:
+        """A server was tried: whoever shows its models takes note."""
+        ...
+
+
+class HelpedControl(SettingControl):
+    """A control with something to do beside its value; without a desk it is a plain field."""
+
+    access: FormAccess | None = None
+
+    def attach(self, access: FormAccess) -> None:
+        """The form lends its help."""
+        self.access = access
+
+    def on_form_changed(self, values: Mapping[str, Any]) -> None:
+        """Another setting of the form was changed."""
+
+    def on_heard(self, look: ServerLook) -> None:
+        """The form's server was tried."""
+
+
+class ServerControl(HelpedControl, TextControl):
+    """An address with a button that tries it; what came of it stands below."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent)
+        self._task: asyncio.Task[None] | None = None
+        self._test = LinkButton(
+            "Test",
+            name=f"setting_{setting.name}_test",
+            tooltip="Ask this server for its models; costs nothing",
+            on_click=self.try_it,
+        )
+        self._test.hide()
+        self._said = QLabel(self)
+        _below(self, self._said, f"setting_{setting.name}_said", under=self._test)
+        self.line.textEdited.connect(self._on_text)
+
+    def attach(self, access: FormAccess) -> None:
+        super().attach(access)
+        self._test.setVisible(bool(self.setting.module))
+
+    def try_it(self) -> None:
+        """Try the server as the form describes it now."""
+        if self.access is None or (self._task is not None and not self._task.done()):
+            return
+        self._test.setEnabled(False)
+        _show_sentence(self._said, "muted", "Asking…")
+        self._task = self.access.desk.spawn(self._try(self.access), "Testing the server")
+
+    def on_form_changed(self, values: Mapping[str, Any]) -> None:
+        self._forget()
+
+    async def _try(self, access: FormAccess) -> None:
+        request = access.server(self.setting.module)
+        look = await access.desk.look(request)
+        try:
+            self._test.setEnabled(True)
+            if access.server(self.setting.module) == request:
+                _show_sentence(
+                    self._said, "ok" if look.ok else "error", f"{_full_stop(look.sentence)} {look.at}"
+                )
+                access.heard(look)
+            else:
+                self._forget()
+        except RuntimeError:
+            return  # the form has gone meanwhile
+
+    def _on_text(self, _text: str) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        """What was said of another server is no longer said."""
+        if self._task is None or self._task.done():
+            _show_sentence(self._said, "muted", "")
+
+
+class ModelControl(HelpedControl):
+    """A model's name, to be typed or chosen from what the server has."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent)
+        self._task: asyncio.Task[None] | None = None
+        self._box = _ModelBox(self)
+        self._box.setEditable(True)
+        self._box.setInsertPolicy(SteadyComboBox.InsertPolicy.NoInsert)
+        line = self._box.lineEdit()
+        assert line is not None
+        self.line: QLineEdit = line
+        self.line.setAccessibleName(setting.label)
+        self.line.setPlaceholderText(str(setting.default or "choose or type"))
+        completer = self._box.completer()
+        if completer is not None:
+            completer.setFilterMode(Qt.MatchFlag.MatchContains)
+            completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._adopt(self._box)
+        # Below, not beside: names of models are long.
+        self._fetch_button = LinkButton(
+            "Fetch models",
+            name=f"setting_{setting.name}_fetch",
+            tooltip="Ask the server which models it has",
+            on_click=self.fetch,
+        )
+        self._fetch_button.hide()
+        self._said = QLabel(self)
+        _below(self, self._said, f"setting_{setting.name}_said", under=self._fetch_button)
+        self.line.textEdited.connect(self._on_edited)
+        self._box.activated.connect(self._on_edited)
+        self._box.opening = self._on_opening
+
+    def attach(self, access: FormAccess) -> None:
+        super().attach(access)
+        self._fetch_button.setVisible(bool(self.setting.module))
+        self._offer(access.desk.known_models(access.server(self.setting.module)))
+
+    def value(self) -> Any:
+        return self.line.text().strip() or self.setting.default
+
+    def set_value(self, value: Any) -> None:
+        text = "" if value is None else str(value)
+        if self.line.text() != text:
+            with QSignalBlocker(self._box):
+                self._box.setEditText(text)
+            self.line.setCursorPosition(0)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """What is offered."""
+        return tuple(self._box.itemText(i) for i in range(self._box.count()))
+
+    def fetch(self) -> None:
+        """Ask the server for its models."""
+        if self.access is None or (self._task is not None and not self._task.done()):
+            return
+        self._fetch_button.setEnabled(False)
+        _show_sentence(self._said, "muted", "Fetching the models…")
+        self._task = self.access.desk.spawn(self._fetch(self.access), "Fetching the models")
+
+    def on_form_changed(self, values: Mapping[str, Any]) -> None:
+        if self.access is not None:
+            self._offer(self.access.desk.known_models(self.access.server(self.setting.module)))
+            if self._task is None or self._task.done():
+                _show_sentence(self._said, "muted", "")
+
+    def on_heard(self, look: ServerLook) -> None:
+        if look.models:
+            self._offer(look.models)
+
+    async def _fetch(self, access: FormAccess) -> None:
+        look = await access.desk.look(access.server(self.setting.module))
+        try:
+            self._fetch_button.setEnabled(True)
+            if look.models:
+                self._offer(look.models)
+                _show_sentence(self._said, "muted", f"{local(len(look.models)):,} models, {look.at}")
+                if self._box.isVisible() and self._box.hasFocus():
+                    self._box.showPopup()
+            elif look.ok:
+                _show_sentence(self._said, "muted", f"The server lists no models: type the name. {look.at}")
+            else:
+                _show_sentence(self._said, "error", f"{_full_stop(look.sentence)} {look.at}")
+        except RuntimeError:
+            return  # the form has gone meanwhile
+
+    def _on_opening(self) -> None:
+        """An empty list is filled when somebody opens it."""
+        if not self._box.count() and self.access is not None and self.setting.module:
+            self.fetch()
+
+    def _offer(self, models: tuple[str, ...]) -> None:
+        if models == self.models:
+            return
+        text = self.line.text()
+        with QSignalBlocker(self._box):
+            self._box.clear()
+            self._box.addItems(list(models))
+            self._box.setCurrentIndex(self._box.findText(text))
+            self._box.setEditText(text)
+            if not self.line.hasFocus():
+                self.line.setCursorPosition(0)
+
+
+class _ModelBox(SteadyComboBox):
+    """Tells when its list is about to be shown."""
+
+    opening: Any = None
+
+    def showPopup(self) -> None:
+        if self.opening is not None:
+            self.opening()
+        if self.count():
+            super().showPopup()
+
+
+class SecretControl(HelpedControl, TextControl):
+    """Where a key is found (``keyring:openai``, ``env:NAME``), and a field that puts one there."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent)
+        self._looked: object = None
+        self.open = LinkButton(
+            "Set a key…",
+            name=f"setting_{setting.name}_key",
+            tooltip="Put a key into the system's keyring; it is never written to a file",
+            on_click=self._on_open,
+        )
+        self.open.hide()
+        self._said = QLabel(self)
+        self._use = LinkButton("Use it", name=f"setting_{setting.name}_use", on_click=self._on_use)
+        self._use.hide()
+        column = _below(self, self._said, f"setting_{setting.name}_said", under=self.open)
+        column.addWidget(self._use)
+        self._field = QLineEdit(self)
+        self._field.setObjectName(f"setting_{setting.name}_paste")
+        self._field.setEchoMode(QLineEdit.EchoMode.Password)
+        self._field.setPlaceholderText("Paste the key")
+        self._field.setAccessibleName(f"{setting.label}, to be kept in the keyring")
+        self._field.returnPressed.connect(self._on_save)
+        self.save = QuietButton("Save", name=f"setting_{setting.name}_save", on_click=self._on_save)
+        self._paste = QWidget(self)
+        row = QHBoxLayout(self._paste)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.STEP)
+        row.addWidget(self._field, 1)
+        row.addWidget(self.save)
+        self._paste.hide()
+        column.addWidget(self._paste)
+        self._offered = ""
+
+    def attach(self, access: FormAccess) -> None:
+        super().attach(access)
+        self.open.show()
+        self._look()
+
+    def on_form_changed(self, values: Mapping[str, Any]) -> None:
+        self._look()
+
+    def set_value(self, value: Any) -> None:
+        super().set_value(value)
+        self._look()
+
+    def _look(self) -> None:
+        """Find out, once for each provider, whether there is a key of it."""
+        if self.access is None:
+            return
+        provider, empty = self.access.provider(self.setting), self.value() is None
+        if (provider, empty) == self._looked:
+            return
+        self._looked = (provider, empty)
+        self._use.hide()
+        if empty:
+            self.access.desk.spawn(self._find(self.access, provider), "Looking for a key")
+        else:
+            _show_sentence(self._said, "muted", "")
+
+    async def _find(self, access: FormAccess, provider: Provider) -> None:
+        where = await asyncio.to_thread(access.desk.keys.where, provider)
+        reference = await asyncio.to_thread(access.desk.keys.reference, provider) if where else ""
+        try:
+            if self._looked == (provider, True):
+                words = _PLACES[where].format(provider.title, variable=provider.variable) if where else ""
+                _show_sentence(self._said, "muted", words)
+                self._offered = reference
+                self._use.setVisible(bool(reference))
+        except RuntimeError:
+            return  # the form has gone meanwhile
+
+    def _on_use(self) -> None:
+        if self._offered:
+            self.set_value(self._offered)
+            self.changed.emit()
+
+    def _on_open(self) -> None:
+        self._paste.setVisible(not self._paste.isVisibleTo(self))
+        if self._paste.isVisibleTo(self):
+            self._field.setFocus()
+
+    def _on_save(self) -> None:
+        key = self._field.text()
+        self._field.clear()  # it stands nowhere for longer than it must
+        if key.strip() and self.access is not None:
+            provider = self.access.provider(self.setting)
+            self.access.desk.spawn(self._save(self.access, provider, key), "Saving the key")
+
+    async def _save(self, access: FormAccess, provider: Provider, key: str) -> None:
+        keys = access.desk.keys
+        try:
+            where = await asyncio.to_thread(keys.save, provider, key)
+            trouble = await asyncio.to_thread(keys.trouble) if where == "memory" else ""
+        except UsageError as error:
+            self._tell("error", _full_stop(error.sentence))
+            return
+        reference = f"keyring:{provider.id}" if where == "keyring" else f"env:{provider.variable}"
+        try:
+            self.set_value(reference)
+            self._paste.hide()
+            self.changed.emit()
+        except RuntimeError:
+            return  # the form has gone meanwhile
+        if where == "keyring":
+            self._tell("ok", f"The key of {provider.title} is in the keyring.")
+        else:
+            self._tell(
+                "muted",
+                f"{_full_stop(trouble)} The key is kept until the window closes. To keep it longer, "
+                f"set {provider.variable} before the window is started.",
+            )
+
+    def _tell(self, role: str, sentence: str) -> None:
+        try:
+            _show_sentence(self._said, role, sentence)
+        except RuntimeError:
+            return  # the form has gone meanwhile
+
+
+class PromptsControl(HelpedControl, PathControl):
+    """The folder of a worker's prompts, and the way to edit them."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent)
+        self.line.setPlaceholderText("the worker's own")
+        self._edit = LinkButton(
+            "Edit the prompts…",
+            name=f"setting_{setting.name}_edit",
+            tooltip="Edit a copy of the prompts, with what becomes of them beside it",
+            on_click=self._on_edit,
+        )
+        self._edit.hide()
+        self._said = QLabel(self)
+        _below(self, self._said, f"setting_{setting.name}_said", under=self._edit)
+
+    def attach(self, access: FormAccess) -> None:
+        super().attach(access)
+        self._edit.setVisible(bool(self.setting.module) and access.desk.on_prompts is not None)
+
+    def _on_edit(self) -> None:
+        if self.access is not None:
+            self.access.desk.edit_prompts(self.access.prompts(self.setting))
+
+
+class FileControl(HelpedControl, PathControl):
+    """A file that the worker can check, and the way to edit it."""
+
+    def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
+        super().__init__(setting, parent)
+        self._edit = LinkButton(
+            "Edit…",
+            name=f"setting_{setting.name}_edit",
+            tooltip=f"Write {setting.label.lower()} here; mistakes are shown by line",
+            on_click=self._on_edit,
+        )
+        self._edit.hide()
+        self._said = QLabel(self)
+        _below(self, self._said, f"setting_{setting.name}_said", under=self._edit)
+
+    def attach(self, access: FormAccess) -> None:
+        super().attach(access)
+        self._edit.show()
+
+    def _on_edit(self) -> None:
+        if self.access is not None:
+            self.access.desk.edit_file(self.access.file(self.setting))
+
+
+def _below(control: Any, said: QLabel, name: str, *, under: QWidget | None = None) -> QVBoxLayout:
+    """Put a button under a control's field, and a sentence below both."""
+    row: QHBoxLayout = control._row
+    items = [item for i in range(row.count()) if (item := row.itemAt(i)) is not None]
+    widgets = [widget for item in items if (widget := item.widget()) is not None]
+    for widget in widgets:
+        row.removeWidget(widget)
+    column = QVBoxLayout()
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(theme.STEP)
+    line = QHBoxLayout()
+    line.setContentsMargins(0, 0, 0, 0)
+    line.setSpacing(theme.STEP)
+    for i, widget in enumerate(widgets):
+        line.addWidget(widget, 0 if i else 1)
+    said.setObjectName(name)
+    said.setWordWrap(True)
+    said.setTextFormat(Qt.TextFormat.PlainText)
+    said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    said.hide()
+    column.addLayout(line)
+    if under is not None:
+        column.addWidget(under)
+    column.addWidget(said)
+    row.addLayout(column, 1)
+    return column
+
+
+def _show_sentence(where: QLabel, role: str, sentence: str) -> None:
+    if where.property("role") != role:
+        where.setProperty("role", role)
+        restyle(where)
+    where.setText(sentence)
+    where.setVisible(bool(sentence))
+
+
+def _full_stop(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "!", "?")) or not sentence else f"{sentence}."

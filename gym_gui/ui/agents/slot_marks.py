@@ -1,0 +1,79 @@
+"""Colours and letters by which teams and link groups are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PyQt6.QtCore import QPointF, QRectF, QSize, Qt
+from PyQt6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PyQt6.QtWidgets import QSizePolicy, QWidget
+
+from gym_gui.controllers.setup.configuration_draft import Draft, Link
+from gym_gui.core.experiment.assignment import GROUP_COLORS, group_color
+from gym_gui.ui import theme
+from gym_gui.ui.renderers.together import letter_of
+
+_BY_NAME = {"blue": 0, "orange": 1, "green": 2, "purple": 3, "yellow": 4, "red": 5}
+
+
+def team_colour(team: str, teams: Sequence[str]) -> QColor:
+    """The colour a team is named after, else one by its place."""
+    place = _BY_NAME.get(team.casefold())
+    return QColor(GROUP_COLORS[place if place is not None else list(teams).index(team) % len(GROUP_COLORS)])
+
+
+def link_letter(draft: Draft, link: Link) -> str:
+    """``A`` for the first link, and so on."""
+    return letter_of(draft.links.index(link))
+
+
+def link_colour(link: Link) -> QColor:
+    """The colour of a link's mark."""
+    return QColor(link.color or group_color(link.primary))
+
+
+class LinkMark(QWidget):
+    """A diamond and a letter: filled for the primary agent, hollow for those that follow."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._letter, self._colour, self._filled = "", QColor(), False
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def show_link(self, draft: Draft, agent: str) -> None:
+        """Show the link of an agent, or a dash."""
+        link = draft.link_of(agent)
+        self._letter = "" if link is None else link_letter(draft, link)
+        self._colour = QColor() if link is None else link_colour(link)
+        self._filled = link is not None and link.primary == agent
+        if link is None:
+            said = f"{agent} is not linked"
+        elif self._filled:
+            said = f"Link {self._letter}: {', '.join(link.linked)} share the file of {agent}"
+        else:
+            said = f"Link {self._letter}: {agent} plays its part of the file of {link.primary}"
+        self.setToolTip(said)
+        self.setAccessibleName(said)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Room for the diamond and its letter."""
+        return QSize(44, 20)
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Draw it."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        current = theme.current()
+        middle = self.height() / 2
+        if not self._letter:
+            painter.setPen(QPen(current.colour("muted"), 1.5))
+            painter.drawLine(QPointF(4, middle), QPointF(16, middle))
+            return
+        colour = theme.text_on(current.colour("panel"), self._colour)
+        painter.setPen(QPen(colour, 1.5))
+        painter.setBrush(colour if self._filled else Qt.BrushStyle.NoBrush)
+        corners = [QPointF(10, middle - 6), QPointF(16, middle), QPointF(10, middle + 6), QPointF(4, middle)]
+        painter.drawPolygon(QPolygonF(corners))
+        painter.setFont(theme.font(weight=painter.font().Weight.DemiBold))
+        painter.drawText(QRectF(22, 0, 22, self.height()), Qt.AlignmentFlag.AlignVCenter, self._letter)

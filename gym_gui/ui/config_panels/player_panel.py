@@ -1,0 +1,169 @@
+"""One slot: who decides, with which settings, and what follows an unusable answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.validation import ConfigError
+from gym_gui.ui import theme
+from gym_gui.ui.agents.rule_box import TIP, RuleBox
+from gym_gui.ui.agents.settings_form import SettingsForm
+from gym_gui.ui.policies.policy_items import show_player
+from gym_gui.ui.widgets import FormRows, PickerButton, muted_label
+from gym_gui.ui.widgets.number_fields import NumberField
+from gym_gui.workers.settings.settings_schema import chosen_policy
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.ui.language.desk import SettingsDesk
+
+_ELSEWHERE = ("script", "script_end")
+"""What a person in front of the window has no use for; the Agents page shows it."""
+
+
+class PlayerPicker(PickerButton):
+    """Chooses who plays one slot; emits ``chosen`` with the policy's id."""
+
+    opening = pyqtSignal()
+    """The list is about to be shown: what has come since may be added."""
+
+    def __init__(self, agent: str, parent: QWidget | None = None) -> None:
+        super().__init__(
+            placeholder="Choose who decides…",
+            search_hint="Search policies",
+            name=f"player-{agent}",
+            parent=parent,
+        )
+        self.setProperty("fixed-tip", True)
+        self._agent = agent
+        self.set_seat(agent)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def set_seat(self, seat: str) -> None:
+        """Say whom it is about, as the game calls the slot."""
+        self._seat = seat if seat == self._agent else f"{seat} ({self._agent})"
+        self.setAccessibleName(f"{seat} is played by")
+        self.setToolTip(f"Who decides for {self._seat}")
+
+    def open(self) -> None:
+        """Show the list."""
+        self.opening.emit()
+        super().open()
+
+    def show_player(
+        self, player: WorkerAssignment | None, offers: Sequence[Offer], checks: ConfigurationChecks
+    ) -> None:
+        """Offer what fits, and show who it is now."""
+        show_player(self, player, offers, checks)
+        detail = next((item.detail for item in self.items if item.value == self.value), "")
+        about = ", ".join(filter(None, [self.text(), detail]))
+        self.setToolTip(f"{about}\nDecides for {self._seat}")
+
+
+class PlayerForm(QWidget):
+    """Settings of whoever plays a slot.
+
+    Args:
+        agent: The slot.
+        player: Who plays it.
+        checks: The workers there are.
+        env_id: The slot's environment.
+        parent: Qt owner.
+        desk: Asks servers and keeps keys for the form.
+    """
+
+    changed = pyqtSignal(str, object)
+    """The slot, and its new :class:`WorkerAssignment`."""
+
+    def __init__(
+        self,
+        agent: str,
+        player: WorkerAssignment,
+        checks: ConfigurationChecks,
+        env_id: str,
+        parent: QWidget | None = None,
+        desk: SettingsDesk | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(f"player-form-{agent}")
+        self._agent, self._player = agent, player
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.ROW)
+        worker = checks.worker(player)
+        schema = worker.settings_schema if worker is not None else ()
+        # The choice that makes the policy is the picker's; it is not asked for twice.
+        without = [setting.name for setting in schema if setting.policies]
+        without += [
+            name for name in _ELSEWHERE if player.worker_type == "human" and name not in player.settings
+        ]
+        self.form = SettingsForm(
+            schema,
+            player.settings,
+            env_id=env_id,
+            policy=chosen_policy(schema, player.settings),
+            agent=agent,
+            without=without,
+            worker=worker,
+            desk=desk,
+            parent=self,
+        )
+        self.form.values_changed.connect(self._on_values_changed)
+        self.form.setVisible(not self.form.empty)
+        column.addWidget(self.form)
+        self._rows = FormRows(parent=self)
+        column.addWidget(self._rows)
+        self._rule = RuleBox(f"on-invalid-{self._agent}", self)
+        self._rule.show_rule(player.on_invalid)
+        self._rule.activated.connect(self._on_rule)
+        self._rows.add_row("If unusable", self._rule, tooltip=TIP)
+        self._limit = self._limit_box(person=player.worker_type == "human")
+        self._rows.add_row("Time limit", self._limit, tooltip="Seconds for one decision")
+        if player.worker_type == "human":
+            column.addWidget(
+                muted_label(
+                    "Keys count while the card has the keyboard: click it first. "
+                    "Without a time limit you are waited for.",
+                    wrap=True,
+                )
+            )
+
+    def _limit_box(self, *, person: bool) -> NumberField:
+        box = NumberField(self)
+        box.setObjectName(f"deadline-{self._agent}")
+        box.setRange(0.0, 3600.0)
+        box.setDecimals(6)
+        box.setSuffix(" s")
+        box.setSpecialValueText("none" if person else "usual (300 s)")
+        box.setValue(self._player.deadline_s or 0.0)
+        box.setKeyboardTracking(False)
+        box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        box.valueChanged.connect(self._on_limit)
+        return box
+
+    def _on_values_changed(self, values: dict[str, object]) -> None:
+        try:
+            changed = replace(self._player, settings=values)
+        except ConfigError as error:
+            # A key that is written out goes nowhere; what to do instead is said beside it.
+            name = error.where.removeprefix("settings.").split(".")[0]
+            self.form.show_problems({name: f"{error.problem}. {error.fix}"})
+            return
+        self._change(changed)
+
+    def _on_rule(self, _index: int) -> None:
+        self._change(replace(self._player, on_invalid=self._rule.rule))
+
+    def _on_limit(self, seconds: float) -> None:
+        self._change(replace(self._player, deadline_s=seconds or None))
+
+    def _change(self, player: WorkerAssignment) -> None:
+        if player != self._player:
+            self._player = player
+            self.changed.emit(self._agent, player)

@@ -1,0 +1,70 @@
+"""The panel of an environment with one agent: who decides, and how."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.config_panels.player_panel import PlayerForm, PlayerPicker
+from gym_gui.ui.widgets import FormRows
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
+    from gym_gui.controllers.setup.configuration_draft import Draft
+    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.ui.language.desk import SettingsDesk
+
+
+class SingleAgentPanel(QWidget):
+    """Two parts: the choice of who decides, and the settings of that choice."""
+
+    player_changed = pyqtSignal(str, object)
+    policy_chosen = pyqtSignal(str, str)
+    list_opening = pyqtSignal()
+
+    def __init__(self, agent: str, parent: QWidget | None = None, desk: SettingsDesk | None = None) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self.setObjectName("single-agent-panel")
+        self.agent = agent
+        self._form: PlayerForm | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.ROW)
+        rows = FormRows(parent=self)
+        self.picker = rows.add_row("Decided by", PlayerPicker(agent, self))
+        self._column.addWidget(rows)
+        self.picker.chosen.connect(self._on_chosen)
+        self.picker.opening.connect(self.list_opening)
+
+    def show_draft(
+        self, draft: Draft, report: Report, sheet: EnvironmentSheet, checks: ConfigurationChecks
+    ) -> None:
+        """Show who decides now, and what else could."""
+        self.show_offers(draft, report, checks)
+        player = draft.rows.get(self.agent)
+        if self._form is not None:
+            self._form.hide()
+            self._form.deleteLater()
+            self._form = None
+        if player is not None:
+            self._form = PlayerForm(self.agent, player, checks, sheet.env_id, self, self._desk)
+            self._form.form.action_words = sheet.words_of(self.agent)
+            self._form.changed.connect(self.player_changed)
+            self._column.addWidget(self._form)
+
+    def show_offers(self, draft: Draft, report: Report, checks: ConfigurationChecks) -> None:
+        """Offer what could decide, and leave the settings as they are."""
+        player = draft.rows.get(self.agent)
+        self.picker.show_player(player, report.policies.get(self.agent, ()), checks)
+
+    @property
+    def form(self) -> PlayerForm | None:
+        """The settings of who decides."""
+        return self._form
+
+    def _on_chosen(self, policy_id: object) -> None:
+        self.policy_chosen.emit(self.agent, str(policy_id))

@@ -1,0 +1,100 @@
+"""Leads from a message to the line that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from gym_gui.services.source_places import folders_of, place_in
+from gym_gui.ui.widgets.message_panels import Action
+
+if TYPE_CHECKING:
+    from gym_gui.core.config import OperatorConfig
+    from gym_gui.core.errors import Place
+    from gym_gui.ui.editor.file_request import FileRequest
+    from gym_gui.workers.definition import WorkerTypeDefinition
+    from gym_gui.workers.settings.settings_schema import Setting
+
+
+class Opens(Protocol):
+    """Opens files: the window's services."""
+
+    def edit(self, request: FileRequest) -> None:
+        """Open a file in the editor."""
+        ...
+
+
+def link_of(
+    context: Opens,
+    sentence: str,
+    operator: OperatorConfig | None = None,
+    *,
+    folders: Sequence[Path] = (),
+    place: Place | None = None,
+    experiment: bool = False,
+    again: Action | None = None,
+) -> Action | None:
+    """What a button beside a message says and does; ``None`` where it is about no file that is there.
+
+    Args:
+        context: The window's services.
+        sentence: The message.
+        operator: Whom it is about: with what it plays with files may lie that are named without a folder, and
+            who reads a program checks it in the editor, too.
+        folders: Where else files may lie.
+        place: Where it is, where that is known; else it is looked for in the message.
+        experiment: Whether that is an experiment file.
+        again: What is done once it is mended.
+    """
+    beside = folders_of(operator) if operator is not None else []
+    found = place or place_in(sentence, [*folders, *beside])
+    if found is None:
+        return None
+    act = partial(_open, context, found, sentence, operator, experiment=experiment, again=again)
+    return words_for(found), act
+
+
+def _open(
+    context: Opens,
+    place: Place,
+    sentence: str,
+    operator: OperatorConfig | None,
+    *,
+    experiment: bool,
+    again: Action | None,
+) -> None:
+    from gym_gui.ui.editor.checks import at_place, for_setting
+    from gym_gui.ui.editor.file_request import Problem
+
+    reader = _reader_of(place, operator)
+    if reader is None:
+        context.edit(at_place(place, sentence, experiment=experiment, again=again))
+    else:
+        problems = (Problem(place.line, sentence, column=place.column),)
+        request = for_setting(*reader, place.file, (), None)
+        context.edit(replace(request, problems=problems, again=again))
+
+
+def _reader_of(place: Place, operator: OperatorConfig | None) -> tuple[WorkerTypeDefinition, Setting] | None:
+    """Which worker reads a file, as which of its settings, where it can check it, too."""
+    from gym_gui.workers.registry import WorkerTypeRegistry
+
+    for player in operator.resolved_slots().values() if operator is not None else ():
+        worker = WorkerTypeRegistry.get(player.worker_id)
+        for setting in worker.settings_schema if worker is not None else ():
+            value = player.settings.get(setting.name)
+            if setting.checked and isinstance(value, str) and value:
+                path = Path(value).expanduser()
+                if path.exists() and path.samefile(place.file):
+                    assert worker is not None
+                    return worker, setting
+    return None
+
+
+def words_for(place: Place) -> str:
+    """What a link to a place says."""
+    name = Path(place.file).name
+    return f"Open {name}, line {place.line}" if place.line else f"Open {name}"

@@ -1,0 +1,1 @@
+"""Environments in the window: chosen from a list, looked at, explained, installed."""

@@ -1,0 +1,226 @@
+"""Every environment there is, grouped by family, in one searchable button."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QWidget
+
+from gym_gui.controllers.setup.installing import Missing, forget_lookups
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.environments.environment_looks import EnvironmentLooks
+from gym_gui.ui.environments.install_dialog import open_install_dialog
+from gym_gui.ui.widgets import PickerButton, PickerItem
+
+if TYPE_CHECKING:
+    from gym_gui.envs import EnvSpec, Family
+
+_NOT_INSTALLED: Final = "Not installed"
+_ABSENT: Final = "family:"
+"""Begins the value of a family that is not installed, or of one of its environments (``family:box2d/ID``)."""
+
+
+class EnvironmentPicker(PickerButton):
+    """``⌕ CartPole-v1 ▾``: filled by :meth:`load`; emits ``chosen`` with the environment's id.
+
+    A family that is not installed is in the list too; choosing it offers to install it.
+
+    Args:
+        context: Whose event loop installs; without one, nothing is offered to be installed.
+        name: ``objectName``.
+        pictures: Whether each has a small picture; whoever made the picker ends with :meth:`closed` what
+            draws them.
+        parent: Qt parent.
+    """
+
+    installed = pyqtSignal()
+    """Environments were installed from it."""
+
+    def __init__(
+        self,
+        context: AppContext | None = None,
+        *,
+        name: str = "environment-picker",
+        pictures: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        self._context = context
+        self._looks = EnvironmentLooks(context) if pictures and context is not None else None
+        super().__init__(
+            placeholder="Choose an environment…",
+            search_hint="Search environments",
+            name=name,
+            searchable=True,
+            elide=Qt.TextElideMode.ElideMiddle,  # those of one title are told apart by the ends of their ids
+            pictures=self._looks.look if self._looks is not None else None,
+            parent=parent,
+        )
+        if self._looks is not None:
+            self._looks.setParent(self)
+            self._looks.came.connect(self._on_look)
+        self.setAccessibleName("Environment")
+        self._loaded = False
+        self._wanted = ""
+        if context is not None:
+            context.installed.connect(self._fill_anew)
+
+    async def closed(self) -> None:
+        """End what draws the pictures."""
+        if self._looks is not None:
+            await self._looks.close()
+
+    def _on_look(self) -> None:
+        if self.popup is not None:
+            self.popup.pictures_changed()
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the list is there."""
+        return self._loaded
+
+    def set_items(self, items: Sequence[PickerItem]) -> None:
+        """Offer these; what is not installed can be chosen, to be installed."""
+        offered = [
+            replace(item, reason="", detail=f"{item.detail} · Install…".removeprefix(" · "))
+            if self._context and _is_absent(item.value)
+            else item
+            for item in items
+        ]
+        super().set_items(offered)
+
+    def _on_picked(self, value: object) -> None:
+        if self._context is None or not _is_absent(value):
+            super()._on_picked(value)
+            return
+        title = next(item.label for item in self.items if item.value == value)
+        family, _, env_id = str(value).removeprefix(_ABSENT).partition("/")
+        title = self._family_title(family) if env_id else title
+        on_installed = partial(self._on_installed, env_id)
+        open_install_dialog(self._context, Missing("envs", family), self, on_installed, title=title)
+
+    def _family_title(self, family: str) -> str:
+        lines = (item.label for item in self.items if item.value == f"{_ABSENT}{family}")
+        return next(lines, family)
+
+    def _on_installed(self, env_id: str) -> None:
+        self._wanted = env_id
+        self.renew()
+
+    def renew(self) -> None:
+        """Environments were installed: fill the list anew, or let whoever fills it do so."""
+        self._fill_anew()
+        self.installed.emit()
+
+    def _fill_anew(self) -> None:
+        forget_lookups()
+        _listed.cache_clear()
+        if self._loaded and self._context is not None:
+            self._loaded = False
+            self._context.spawn(self.load(), "Listing the environments")
+
+    async def load(self) -> None:
+        """Fill the list, off the GUI thread: reading registries takes a second when cold."""
+        if not self._loaded:
+            self.set_items(await asyncio.to_thread(catalogue))
+            self._loaded = True
+            wanted, self._wanted = self._wanted, ""
+            if any(item.value == wanted for item in self.items):  # for whose sake its family was installed
+                super()._on_picked(wanted)
+
+
+def _is_absent(value: object) -> bool:
+    return str(value).startswith(_ABSENT)
+
+
+def catalogue() -> Sequence[PickerItem]:
+    """All environments by family; of a family that is not installed, the line that installs it.
+
+    A game that several families have is found once, and says which others have it. All lists share one, until
+    something is installed.
+    """
+    from gym_gui import envs
+
+    return _listed(frozenset(name for name, family in envs.families().items() if family.installed))
+
+
+@lru_cache(maxsize=1)
+def _listed(installed: frozenset[str]) -> Sequence[PickerItem]:
+    from gym_gui import envs
+
+    items: list[PickerItem] = []
+    absent: list[PickerItem] = []
+    by_family: dict[str, list[envs.EnvSpec]] = {}
+    for spec in envs.list_specs():
+        by_family.setdefault(spec.family, []).append(spec)
+    games: dict[str, list[envs.EnvSpec]] = {}
+    titled: dict[str, set[str]] = {}
+    for name, family in envs.families().items():
+        if name in installed:
+            for spec in by_family.get(name, []):
+                if game := family.game(spec):
+                    games.setdefault(game, []).append(spec)
+                titled.setdefault(family.title_of(spec).casefold(), set()).add(name)
+    for name, family in envs.families().items():
+        if name in installed:
+            shared = frozenset(title for title, of in titled.items() if len(of) > 1)
+            items += _of_family(family, by_family.get(name, []), games, shared)
+        elif family.install:
+            line = family.install
+            words = " ".join(family.prefixes)
+            absent.append(PickerItem(f"{_ABSENT}{name}", family.title, "", _NOT_INSTALLED, line, words))
+            absent += _known_of(family)
+    return (*items, *absent)
+
+
+def _known_of(family: Family) -> Iterator[PickerItem]:
+    """The environments that a family would bring; found by their names."""
+    from gym_gui.envs.known_names import known_names
+
+    for env_id, title in known_names().get(family.name, {}).items():
+        value = f"{_ABSENT}{family.name}/{env_id}"
+        yield PickerItem(
+            value, title, family.title, _NOT_INSTALLED, family.install, env_id, searched_only=True
+        )
+
+
+def _of_family(
+    family: Family,
+    specs: Sequence[EnvSpec],
+    games: Mapping[str, Sequence[EnvSpec]],
+    shared: frozenset[str],
+) -> Iterator[PickerItem]:
+    """Its environments by their titles; those that share one are told apart by id or family."""
+    from gym_gui import envs
+
+    short = Counter(spec.id.rpartition("/")[2] for spec in specs)
+    titles = {spec.id: family.title_of(spec) for spec in specs}
+    same = Counter(titles.values())
+    for spec in specs:
+        name = spec.id.rpartition("/")[2]
+        name = name if short[name] == 1 else spec.id
+        title = titles[spec.id]
+        alone = same[titles[spec.id]] == 1
+        known = games.get(family.game(spec), ())
+        others = [other.id for other in known if other.id != spec.id]
+        first = not known or known[0].id == spec.id
+        also = f"also {', '.join(others)}" if others and first else ""
+        parts = (name if alone and name != titles[spec.id] else "", also or _turns(spec.api))
+        yield PickerItem(
+            spec.id,
+            (f"{title} ({family.title})" if title.casefold() in shared else title) if alone else name,
+            " · ".join(filter(None, parts)),
+            family.title,
+            envs.trouble(spec),
+            f"{spec.id} {titles[spec.id]} {family.search_words(spec)}".strip(),
+            None if first else known[0].id,
+        )
+
+
+def _turns(api: str) -> str:
+    return {"gymnasium": "", "aec": "turn by turn", "parallel": "all at once"}[api]

@@ -1,0 +1,174 @@
+"""Brings environments or a worker while the window goes on, by ``mosaic … install`` in a process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+
+from gym_gui.controllers.setup.installing import Missing, forget_lookups, missing_in
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.subprocess_job import run_subprocess_job
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
+from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.message_panels import Action
+
+
+class InstallDialog(Dialog):
+    """Says what is missing, installs it on request; closed meanwhile, it stops, and may be begun again.
+
+    Args:
+        context: Whose event loop does the work.
+        missing: What it installs.
+        title: What people call it; by default what it is known by here.
+        parent: The window.
+    """
+
+    installed = pyqtSignal(str)
+    """The name, once its environments can be made, or the worker can be started."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        missing: Missing,
+        title: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        title = title or missing.title
+        self._context, self._missing, self._title = context, missing, title
+        self._work: asyncio.Task[None] | None = None
+        self.setObjectName("install-dialog")
+        self.setWindowTitle(f"Install {title}")
+        self.setMinimumWidth(420)
+        self.state = muted_label(
+            f"What it lacks is downloaded and installed for MOSAIC; nothing else changes.\n"
+            f"In a terminal: mosaic {missing.what} install {missing.name}",
+            wrap=True,
+        )
+        self.state.setObjectName("install-state")
+        self._progress = QProgressBar(self)
+        self._progress.setRange(0, 0)
+        self._progress.hide()
+        self.start = PrimaryButton("Install", name="install-start", on_click=self._on_start)
+        self.cancel = QuietButton("Cancel", name="install-cancel", on_click=self.reject)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.ROW)
+        buttons.addStretch(1)
+        buttons.addWidget(self.cancel)
+        buttons.addWidget(self.start)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        column.setSpacing(theme.GAP)
+        self._heading = title_label(f"{title} is not installed")
+        self._heading.setObjectName("install-heading")
+        column.addWidget(self._heading)
+        column.addWidget(self.state)
+        column.addWidget(self._progress)
+        column.addLayout(buttons)
+
+    def done(self, a0: int) -> None:
+        """Closing stops what goes on; what is downloaded is kept."""
+        if self._work is not None:
+            self._work.cancel()
+        super().done(a0)
+
+    @property
+    def missing(self) -> Missing:
+        """What it installs."""
+        return self._missing
+
+    def _entitle(self, words: str) -> None:
+        """Say what it does now, in its title and above its text."""
+        self.setWindowTitle(words)
+        self._heading.setText(words)
+
+    def _on_start(self) -> None:
+        self.start.setEnabled(False)
+        self._entitle(f"Installing {self._title}…")
+        self._progress.show()
+        self._work = self._context.spawn(self._install(), f"Installing {self._title}")
+
+    async def _install(self) -> None:
+        command = (self._missing.what, "install", self._missing.name, "--json")
+        try:
+            finished = await run_subprocess_job("gym_gui", *command, on_progress=self._tell)
+            complaint = finished.complaint if finished.status else ""
+        except MosaicError as error:
+            complaint = error.sentence
+        self._work = None
+        self._progress.hide()
+        if complaint:
+            self._entitle(f"{self._title} could not be installed")
+            self._tell(complaint)
+            self.start.set_text("Try again")
+            self.start.setEnabled(True)
+            return
+        if self._context.spare_host is not None:
+            await self._context.spare_host.close()  # it may have imported what is another version now
+        forget_lookups()
+        self._context.installed.emit()
+        self.installed.emit(self._missing.name)
+        self._context.notify(f"{self._title} is installed")
+        self.accept()
+
+    def _tell(self, text: object) -> None:
+        self.state.setText(str(text))
+
+
+def open_install_dialog(
+    context: AppContext,
+    missing: Missing,
+    parent: QWidget,
+    on_installed: Callable[[], object],
+    *,
+    title: str = "",
+) -> InstallDialog:
+    """Offer to install something beside a window, which can be used meanwhile.
+
+    Args:
+        context: Whose event loop does the work.
+        missing: What it is.
+        parent: A widget of the window.
+        on_installed: What is done once it is there.
+        title: What people call it; by default what it is known by here.
+    """
+    window = parent.window()
+    for dialog in window.findChildren(InstallDialog) if window is not None else ():
+        if dialog.missing == missing and dialog.isVisible():
+            dialog.raise_()
+            dialog.activateWindow()
+            return dialog
+    dialog = InstallDialog(context, missing, title, window)
+    dialog.installed.connect(lambda _name: on_installed())
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.setModal(False)  # a download takes minutes, in which the window is used
+    dialog.show()
+    return dialog
+
+
+def install_action(
+    context: AppContext, sentence: str, parent: QWidget, on_installed: Callable[[], object]
+) -> Action | None:
+    """The button of a message whose sentence names the line that installs what is missing.
+
+    Args:
+        context: Whose event loop does the work.
+        sentence: The message.
+        parent: A widget of the window.
+        on_installed: What is done once it is there, such as trying again.
+
+    Returns:
+        ``None`` where nothing that it says can be installed.
+    """
+    missing = missing_in(sentence)
+    if missing is None:
+        return None
+    return "Install\N{HORIZONTAL ELLIPSIS}", partial(
+        open_install_dialog, context, missing, parent, on_installed
+    )

@@ -1,0 +1,307 @@
+"""The person's hosts: added, changed, removed, and looked at."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import (
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui import theme
+from gym_gui.ui.icons import icon
+from gym_gui.ui.widgets import (
+    FormRows,
+    InlineMessage,
+    PrimaryButton,
+    QuietButton,
+    muted_label,
+    title_label,
+)
+from gym_gui.ui.widgets.dialog import Dialog
+
+if TYPE_CHECKING:
+    from gym_gui.services.submissions.ssh.ssh_profile import Host, SshProfile
+    from gym_gui.ui.context import AppContext
+    from gym_gui.ui.widgets.message_panels import MessageKind
+
+_ABOUT = (
+    "Machines that ssh reaches without a password and that have this version of MOSAIC, for operators and "
+    "for mosaic run --executor ssh. Ports, keys and gateways belong in\u00a0~/\u2060.ssh/\u2060config."
+)
+_SETUP_LINES = 3
+_LIST_WIDTH, _MARK = 230, 16
+
+
+class HostsDialog(Dialog):
+    """Shows a list of hosts, and the one that is selected as a form; a new one where none is.
+
+    Args:
+        context: Whose event loop reaches hosts.
+        parent: The window.
+    """
+
+    changed = pyqtSignal()
+    """The file has been written."""
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._profile: SshProfile | None = None
+        self._work: asyncio.Task[None] | None = None
+        self._said: InlineMessage | None = None
+        self._found: dict[str, tuple[MessageKind, str]] = {}
+        """What was said last of a host, by its name."""
+        self.setObjectName("hosts-dialog")
+        self.setWindowTitle("Hosts")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(680)
+        self._build()
+        context.spawn(self._read(), "Reading the hosts")
+
+    def _build(self) -> None:
+        self._list = QListWidget(self)
+        self._list.setObjectName("hosts-list")
+        self._list.setAccessibleName("Hosts")
+        self._list.setProperty("role", "field")
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._list.setIconSize(QSize(_MARK, _MARK))
+        self._list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self._list.currentItemChanged.connect(self._on_selected)
+        self._new = QuietButton("New host", icon_name="add", name="hosts-new", on_click=self._on_new)
+        self._remove = QuietButton(
+            "Remove", icon_name="remove", name="hosts-remove", on_click=self._on_remove
+        )
+        self._remove.setToolTip("Forget this host; nothing on it changes")
+        self._known = QWidget(self)
+        self._known.setFixedWidth(_LIST_WIDTH)
+        self._known.hide()  # until there are hosts: the form is then that of the first
+        left = QVBoxLayout(self._known)
+        left.setContentsMargins(0, 0, 0, 0)
+        left.setSpacing(theme.ROW)
+        left.addWidget(self._list, 1)
+        below = QHBoxLayout()
+        below.setSpacing(theme.ROW)
+        below.addWidget(self._new, 1)
+        below.addWidget(self._remove)
+        left.addLayout(below)
+        self._middle = QHBoxLayout()
+        self._middle.setSpacing(theme.PAGE)
+        self._middle.addWidget(self._known)
+        self._middle.addWidget(self._form(), 1)
+        self._close = QuietButton("Close", name="hosts-close", on_click=self.accept)
+        self._save = PrimaryButton("Save and check", name="hosts-save", on_click=self._on_save)
+        self._save.setToolTip("Keep it, reach it, and see what can play there")
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.ROW)
+        buttons.addStretch(1)
+        buttons.addWidget(self._close)
+        buttons.addWidget(self._save)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        self._column.setSpacing(theme.GAP)
+        self._column.addWidget(title_label("Hosts"))
+        self._column.addWidget(muted_label(_ABOUT, wrap=True))
+        self._column.addLayout(self._middle, 1)
+        self._column.addLayout(buttons)
+
+    def _form(self) -> QWidget:
+        form = FormRows(parent=self)
+        self._host = form.add_row(
+            "Host",
+            _line("host-name", "such as me@two.example.org"),
+            tooltip="As ssh takes it: a name or an address",
+        )
+        self._mosaic = form.add_row(
+            "Command", _line("host-mosaic", "mosaic"), tooltip="How MOSAIC is begun there"
+        )
+        self._setup = form.add_row(
+            "Before it", QPlainTextEdit(self), tooltip="Lines of shell before the command, in the home there"
+        )
+        self._setup.setObjectName("host-setup")
+        self._setup.setPlaceholderText("such as: . mosaic/.venv/bin/activate")
+        self._setup.setTabChangesFocus(True)
+        self._setup.setFixedHeight(_SETUP_LINES * self._setup.fontMetrics().lineSpacing() + 2 * theme.ROW)
+        self._keys = form.add_row(
+            "Keys file",
+            _line("host-keys", "none"),
+            tooltip="A file there with API keys, as lines NAME=VALUE, that is its owner's alone (chmod 600). "
+            "Keys of this machine are not sent",
+        )
+        place = QWidget(self)
+        column = QVBoxLayout(place)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(form)
+        column.addStretch(1)
+        return place
+
+    # -- which one -------------------------------------------------------------------
+
+    async def _read(self, select: str = "") -> None:
+        from gym_gui.services.submissions.hosts import HostsFile
+
+        first = self._profile is None
+        try:
+            self._profile = await asyncio.to_thread(HostsFile().load)
+        except MosaicError as error:
+            self._say("error", error.sentence)
+            for part in (self._save, self._new, self._remove):
+                part.setEnabled(False)
+            return
+        blocked = self._list.blockSignals(True)
+        self._list.clear()
+        names = [host.name for host in self._profile.hosts]
+        for name in names:
+            self._list.addItem(QListWidgetItem(name))
+            self._mark(name)
+        self._known.setVisible(bool(names))
+        if names:
+            self._list.setCurrentRow(names.index(select) if select in names else 0)
+        self._list.blockSignals(blocked)
+        if names or not first:  # what somebody has begun to write of the first host stays
+            self._show_selected()
+
+    @property
+    def _selected(self) -> Host | None:
+        item = self._list.currentItem()
+        if item is None or self._profile is None:
+            return None
+        return next((host for host in self._profile.hosts if host.name == item.text()), None)
+
+    def _show_selected(self) -> None:
+        host = self._selected
+        how = host.command if host is not None else None
+        self._host.setText(host.name if host is not None else "")
+        self._mosaic.setText(how.mosaic if how is not None and how.mosaic != "mosaic" else "")
+        self._setup.setPlainText("\n".join(how.setup) if how is not None else "")
+        self._keys.setText(how.keys if how is not None else "")
+        self._remove.setEnabled(host is not None)
+        if host is None:
+            self._host.setFocus()
+
+    def _on_selected(self, now: QListWidgetItem | None, _before: QListWidgetItem | None) -> None:
+        self._say(*self._found.get(now.text() if now is not None else "", (None, "")))
+        self._show_selected()
+
+    def _on_new(self) -> None:
+        self._list.setCurrentItem(None)
+        self._say(None)
+        self._show_selected()
+
+    # -- what is done with it --------------------------------------------------------
+
+    def _on_save(self) -> None:
+        self._begin(self._keep_and_check())
+
+    def _on_remove(self) -> None:
+        host = self._selected
+        if host is not None:
+            self._begin(self._forget(host.name))
+
+    def _begin(self, work: object) -> None:
+        if self._work is not None:
+            self._work.cancel()
+        assert asyncio.iscoroutine(work)
+        self._work = self._context.spawn(work, "Looking at a host")
+
+    async def _forget(self, name: str) -> None:
+        from gym_gui.services.submissions.hosts import HostsFile
+
+        try:
+            await asyncio.to_thread(HostsFile().remove, name)
+        except MosaicError as error:
+            self._say("error", error.sentence)
+            return
+        self._found.pop(name, None)
+        await self._read()
+        self._say("info", f"{name} was removed.")
+        self.changed.emit()
+
+    async def _keep_and_check(self) -> None:
+        from gym_gui.services.submissions.hosts import HostsFile
+        from gym_gui.services.submissions.ssh.ssh_profile import ssh_profile_of
+
+        before = self._selected
+        written: dict[str, object] = {
+            "host": self._host.text().strip(),
+            "mosaic": self._mosaic.text().strip() or "mosaic",
+            "setup": [line for line in self._setup.toPlainText().splitlines() if line.strip()],
+        }
+        if keys := self._keys.text().strip():
+            written["keys"] = keys
+        try:
+            (host,) = ssh_profile_of({"hosts": [written]}).hosts
+            if before is not None:  # what is written by hand and has no row here
+                kept = replace(host.command, processes=before.command.processes)
+                host = replace(before, name=host.name, command=kept)
+            await asyncio.to_thread(HostsFile().put, host, before.name if before is not None else "")
+            self._found.pop(before.name if before is not None else "", None)
+            await self._read(host.name)
+            self.changed.emit()
+        except MosaicError as error:
+            self._say("error", error.sentence)
+        else:
+            await self._look_at(host)
+
+    async def _look_at(self, host: Host) -> None:
+        from gym_gui.services.submissions.hosts import look_at_host
+        from gym_gui.workers.discovery import known_workers
+
+        self._tell(host.name, "info", f"Reaching {host.name}…")
+        try:
+            known = [worker.type_id for worker in await asyncio.to_thread(known_workers)]
+            config = self._profile.ssh_config if self._profile is not None else ""
+            report = await look_at_host(host, config, known)
+            self._tell(host.name, "warning" if report.missing else "ok", report.sentence)
+        except MosaicError as error:
+            self._tell(host.name, "error", error.sentence)
+        except asyncio.CancelledError:  # another is looked at in its place
+            self._found.pop(host.name, None)
+            raise
+
+    def _tell(self, name: str, kind: MessageKind, text: str) -> None:
+        """Say something of a host, now where it is selected and whenever it is."""
+        self._found[name] = kind, text
+        self._mark(name)
+        selected = self._list.currentItem()
+        if selected is not None and selected.text() == name:
+            self._say(kind, text)
+
+    def _mark(self, name: str) -> None:
+        kind, text = self._found.get(name, ("info", "Not checked yet"))
+        for item in self._list.findItems(name, Qt.MatchFlag.MatchExactly):
+            item.setIcon(icon("circle", "muted") if kind == "info" else icon(kind, kind))
+            item.setToolTip(text)
+            item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, text)
+
+    def _say(self, kind: MessageKind | None, text: str = "") -> None:
+        if self._said is not None:
+            self._said.hide()
+            self._said.deleteLater()
+            self._said = None
+        if kind is not None:
+            self._said = InlineMessage(kind, text, parent=self)
+            self._column.insertWidget(self._column.count() - 1, self._said)
+
+    def done(self, a0: int) -> None:
+        """Nobody is reached for a dialog that is closed."""
+        if self._work is not None:
+            self._work.cancel()
+        super().done(a0)
+
+
+def _line(name: str, placeholder: str) -> QLineEdit:
+    line = QLineEdit()
+    line.setObjectName(name)
+    line.setPlaceholderText(placeholder)
+    return line

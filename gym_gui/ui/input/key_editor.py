@@ -1,0 +1,235 @@
+"""Edit keys in place: choose an action, press its new key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
+from PyQt6.QtGui import QKeyEvent
+from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from gym_gui.controllers.setup.key_rebinding import bind_action, bind_axis, shared_keys
+from gym_gui.ui import theme
+from gym_gui.ui.input.key_list import KeyList, KeyRow, KeyRowButton
+from gym_gui.ui.input.key_names import NOT_FOR_PLAY, key_name, key_sign
+from gym_gui.ui.numbers import local
+from gym_gui.ui.widgets import InlineMessage, PrimaryButton, QuietButton, muted_label
+
+if TYPE_CHECKING:
+    from gym_gui.envs.keymaps import Axis, KeyScheme
+
+Target = int | tuple[int, float]
+
+
+def rows_of(scheme: KeyScheme, words: Mapping[int, str]) -> list[KeyRow]:
+    """A row per action or push, those that no key does as well."""
+    if scheme.axes:
+        return [_row_of_axis(axis) for axis in scheme.axes]
+    keys: dict[int, list[str]] = {}
+    for key, action in scheme.bindings.items():
+        keys.setdefault(action, []).append(key)
+    # By number: a row stays where it is while keys change.
+    return [
+        KeyRow(action, words.get(action) or f"action {action}", tuple(keys.get(action, ())))
+        for action in sorted({*keys, *words})
+    ]
+
+
+def _row_of_axis(axis: Axis) -> KeyRow:
+    word = axis.word or push_word(axis.component, axis.value)
+    return KeyRow((axis.component, axis.value), word, (axis.key,) if axis.key else ())
+
+
+def push_word(component: int, value: float) -> str:
+    """What a push of a continuous action is called that has no word of its own."""
+    return f"part {component + 1} {local(value):+g}"
+
+
+class KeyEditor(QWidget):
+    """The key list while it is edited. What it has is kept when Done is pressed.
+
+    Args:
+        parent: Qt parent.
+    """
+
+    changed = pyqtSignal(object)
+    """The scheme, after every key that was bound."""
+    done = pyqtSignal()
+    reset_wanted = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("key-editor")
+        self._scheme: KeyScheme | None = None
+        self._slot = ""
+        self._words: Mapping[int, str] = {}
+        self._others: Mapping[str, tuple[KeyScheme, str]] = {}
+        self._device = ""
+        self._waiting: Target | None = None
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.ROW)
+        self._hint = muted_label("Choose an action, then press its new key.", wrap=True)
+        self._list = KeyList(most=40)
+        self._list.triggered.connect(self._on_triggered)
+        self._list.pushed.connect(self._on_pushed)
+        self.message = InlineMessage("warning", "")
+        self.message.setObjectName("key-conflict")
+        self.message.hide()
+        layout.addWidget(self._hint)
+        layout.addWidget(self._list)
+        layout.addWidget(self.message)
+        layout.addLayout(self._buttons())
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(theme.ROW)
+        self.reset = QuietButton(
+            "Reset",
+            name="keys-reset",
+            tooltip="Back to the keys that come with the program",
+            on_click=self.reset_wanted.emit,
+        )
+        finish = PrimaryButton(
+            "Done", name="keys-done", tooltip="Keep these keys and play on (Esc)", on_click=self._on_done
+        )
+        row.addWidget(self.reset)
+        row.addStretch(1)
+        row.addWidget(finish)
+        return row
+
+    @property
+    def scheme(self) -> KeyScheme | None:
+        """The keys as they are shown."""
+        return self._scheme
+
+    @property
+    def slot(self) -> str:
+        """Whose keys they are."""
+        return self._slot
+
+    @property
+    def waiting(self) -> Target | None:
+        """The action whose key is awaited, or ``None``."""
+        return self._waiting
+
+    def edit(
+        self,
+        slot: str,
+        scheme: KeyScheme,
+        words: Mapping[int, str],
+        *,
+        others: Mapping[str, tuple[KeyScheme, str]] | None = None,
+        device: str = "",
+    ) -> None:
+        """Show a slot's keys.
+
+        Args:
+            slot: Whose keys.
+            scheme: As they are.
+            words: A word for each action number.
+            others: Keys and keyboard of the other people's slots, to tell what is shared.
+            device: The slot's keyboard.
+        """
+        self._slot, self._words = slot, words
+        self._others, self._device = others or {}, device
+        self._show(scheme, "")
+
+    def forget(self) -> None:
+        """Nothing is shown."""
+        self._scheme, self._slot = None, ""
+
+    def _show(self, scheme: KeyScheme, note: str) -> None:
+        self._scheme, self._waiting = scheme, None
+        self._list.set_rows(rows_of(scheme, self._words))
+        shared = shared_keys({**self._others, self._slot: (scheme, self._device)})
+        mine = {
+            key: [s for s in slots if s != self._slot] for key, slots in shared.items() if self._slot in slots
+        }
+        if mine:
+            key, slots = next(iter(mine.items()))
+            more = f" and {len(mine) - 1} more" if len(mine) > 1 else ""
+            note = (
+                f"{note} {key_sign(key)}{more} also plays {', '.join(slots)}: it counts for whoever is asked."
+            )
+        self.message.set_text(note.strip())
+        self.message.setVisible(bool(note))
+
+    def _on_triggered(self, target: object) -> None:
+        if isinstance(target, (int, tuple)):
+            self._await(target)
+
+    def _on_pushed(self, target: object, down: bool) -> None:
+        if isinstance(target, tuple) and down:
+            self._await(target)
+
+    def _await(self, target: Target) -> None:
+        self._stop_waiting()
+        self._waiting = target
+        button = self._list.buttons[target]
+        button.say("press a key…")
+        button.setFocus()
+        button.installEventFilter(self)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            button = self._list.buttons.get(self._waiting)
+            if button is not None:
+                button.removeEventFilter(self)
+                button.say("")
+        self._waiting = None
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        """The key that is awaited, whatever else it would do here."""
+        if not isinstance(a0, KeyRowButton) or a1 is None:
+            return False
+        if a1.type() == QEvent.Type.FocusOut:
+            self._stop_waiting()
+        if not isinstance(a1, QKeyEvent) or self._waiting is None:
+            return False
+        if a1.type() == QEvent.Type.ShortcutOverride:
+            a1.accept()
+        elif a1.type() == QEvent.Type.KeyPress and not a1.isAutoRepeat():
+            self._take_key(key_name(a1))
+        return True
+
+    def _take_key(self, key: str) -> None:
+        target, scheme = self._waiting, self._scheme
+        if target is None or scheme is None:
+            return
+        if key == "Esc":
+            self._stop_waiting()
+            return
+        if not key or key in NOT_FOR_PLAY:
+            self.message.set_text(f"{key_sign(key) or 'That key'} belongs to the window; choose another key.")
+            self.message.show()
+            return
+        after = (
+            bind_axis(scheme, *target, key) if isinstance(target, tuple) else bind_action(scheme, target, key)
+        )
+        self._stop_waiting()
+        lost = [self._word(each) for each in after.lost]
+        note = f"{key_sign(key)} was “{lost[0]}”, which has no key now." if lost else ""
+        self._show(after.scheme, note)
+        self._list.buttons[target].setFocus()
+        self.changed.emit(after.scheme)
+
+    def _word(self, target: Target) -> str:
+        button = self._list.buttons.get(target)
+        if button is not None:
+            return button.row.word
+        return (
+            push_word(*target) if isinstance(target, tuple) else self._words.get(target) or f"action {target}"
+        )
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Escape is Done."""
+        if a0 is not None and a0.key() == Qt.Key.Key_Escape:
+            self._on_done()
+            return
+        super().keyPressEvent(a0)
+
+    def _on_done(self) -> None:
+        self._stop_waiting()
+        self.done.emit()

@@ -1,0 +1,175 @@
+"""What a person can do in a slot: a row per action with its keys, each of them a button."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.input.key_names import key_sign
+from gym_gui.ui.widgets import Divider, KeyCap, restyle
+
+CAPS_WIDTH = 104
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """One thing that keys do.
+
+    Attributes:
+        target: The action's number, or (component, value) of a continuous action's push.
+        word: What it is called.
+        keys: Its keys.
+    """
+
+    target: int | tuple[int, float]
+    word: str
+    keys: tuple[str, ...]
+
+
+class KeyRowButton(QPushButton):
+    """A row of the list; what it does is done by a click as well as by its keys."""
+
+    def __init__(self, row: KeyRow, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.row = row
+        self.setProperty("role", "row")
+        self.setObjectName(f"action-{_slug(row.word)}")
+        self.setFixedHeight(theme.CONTROL_HEIGHT + 4)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.ROW, 0, theme.ROW, 0)
+        layout.setSpacing(theme.STEP)
+        caps = QWidget(self)
+        caps.setFixedWidth(CAPS_WIDTH)
+        caps.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._caps = QHBoxLayout(caps)
+        self._caps.setContentsMargins(0, 0, 0, 0)
+        self._caps.setSpacing(theme.STEP)
+        layout.addWidget(caps)
+        word = QLabel(row.word.replace("_", " "), self)
+        word.setTextFormat(Qt.TextFormat.PlainText)
+        word.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        layout.addWidget(word, 1)
+        self._fill()
+
+    def _fill(self) -> None:
+        for key in self.row.keys[:3]:
+            self._caps.addWidget(KeyCap(key_sign(key)))
+        if not self.row.keys:
+            none = QLabel("no key")
+            none.setProperty("role", "small")
+            self._caps.addWidget(none)
+        self._caps.addStretch(1)
+        keys = " or ".join(map(key_sign, self.row.keys)) or "no key"
+        self.setAccessibleName(f"{self.row.word}: {keys}")
+
+    def say(self, text: str) -> None:
+        """Show a word in place of the keys, as while a new one is awaited; empty: the keys."""
+        while (item := self._caps.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        if text:
+            note = QLabel(text)
+            note.setProperty("role", "small")
+            self._caps.addWidget(note)
+        else:
+            self._fill()
+
+    def set_held(self, held: bool) -> None:
+        """Mark the row while one of its keys is down."""
+        if bool(self.property("held")) != held:
+            self.setProperty("held", held)
+            self.setDown(held)
+            restyle(self)
+
+
+class KeyList(QWidget):
+    """Rows for all actions of a slot.
+
+    Args:
+        rows: What there is to do.
+        most: More rows than this are cut off; the way to the others stands below.
+        parent: Qt parent.
+    """
+
+    triggered = pyqtSignal(object)
+    """A row was clicked: its target."""
+    pushed = pyqtSignal(object, bool)
+    """A row of a continuous action went down or up: its target, and which."""
+
+    def __init__(self, rows: Sequence[KeyRow] = (), *, most: int = 20, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("key-list")
+        self._most = most
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(0)
+        self._buttons: dict[int | tuple[int, float], KeyRowButton] = {}
+        self.set_rows(rows)
+
+    @property
+    def buttons(self) -> Mapping[int | tuple[int, float], KeyRowButton]:
+        """The rows by what they do."""
+        return self._buttons
+
+    def set_rows(self, rows: Sequence[KeyRow]) -> None:
+        """Show other rows."""
+        while (item := self._layout.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        self._buttons = {}
+        for place, row in enumerate(rows[: self._most]):
+            if place:
+                self._layout.addWidget(Divider(self))
+            button = KeyRowButton(row, self)
+            if isinstance(row.target, tuple):
+                button.pressed.connect(self._on_pressed)
+                button.released.connect(self._on_released)
+                button.setToolTip(f"Hold to push {row.word}; the same as holding its key")
+            else:
+                button.clicked.connect(self._on_clicked)
+                button.setToolTip(f"Play “{row.word}”; the same as pressing its key")
+            self._layout.addWidget(button)
+            button.show()  # at once, not with the next event: it may be given the keyboard right away
+            self._buttons[row.target] = button
+
+    def set_legal(self, legal: Sequence[int] | None) -> None:
+        """Offer the legal actions alone; ``None``: all."""
+        for target, button in self._buttons.items():
+            button.setEnabled(legal is None or not isinstance(target, int) or target in legal)
+
+    def set_held(self, keys: frozenset[str]) -> None:
+        """Mark the rows whose keys are down."""
+        for button in self._buttons.values():
+            button.set_held(any(key in keys for key in button.row.keys))
+
+    def _row(self) -> KeyRow | None:
+        sender = self.sender()
+        return sender.row if isinstance(sender, KeyRowButton) else None
+
+    def _on_clicked(self) -> None:
+        row = self._row()
+        if row is not None:
+            self.triggered.emit(row.target)
+
+    def _on_pressed(self) -> None:
+        row = self._row()
+        if row is not None:
+            self.pushed.emit(row.target, True)
+
+    def _on_released(self) -> None:
+        row = self._row()
+        if row is not None:
+            self.pushed.emit(row.target, False)
+
+
+def _slug(word: str) -> str:
+    return "".join(c if c.isalnum() else "-" for c in word.lower()).strip("-") or "action"

@@ -1,0 +1,120 @@
+"""Which keyboard each person has, where there are several people or several keyboards."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from gym_gui.controllers.human.human_input import KEYBOARD
+from gym_gui.ui import theme
+from gym_gui.ui.input.evdev_input import Keyboards, find_keyboards
+from gym_gui.ui.widgets import FormRows, InlineMessage, LinkButton, PickerButton, PickerItem
+
+Find = Callable[[], Keyboards]
+
+
+class KeyboardsPanel(QWidget):
+    """A row per person: this window's keyboard, or one of their own.
+
+    Args:
+        find: Looks for keyboards; called in a thread.
+        parent: Qt parent.
+    """
+
+    chosen = pyqtSignal(str, str)
+    """Slot and keyboard."""
+    grab_changed = pyqtSignal(bool)
+    look_wanted = pyqtSignal()
+
+    def __init__(self, find: Find = find_keyboards, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("keyboards-panel")
+        self._find = find
+        self._found = Keyboards()
+        self._looked = False
+        self._pickers: dict[str, PickerButton] = {}
+        self._rows = FormRows(parent=self)
+        self.message = InlineMessage("info", "")
+        self.message.setObjectName("keyboards-message")
+        self.message.hide()
+        self.keep = QCheckBox("Keep their keys to the game")
+        self.keep.setObjectName("grab-keyboards")
+        self.keep.setToolTip("Keys of these keyboards then do nothing else, in this window or any other")
+        self.keep.toggled.connect(self.grab_changed)
+        self._look = LinkButton(
+            "One keyboard each…",
+            name="look-for-keyboards",
+            tooltip="Look for keyboards that can be told apart",
+            on_click=self.look_wanted.emit,
+        )
+        row = QHBoxLayout()
+        row.addWidget(self._look)
+        row.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.ROW)
+        for widget in (self._rows, self.keep, self.message):
+            layout.addWidget(widget)
+        layout.addLayout(row)
+        self._show()
+
+    @property
+    def pickers(self) -> dict[str, PickerButton]:
+        """The control of each person's slot."""
+        return self._pickers
+
+    def set_people(self, devices: dict[str, str], names: Mapping[str, str] | None = None) -> None:
+        """Show these slots and the keyboard each has.
+
+        Args:
+            devices: The keyboard of each.
+            names: What slots are called in this game, where they have a name there.
+        """
+        if list(devices) != list(self._pickers):
+            self._rows.clear()
+            self._pickers = {}
+            for slot in devices:
+                picker = PickerButton(name=f"keyboard-{slot}", search_hint="Search keyboards")
+                picker.setProperty("slot", slot)
+                picker.chosen.connect(self._on_chosen)
+                seat = (names or {}).get(slot, slot)
+                self._rows.add_row(seat, picker, tooltip=f"The keyboard of {seat}")
+                self._pickers[slot] = picker
+        for slot, device in devices.items():
+            self._pickers[slot].set_items(self._items())
+            self._pickers[slot].set_value(device)
+        self._show()
+
+    async def look_again(self) -> None:
+        """Look for keyboards, in a thread."""
+        self._found = await asyncio.to_thread(self._find)
+        self._looked = True
+        for picker in self._pickers.values():
+            picker.set_items(self._items())
+        self.say(self._found.problem)
+        self._show()
+
+    def say(self, sentence: str) -> None:
+        """Why a keyboard cannot be had; empty: nothing is wrong."""
+        self.message.set_text(f"{sentence}." if sentence and not sentence.endswith(".") else sentence)
+        self.message.setVisible(bool(sentence))
+
+    def _items(self) -> Sequence[PickerItem]:
+        found = [PickerItem(k.path, k.name, k.path.rpartition("/")[2]) for k in self._found.found]
+        return [PickerItem(KEYBOARD, "This window's"), *found]
+
+    def _show(self) -> None:
+        several = bool(self._found.found)
+        self._rows.setVisible(several and bool(self._pickers))
+        self.keep.setVisible(several and any(p.value != KEYBOARD for p in self._pickers.values()))
+        self._look.setText("Look again" if self._looked else "One keyboard each…")
+
+    def _on_chosen(self, device: object) -> None:
+        sender = self.sender()
+        slot = sender.property("slot") if sender is not None else None
+        if isinstance(slot, str) and isinstance(device, str):
+            self.chosen.emit(slot, device)
+            self._show()

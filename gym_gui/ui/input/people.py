@@ -1,0 +1,157 @@
+"""The people at this window: which keys and which keyboard each has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtWidgets import QWidget
+
+from gym_gui.controllers.human.human_input import KEYBOARD, HumanSeat
+from gym_gui.controllers.setup.key_rebinding import keys_of
+from gym_gui.controllers.setup.play_setup import hands
+from gym_gui.core.errors import UsageError
+from gym_gui.services.keymaps_store import KeymapName, KeymapsStore
+from gym_gui.ui.input.human_answers import HumanInput
+from gym_gui.ui.input.keys_panel import PersonKeys
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.envs.keymaps import KeyScheme
+    from gym_gui.ui.context import AppContext
+
+
+class People(QObject):
+    """Gives every person's slot its keys: the environment's own, or what the person chose.
+
+    The first person at a keyboard has the first set of keys, the second the other; somebody
+    with a keyboard of their own has the first.
+
+    Args:
+        context: The window's services.
+        people_input: Told the seats.
+        parent: Qt parent.
+    """
+
+    changed = pyqtSignal()
+
+    def __init__(self, context: AppContext, people_input: HumanInput, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("people")
+        self._context, self._input = context, people_input
+        self._keymaps = KeymapsStore(context.store)
+        self._sheet: EnvironmentSheet | None = None
+        self._slots: tuple[str, ...] = ()
+        self.devices: dict[str, str] = {}
+        self.keys: dict[str, PersonKeys] = {}
+
+    def set_sheet(self, sheet: EnvironmentSheet | None) -> None:
+        """Another environment."""
+        self._sheet = sheet
+        self._slots = ()
+        self.devices, self.keys = {}, {}
+
+    def seat(self, slots: Sequence[str], widget: QWidget, *, realtime: bool) -> None:
+        """Say who plays and where keys are pressed."""
+        self._slots = tuple(slots)
+        self.devices = {slot: self.devices.get(slot, KEYBOARD) for slot in slots}
+        self._give_keys()
+        self._input.attach(widget)
+        self._input.set_seats(self._seats(realtime))
+        self.changed.emit()
+
+    def set_device(self, slot: str, device: str, *, realtime: bool) -> None:
+        """Another keyboard for a slot."""
+        self.devices[slot] = device
+        self._give_keys()
+        self._input.set_seats(self._seats(realtime))
+        self.changed.emit()
+
+    def set_scheme(self, slot: str, scheme: KeyScheme, *, realtime: bool) -> None:
+        """Other keys for a slot; kept for every environment of the family with these actions.
+
+        Raises:
+            UsageError: They could not be saved; they hold until the window closes.
+        """
+        try:
+            self._keymaps.save(self._name(slot), scheme)
+        finally:
+            self._renew(realtime)
+
+    def reset(self, slot: str, *, realtime: bool) -> None:
+        """The keys that come with the program; raises as :meth:`set_scheme`."""
+        try:
+            self._keymaps.reset(self._name(slot))
+        finally:
+            self._renew(realtime)
+
+    def hands(self, slot: str, player: int | None = None) -> str:
+        """What a person in a slot plays with, in words."""
+        if self._sheet is None or slot not in self._sheet.slots:
+            return ""
+        scheme = self._scheme(slot, self._player(slot) if player is None else player)
+        return hands(keys_of(scheme), mouse=scheme.mouse, typed=scheme.typed)
+
+    def _renew(self, realtime: bool) -> None:
+        self._give_keys()
+        self._input.set_seats(self._seats(realtime))
+        self.changed.emit()
+
+    def _player(self, slot: str) -> int:
+        """Which of the two sets of keys: people at one keyboard are counted."""
+        device = self.devices.get(slot, KEYBOARD)
+        if device != KEYBOARD:
+            return 0
+        mates = [s for s in self._slots if self.devices.get(s, KEYBOARD) == KEYBOARD]
+        place = mates.index(slot) if slot in mates else len(mates)
+        return place % 2
+
+    def _name(self, slot: str) -> KeymapName:
+        if self._sheet is None:
+            raise UsageError("no environment is chosen", fix="Choose one first")
+        known = self._sheet.slots[slot].words
+        player = self._player(slot)
+        scheme = self._sheet.page.keys[slot][player]
+        axes = [axis.word for axis in scheme.axes]
+        words = [known.get(n, str(n)) for n in sorted(set(scheme.bindings.values()))]
+        return KeymapName.of(self._sheet.family, words or axes, player)
+
+    def _scheme(self, slot: str, player: int) -> KeyScheme:
+        assert self._sheet is not None
+        scheme = self._sheet.page.keys[slot][player]
+        return self._keymaps.apply(self._name(slot), scheme) if player == self._player(slot) else scheme
+
+    def _give_keys(self) -> None:
+        self.keys = {}
+        if self._sheet is None:
+            return
+        for slot in self._slots:
+            info = self._sheet.slots.get(slot)
+            if info is None:
+                continue
+            scheme = self._scheme(slot, self._player(slot))
+            own = self._keymaps.changed(self._name(slot))
+            self.keys[slot] = PersonKeys(
+                scheme,
+                info.words,
+                info.action_space.to_json(),
+                self.devices[slot],
+                own,
+                info.noop_action is not None,
+            )
+
+    def _seats(self, realtime: bool) -> list[HumanSeat]:
+        repeat = self._context.settings.values.key_repeat
+        return [
+            HumanSeat(
+                slot,
+                keys.scheme,
+                realtime=realtime,
+                device=keys.device,
+                words=keys.words,
+                repeat=repeat,
+                goes_on=not keys.noop and bool(keys.scheme.bindings),
+            )
+            for slot, keys in self.keys.items()
+        ]

@@ -1,0 +1,250 @@
+"""What a card says of its players: what a model was asked and answered last, a program meant, or how actions
+were scored; what it cost.
+
+It paints itself: labels that change with every call would have the whole card laid out again.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import NamedTuple
+
+from PyQt6.QtCore import QEvent, QRect, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PyQt6.QtWidgets import QFrame, QSizePolicy, QWidget
+
+from gym_gui.analysis.transcripts.action_scores import in_a_line, listed
+from gym_gui.analysis.transcripts.thoughts import Thought
+from gym_gui.analysis.transcripts.turn import DRY, Turn
+from gym_gui.controllers.live_play.call_log import Spending
+from gym_gui.ui import theme
+from gym_gui.ui.numbers import count, in_sentences
+
+_LINE = 18
+HEIGHT = 3 * _LINE + 8
+_TIP = 1500
+_TIP_COLUMNS = 80
+_LONGEST = 4000
+_SEEN = "<observation>"
+_BAR_PX, _BAR_HEIGHT = 120, 8
+"""Longest bar of a score, and how thick it is."""
+
+
+class _Row(NamedTuple):
+    """A line of the strip: words after a heading; or the score of an action, with a bar of that length."""
+
+    head: str
+    text: str
+    colour: str
+    share: float | None = None
+
+
+class CallStrip(QFrame):
+    """Three short lines; a click shows the whole of it.
+
+    Args:
+        parent: Qt owner.
+    """
+
+    opened = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("call-strip")
+        self.setProperty("role", "wash")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._rows: tuple[_Row, ...] = ()
+        self._tip: Turn | None = None
+        self.clear()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What it says."""
+        return tuple(f"{row.head} {row.text}".strip() for row in self._rows)
+
+    def show_call(self, turn: Turn, spending: Spending, *, several: bool = False) -> None:
+        """Say this turn, and what all calls have cost.
+
+        Args:
+            turn: The newest.
+            spending: Of all calls.
+            several: Whether several agents have turns, so that it is said whose it is.
+        """
+        with in_sentences():
+            rows = _decision_rows(turn) if turn.is_decision else _call_rows(turn)
+        whose = [turn.agent] if several else []
+        costs = [spending.words] if spending.calls else []
+        told = count(len(turn.scores), _scored(turn)) if turn.scores else ""
+        told = turn.thought.changes if turn.thought is not None else told
+        last = " \N{MIDDLE DOT} ".join(filter(None, [*whose, told, *costs, f"at step {turn.step}"]))
+        rows = (*rows, _Row("", last, "muted"))
+        if rows == self._rows:
+            return
+        self._rows, self._tip = rows, turn
+        self.setAccessibleName(". ".join(self.lines))
+        self.update()
+
+    def clear(self, words: str = "No model has been asked yet") -> None:
+        """There was no turn yet; its place is kept, so that the card does not jump with the first."""
+        self._rows, self._tip = (_Row("", words, "muted"),), None
+        self.setToolTip("")
+        self.setAccessibleName(". ".join(self.lines))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Three lines."""
+        return QSize(160, HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        """Words that have no room are cut."""
+        return QSize(60, HEIGHT)
+
+    def event(self, e: QEvent | None) -> bool:
+        """The tooltip has more of it, made when it is asked for."""
+        if e is not None and e.type() == QEvent.Type.ToolTip and self._tip is not None:
+            words = whole_words(self._tip)
+            cut = f"{words[:_TIP]}…" if len(words) > _TIP else words
+            lines = [part for line in cut.splitlines() for part in textwrap.wrap(line, _TIP_COLUMNS) or [""]]
+            self.setToolTip("\n".join((*lines, "", "Click: all of it")))
+        return super().event(e)
+
+    def paintEvent(self, a0: QPaintEvent | None) -> None:
+        """Draw each line, cut where it has no room."""
+        super().paintEvent(a0)
+        painter, now = QPainter(self), theme.current()
+        painter.setFont(theme.tabular(theme.font(theme.SMALL_PX + 1)))
+        metrics = QFontMetrics(painter.font())
+        widest = max((metrics.horizontalAdvance(row.head) for row in self._rows), default=0)
+        head_width = min(widest + 2, self.width() // 2)  # hinting rounds, and what is a pixel short is cut
+        top = (self.height() - len(self._rows) * _LINE) // 2
+        for i, row in enumerate(self._rows):
+            rect = QRect(8, top + i * _LINE, self.width() - 16, _LINE)
+            if row.head:
+                painter.setPen(now.colour("muted"))
+                head = metrics.elidedText(row.head, Qt.TextElideMode.ElideRight, head_width)
+                painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, head)
+                rect.setLeft(rect.left() + head_width + 8)
+            if row.share is not None:
+                self._paint_bar(painter, rect, row)
+            painter.setPen(theme.text_on(now.tokens.wash, now.colour(row.colour)))
+            elided = metrics.elidedText(row.text, Qt.TextElideMode.ElideRight, rect.width())
+            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, elided)
+        if self.hasFocus():
+            painter.setPen(now.colour("accent"))
+            painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), 7, 7)
+
+    def _paint_bar(self, painter: QPainter, rect: QRect, row: _Row) -> None:
+        """A bar at the left of a row, whose text is moved beside the longest that there could be."""
+        now, longest = theme.current(), min(_BAR_PX, rect.width() // 2)
+        bar = QRectF(rect.left(), rect.center().y() + 1 - _BAR_HEIGHT / 2, longest, _BAR_HEIGHT)
+        painter.fillRect(bar, now.colour("line"))
+        bar.setWidth(longest * (row.share or 0.0))
+        painter.fillRect(bar, now.colour("accent" if row.colour == "text" else "muted"))
+        rect.setLeft(rect.left() + longest + 8)
+
+    def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
+        """A click opens it."""
+        if a0 is not None and a0.button() == Qt.MouseButton.LeftButton and self._tip is not None:
+            self.opened.emit()
+            a0.accept()
+
+    def mousePressEvent(self, a0: QMouseEvent | None) -> None:
+        """The card below is not meant."""
+        if a0 is not None:
+            a0.accept()
+
+    def mouseDoubleClickEvent(self, a0: QMouseEvent | None) -> None:
+        """Neither is it by a double click."""
+        if a0 is not None:
+            a0.accept()
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Enter opens it."""
+        if a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._tip is not None:
+            self.opened.emit()
+            return
+        super().keyPressEvent(a0)
+
+
+def _scored(turn: Turn) -> str:
+    """What was scored: actions, or plans that led to one."""
+    return "action" if any(score.word == turn.word for score in turn.scores) else "choice"
+
+
+def _call_rows(turn: Turn) -> tuple[_Row, ...]:
+    answer = _Row(*_answer(turn), "error" if turn.failed else "text")
+    return _Row("Asked", asked_line(turn), "muted"), answer
+
+
+def _decision_rows(turn: Turn) -> tuple[_Row, ...]:
+    return _score_rows(turn) if turn.thought is None else _thought_rows(turn, turn.thought)
+
+
+def _thought_rows(turn: Turn, thought: Thought) -> tuple[_Row, ...]:
+    """The plan without its place, which the transcript has: a card is narrow."""
+    if turn.failed:
+        return _Row("Goal", thought.intention or "none", "muted"), _Row("Idle", idle_reason(turn), "error")
+    plan = thought.plan.partition(": ")[2] or thought.plan
+    return _Row("Goal", thought.intention or "none", "text"), _Row("Plan", plan or "none", "muted")
+
+
+def _score_rows(turn: Turn) -> tuple[_Row, ...]:
+    """The action that was played, and the best of the others: which was close, or better."""
+    own = [score for score in turn.scores if score.word == turn.word]
+    others = [score for score in turn.scores if score.word != turn.word]
+    shown = [*own[:1], *others[: 2 - len(own[:1])]]
+    return tuple(_Row(s.word, s.written, "text" if s in own else "muted", s.share) for s in shown)
+
+
+def idle_reason(turn: Turn) -> str:
+    """Why a program chose no action."""
+    failed = turn.thought.failed if turn.thought is not None else ()
+    return failed[-1] if failed else "nothing is left to do"
+
+
+def whole_words(turn: Turn) -> str:
+    """What was said or thought, in full."""
+    if turn.thought is not None:
+        return "\n\n".join(f"{heading}\n{words}" for heading, words in turn.thought.pieces())
+    if turn.is_decision:
+        with in_sentences():
+            return "\n".join(f"{score.written}  {score.word}" for score in listed(turn.scores, turn.word))
+    return turn.error or turn.reply
+
+
+def _answer(turn: Turn) -> tuple[str, str]:
+    if turn.error:
+        return "No reply", turn.error
+    if turn.kind == DRY:
+        return "Not sent", "dry run"
+    words = answer_line(turn)
+    return ("Unusable" if turn.refused else "Said"), words or "(nothing)"
+
+
+def asked_line(turn: Turn) -> str:
+    """What was asked last in one line, from where it says what is seen."""
+    text = turn.messages[-1].text if turn.messages else ""
+    # Prompts begin and end with what is the same every time; what is seen stands between tags.
+    seen = text[:_LONGEST].partition(_SEEN)[2].partition("</")[0] or text[:_LONGEST]
+    return " ".join(seen.split())
+
+
+def answer_line(turn: Turn) -> str:
+    """A reply in one line: its end, where models put what they decide, or the tools it calls; a program's
+    intention, or the best scores, with what came of it."""
+    if turn.is_decision:
+        played = turn.word or str(turn.action)
+        with in_sentences():
+            why = in_a_line(turn.scores) if turn.thought is None else turn.thought.intention
+        return f"{why} \N{RIGHTWARDS ARROW} {played}" if why else played
+    words = last_line(turn.reply)
+    return " ".join(filter(None, [words, *turn.tools]))
+
+
+def last_line(text: str) -> str:
+    """The last line of a text that has words in it, white space in it made plain."""
+    end = text[-4000:]
+    return next((" ".join(line.split()) for line in reversed(end.splitlines()) if line.strip()), "")

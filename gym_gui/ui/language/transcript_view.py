@@ -1,0 +1,315 @@
+"""Follows calls to models and decisions of which more is told: by agent, by words, to a step."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
+
+from gym_gui.analysis.transcripts.turn import Turn
+from gym_gui.controllers.live_play.call_log import CallLog
+from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.ui import theme
+from gym_gui.ui.language.turn_list import TurnList
+from gym_gui.ui.language.turn_view import TurnView
+from gym_gui.ui.language.turns import EpisodeTurns, LiveTurns, TurnModel, TurnSource, Wanted
+from gym_gui.ui.numbers import count, local, read
+from gym_gui.ui.widgets import muted_label
+from gym_gui.ui.widgets.combo_box import SteadyComboBox
+
+TYPING_MS: Final = 200
+GROWTH_MS: Final = 100
+_SEARCH_WIDEST: Final = 420
+"""Pixels of the field for words, which are few."""
+_SPACES: Final = re.compile(r"\s+")
+
+
+class TranscriptPanel(QWidget):
+    """A list of turns and the one that is selected.
+
+    Args:
+        spawn: Runs work in the background (:meth:`AppContext.spawn`).
+        orientation: Whether the call stands beside the list or below it.
+        parent: Qt owner.
+    """
+
+    step_chosen = pyqtSignal(int, int)
+    """Episode and step of a call that a person has selected."""
+
+    def __init__(
+        self,
+        spawn: Spawn,
+        orientation: Qt.Orientation = Qt.Orientation.Horizontal,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("transcript")
+        self._spawn = spawn
+        self._source: TurnSource = EpisodeTurns()
+        self._agents: tuple[str, ...] = ()
+        self._search_task: asyncio.Task[None] | None = None
+        self._quiet = False
+        self.model = TurnModel(self)
+        self._list = TurnList(self.model, self)
+        self.view = TurnView(self)
+        self._make_tools()
+        self._splitter = QSplitter(orientation, self)
+        self._splitter.setObjectName("transcript-splitter")
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.setHandleWidth(theme.ROW)
+        self._splitter.addWidget(self._list)
+        self._splitter.addWidget(self.view)
+        self._splitter.setStretchFactor(0, 2)
+        self._splitter.setStretchFactor(1, 3)
+        self._build(orientation)
+        self._typing = QTimer(self)
+        self._typing.setSingleShot(True)
+        self._typing.setInterval(TYPING_MS)
+        self._typing.timeout.connect(self._filter)
+        self._growth = QTimer(self)
+        self._growth.setSingleShot(True)
+        self._growth.setInterval(GROWTH_MS)
+        self._growth.timeout.connect(self._grow)
+        self._list.turn_selected.connect(self._on_selected)
+
+    def _make_tools(self) -> None:
+        self._agent = SteadyComboBox(self)
+        self._agent.setObjectName("transcript-agent")
+        self._agent.setAccessibleName("Whose turns")
+        self._agent.setToolTip("Follow one agent")
+        self._agent.activated.connect(self._on_wanted)
+        self._search = QLineEdit(self)
+        self._search.setObjectName("transcript-search")
+        self._search.setPlaceholderText("Search words")
+        self._search.setAccessibleName("Search prompts, replies and thoughts")
+        self._search.setClearButtonEnabled(True)
+        self._search.textChanged.connect(self._on_typed)
+        self._failed = QCheckBox("Unusable", self)
+        self._failed.setObjectName("transcript-failed")
+        self._failed.setToolTip("Only those after which no reply or action of their own could be played")
+        self._failed.toggled.connect(self._on_wanted)
+        self.step = QLineEdit(self)
+        self.step.setObjectName("transcript-step")
+        self.step.setPlaceholderText("Step")
+        self.step.setAccessibleName("Go to step")
+        self.step.setToolTip("Go to the turns of this step, from 0 (Enter)")
+        self.step.setFixedWidth(64)
+        self.step.returnPressed.connect(self._on_step)
+        self.count = muted_label("")
+        self.count.setObjectName("transcript-count")
+
+    def _build(self, orientation: Qt.Orientation) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.ROW)
+        first = QHBoxLayout()
+        first.setSpacing(theme.ROW)
+        wide = orientation == Qt.Orientation.Horizontal
+        self._agent.setMinimumWidth(96)
+        if wide:
+            self._agent.setMaximumWidth(170)
+            self._search.setMaximumWidth(_SEARCH_WIDEST)
+        first.addWidget(self._agent, 0 if wide else 1)
+        first.addWidget(self._search, 1000)  # before the stretch, up to its width
+        column.addLayout(first)
+        if wide:
+            second = first
+        else:
+            second = QHBoxLayout()
+            second.setSpacing(theme.ROW)
+            column.addLayout(second)
+        second.addWidget(self._failed)
+        second.addWidget(self.step)
+        second.addStretch(1)
+        second.addWidget(self.count)
+        column.addWidget(self._splitter, 1)
+        self.tools = first
+
+    # -- what is shown -----------------------------------------------------------------
+
+    def show_turns(self, turns: Sequence[Turn]) -> None:
+        """Show the calls of an episode that is over."""
+        agents = tuple(dict.fromkeys(turn.agent for turn in turns))
+        self._show(EpisodeTurns(turns), agents)
+        self._list.select(0)
+
+    def follow(self, log: CallLog | None) -> None:
+        """Show the calls of an operator that plays, and those to come; ``None``: none were made yet."""
+        if log is not None and self.log is log:
+            return
+        if log is None:
+            self._show(EpisodeTurns(), ())
+        else:
+            self._show(LiveTurns(log), tuple(log.agents))
+            self._list.select(self.model.rowCount() - 1)
+
+    @property
+    def log(self) -> CallLog | None:
+        """Whose calls it follows."""
+        return self._source.log if isinstance(self._source, LiveTurns) else None
+
+    def on_grown(self) -> None:
+        """There are more calls; they are shown soon."""
+        if not self._growth.isActive():
+            self._growth.start()
+
+    def go_to(self, step: int, agent: str = "", episode: int | None = None) -> bool:
+        """Select the call about a step; nobody is told that it was.
+
+        Args:
+            step: Environment step, from 0.
+            agent: Slot; empty: any.
+            episode: ``None``: the last one.
+        """
+        here = self.view.turn
+        if here is not None and here.step == step and (episode is None or here.episode == episode):
+            return True  # of several calls about a step, the one that was chosen stays
+        row = self.model.row_at(episode, step, agent)
+        if row is None:
+            return False
+        if row != self._list.currentIndex().row():
+            self._quiet = True
+            self._list.select(row)
+            self._quiet = False
+        return True
+
+    def choose_agent(self, agent: str) -> None:
+        """Follow this agent; empty: all."""
+        place = self._agent.findData(agent)
+        if place >= 0 and place != self._agent.currentIndex():
+            self._agent.setCurrentIndex(place)
+            self._on_wanted()
+
+    def select_last(self) -> None:
+        """Stand on the newest call, and stay on the newest."""
+        self._list.select(self.model.rowCount() - 1)
+
+    def _show(self, source: TurnSource, agents: tuple[str, ...]) -> None:
+        self._source = source
+        self._offer(agents, anew=True)
+        self.view.show_turn(None)
+        self._filter()
+
+    def _offer(self, agents: tuple[str, ...], *, anew: bool = False) -> None:
+        if agents == self._agents and not anew:
+            return
+        chosen = self._agent.currentData() or ""
+        self._agents = agents
+        self._agent.clear()
+        self._agent.addItem("All agents", "")
+        for agent in agents:
+            self._agent.addItem(agent, agent)
+        self._agent.setCurrentIndex(max(self._agent.findData(chosen), 0))
+        self._agent.setVisible(len(agents) > 1)
+        self._list.delegate.several = len(agents) > 1
+        self.view.one_agent = len(agents) == 1
+
+    def _grow(self) -> None:
+        source = self._source
+        if isinstance(source, LiveTurns):
+            self._offer(tuple(source.log.agents))
+        if self._searching:
+            return  # what is being searched for is looked for again when that is done
+        at_end = self._list.at_end
+        self.model.grow()
+        self.model.retell()
+        self._count()
+        if at_end:
+            self._quiet = True
+            self._list.select(self.model.rowCount() - 1)
+            self._quiet = False
+        elif (row := self._list.currentIndex().row()) >= 0:
+            self._refresh(row)
+
+    def _refresh(self, row: int) -> None:
+        """What became of the call that is shown may be known now."""
+        turn = self.model.turn(row)
+        if turn is not None and turn != self.view.turn:
+            self.view.show_turn(turn, self.model.before(row), self.wanted.words)
+
+    # -- which of them -----------------------------------------------------------------
+
+    @property
+    def wanted(self) -> Wanted:
+        """Which calls are asked for."""
+        agent = str(self._agent.currentData() or "")
+        return Wanted(agent, _SPACES.sub(" ", self._search.text()).strip(), self._failed.isChecked())
+
+    @property
+    def _searching(self) -> bool:
+        return self._search_task is not None and not self._search_task.done()
+
+    def _on_typed(self, _text: str) -> None:
+        self._typing.start()
+
+    def _on_wanted(self, *_: object) -> None:
+        self._filter()
+
+    def _filter(self) -> None:
+        self._typing.stop()
+        if self._search_task is not None:
+            self._search_task.cancel()
+            self._search_task = None
+        wanted = self.wanted
+        if wanted.quick:
+            self._take(wanted, None)
+        else:
+            self.count.setText("Searching…")
+            self._search_task = self._spawn(self._look(wanted), "Searching the transcript")
+
+    async def _look(self, wanted: Wanted) -> None:
+        source = self._source
+        numbers = await asyncio.to_thread(source.search(wanted))
+        self._search_task = None
+        if source is self._source and wanted == self.wanted:
+            self._take(wanted, numbers)
+            self._grow()
+
+    def _take(self, wanted: Wanted, numbers: Sequence[int] | None) -> None:
+        turn = self.view.turn
+        self.model.wanted = wanted
+        self.model.show(self._source, numbers)
+        self._count()
+        if turn is not None and self.view.words != wanted.words:
+            self.view.mark(wanted.words)
+        row = None if turn is None else self.model.row_at(turn.episode, turn.step, turn.agent)
+        if row is None and self.model.rowCount():
+            row = self.model.rowCount() - 1 if isinstance(self._source, LiveTurns) else 0
+        self._quiet = True
+        if row is not None:
+            self._list.select(row)
+        else:
+            self.view.show_turn(None)
+        self._quiet = False
+
+    def _count(self) -> None:
+        shown, there = self.model.rowCount(), len(self._source) - self._source.first
+        turns = count(there, self._source.unit)
+        self.count.setText(turns if shown == there else f"{local(shown):,} of {turns}")
+
+    # -- going about -------------------------------------------------------------------
+
+    def _on_selected(self, row: int) -> None:
+        turn = self.model.turn(row)
+        if turn is None:
+            return
+        self._refresh(row)
+        if not self._quiet:
+            self.step_chosen.emit(turn.episode, turn.step)
+
+    def _on_step(self) -> None:
+        step = read(self.step.text(), {"type": "integer"})
+        if not isinstance(step, int):
+            return
+        row = self.model.row_at(self._episode, step)
+        if row is not None:
+            self._list.select(row)
+        self.step.selectAll()
+
+    @property
+    def _episode(self) -> int | None:
+        return self.view.turn.episode if self.view.turn is not None else None

@@ -1,0 +1,138 @@
+"""One operator that is watched and played, for Qt: its player, and what it tells as signals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, assert_never
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from gym_gui.controllers.engine.session_events import (
+    ConfigChanged,
+    EpisodePlayed,
+    EpisodeUnrecorded,
+    FrameDrawn,
+    PlayerBroken,
+    PlayerEvent,
+    QuestionWithdrawn,
+    StateChanged,
+    StepTaken,
+    TurnTaken,
+)
+from gym_gui.controllers.live_play.episode_player import EpisodePlayer
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.live import HumanQuestion, LiveView
+from gym_gui.host.session_opening import open_host_session
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.engine.session_events import OnSessionEvent
+    from gym_gui.controllers.engine.session_interface import Session, SessionSettings
+    from gym_gui.controllers.live_play.live_run import LiveRun
+    from gym_gui.controllers.live_play.session_link import OpenLiveSession
+    from gym_gui.ui.context import AppContext
+
+
+class LiveOperator(QObject):
+    """Tells in signals what its player tells; what is asked for is asked of the player.
+
+    Args:
+        context: The window's services.
+        config: The operator.
+        seeds: As for :class:`EpisodePlayer`.
+        run: Where finished episodes are written; ``None`` records nothing.
+        open_session: Makes the session; a host process by default.
+        parent: Qt parent.
+
+    Attributes:
+        player: Plays.
+        former_ids: Ids that it had before others played for it.
+        named_for: The configuration that its id was made for.
+    """
+
+    state_changed = pyqtSignal(object)
+    """An ``OperatorState``; said again and again while somebody thinks."""
+    viewed = pyqtSignal(object)
+    """A :class:`LiveView`."""
+    framed = pyqtSignal(object)
+    """A picture, ``(height, width, 3)``, ``uint8``."""
+    asked = pyqtSignal(object)
+    """A :class:`HumanQuestion`."""
+    withdrawn = pyqtSignal(int)
+    """Id of a question whose answer nobody waits for any more."""
+    episode_over = pyqtSignal(object)
+    """The line of an episode that ended by itself, as recorded."""
+    called = pyqtSignal(object)
+    """A model was asked or more was told of a decision: the
+    :class:`~gym_gui.analysis.transcripts.transcript.Turn`, which is in the player's tally too."""
+    broke = pyqtSignal(str)
+    """Why it cannot go on."""
+    stepped = pyqtSignal()
+    """A step that was asked for has been taken."""
+    config_changed = pyqtSignal(object)
+    """The new :class:`OperatorConfig`."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        config: OperatorConfig,
+        *,
+        seeds: Sequence[int] | None = None,
+        run: LiveRun | None = None,
+        open_session: OpenLiveSession | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(f"operator.{config.operator_id}")
+        self._context = context
+        self.former_ids: set[str] = set()
+        self.named_for = config
+        self.player = EpisodePlayer(
+            config,
+            self._on_event,
+            open_session or self._open_host_session,
+            context.spawn,
+            everything_shown=lambda: context.settings.values.everything_shown,
+            seeds=seeds,
+            run=run,
+        )
+
+    def go_by(self, config: OperatorConfig) -> None:
+        """Be another operator, of another id, from the next start on."""
+        self.former_ids = (self.former_ids | {self.player.config.operator_id}) - {config.operator_id}
+        self.named_for = config
+        self.setObjectName(f"operator.{config.operator_id}")
+        self.player.configure(config)
+
+    async def _open_host_session(
+        self, config: OperatorConfig, settings: SessionSettings, on_event: OnSessionEvent
+    ) -> Session:
+        spare = self._context.spare_host
+        take = None if spare is None else spare.take
+        return await open_host_session(config, settings, on_event, self._context.store, take)
+
+    def _on_event(self, event: PlayerEvent) -> None:
+        match event:
+            case StateChanged(state):
+                self.state_changed.emit(state)
+            case LiveView():
+                self.viewed.emit(event)
+            case FrameDrawn(frame):
+                self.framed.emit(frame)
+            case HumanQuestion():
+                self.asked.emit(event)
+            case QuestionWithdrawn(question_id):
+                self.withdrawn.emit(question_id)
+            case EpisodePlayed(row):
+                self.episode_over.emit(row)
+            case TurnTaken(turn):
+                self.called.emit(turn)
+            case PlayerBroken(sentence):
+                self.broke.emit(sentence)
+            case StepTaken():
+                self.stepped.emit()
+            case ConfigChanged(config):
+                self.config_changed.emit(config)
+            case EpisodeUnrecorded(sentence):
+                self._context.notify(sentence, "warning")
+            case _:
+                assert_never(event)

@@ -1,0 +1,76 @@
+"""The words and colours for where a live operator stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gym_gui.controllers.engine.operator_state import OperatorState
+from gym_gui.core.live import Compiling
+from gym_gui.ui.numbers import local
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.live_play.episode_player import EpisodePlayer
+
+_STATE_WORDS = {
+    OperatorState.IDLE: "Not started",
+    OperatorState.STARTING: "Starting…",
+    OperatorState.READY: "Ready",
+    OperatorState.RUNNING: "Running",
+    OperatorState.PAUSED: "Paused",
+    OperatorState.YOUR_MOVE: "Your move",
+    OperatorState.STOPPING: "Stopping…",
+    OperatorState.SPENT: "Budget used up",
+    OperatorState.BROKEN: "Stopped",
+    OperatorState.CLOSED: "Closed",
+}
+
+_TONES = {
+    OperatorState.RUNNING: "ok",
+    OperatorState.THINKING: "warning",
+    OperatorState.YOUR_MOVE: "accent",
+    OperatorState.SPENT: "warning",
+    OperatorState.BROKEN: "error",
+}
+
+
+def state_words(state: OperatorState, *, thinking_s: float = 0.0, done: bool = False) -> str:
+    """What a card says of a state.
+
+    Args:
+        state: The state.
+        thinking_s: How long the policies have been thinking.
+        done: Every episode that was asked for has been played.
+    """
+    if state is OperatorState.THINKING:
+        return f"Thinking {local(thinking_s):.1f} s"
+    if done and state in (OperatorState.READY, OperatorState.PAUSED):
+        return "Done"
+    return _STATE_WORDS[state]
+
+
+def words_of(player: EpisodePlayer) -> str:
+    """Where a player stands, as its card says it; of trouble and of budgets, the reason."""
+    if player.state is OperatorState.BROKEN:
+        return player.trouble
+    if player.state is OperatorState.SPENT:
+        return player.shortage
+    if player.state is OperatorState.STARTING and player.compiling is not None:
+        return f"Compiling {len(player.compiling.functions)} of {player.compiling.total}…"
+    return state_words(player.state, thinking_s=player.waiting_s, done=player.done)
+
+
+def starting_words(compiling: Compiling | None) -> tuple[str, str]:
+    """What stands where the first picture will be, and below that.
+
+    Args:
+        compiling: How far the compiling is of what the environment needs, if something is compiled.
+    """
+    if compiling is None:
+        return "Starting…", ""
+    how_far = f"{len(compiling.functions)} of {compiling.total} functions are ready"
+    return f"Compiling {compiling.title}…", f"{how_far}. This is done once on a machine."
+
+
+def state_tone(state: OperatorState) -> str:
+    """Which token colours the dot: ``ok``, ``warning``, ``error``, ``accent`` or ``muted``."""
+    return _TONES.get(state, "muted")

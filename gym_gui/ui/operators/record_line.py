@@ -1,0 +1,71 @@
+"""What an operator has done since it began, on one line of the inspector."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import Qt, QTimer
+from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from gym_gui.analysis.words import wording
+from gym_gui.controllers.live_play.tally import Tally
+from gym_gui.controllers.setup.play_setup import asks_models
+from gym_gui.core.config import OperatorConfig
+from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.numbers import count, local, screen
+
+REFRESH_MS = 500
+
+
+class OperatorRecord(QLabel):
+    """Follows one operator; says anew at most twice a second."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("operator-record")
+        self.setProperty("role", "muted")
+        self.setWordWrap(True)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setToolTip(
+            "Since the last reset. Unusable: decisions whose last reply could not be played. "
+            "Median: time of a decision"
+        )
+        self._operator: LiveOperator | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(REFRESH_MS)
+        self._timer.timeout.connect(self.refresh)
+
+    def follow(self, operator: LiveOperator | None) -> None:
+        """Say what this operator has done; ``None``: nothing."""
+        before, self._operator = self._operator, operator
+        if before is not None:
+            before.viewed.disconnect(self._on_counted)
+            before.episode_over.disconnect(self._on_counted)
+        if operator is not None:
+            operator.viewed.connect(self._on_counted)
+            operator.episode_over.connect(self._on_counted)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Say it now."""
+        self._timer.stop()
+        player = self._operator.player if self._operator is not None else None
+        self.setText(record_words(player.tally, player.config) if player is not None else "")
+
+    def _on_counted(self, _what: object) -> None:
+        if not self._timer.isActive():
+            self._timer.start()
+
+
+def record_words(tally: Tally, config: OperatorConfig) -> str:
+    """What an operator has done, for example ``4 episodes · mean return 0.97 · median decision 1.4 s``."""
+    parts = [count(tally.episodes, "episode") if tally.episodes else "No episode has ended yet"]
+    if tally.mean_return is not None:
+        parts.append(f"mean return {local(tally.mean_return):,.2f}")
+    if tally.mean_length is not None:
+        parts.append(f"mean length {local(tally.mean_length):,.0f} steps")
+    if tally.unusable or (asks_models(config) and tally.decisions):
+        parts.append(f"unusable {local(tally.unusable):,} of {count(tally.decisions, 'decision')}")
+    if tally.median_s is not None:
+        parts.append(f"median decision {wording.milliseconds(1000 * tally.median_s, screen())}")
+    return " · ".join(parts)

@@ -1,0 +1,1 @@
+"""Trained policies in the window: listed, imported, opened, used."""

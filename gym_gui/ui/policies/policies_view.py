@@ -1,0 +1,322 @@
+"""The Policies half of the page: every trained policy there is, searched, imported, used, removed."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import QEvent, QModelIndex, QObject, Qt, QUrl, pyqtSignal
+from PyQt6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QKeyEvent
+from PyQt6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gym_gui.services.store import Store
+from gym_gui.services.trainings.training_presets import TrainingPreset
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.dropping import dropped_path
+from gym_gui.ui.policies.import_panel import ImportPanel
+from gym_gui.ui.policies.policies_model import POLICY_COLUMNS, TRAINED, PolicyRow, has_words
+from gym_gui.ui.policies.policy_panel import PolicyPanel
+from gym_gui.ui.widgets import Card, EmptyHint, muted_label
+from gym_gui.ui.widgets.tables import RowsModel, RowsTable
+
+if TYPE_CHECKING:
+    from gym_gui.services.policies.policy_library import PolicyEntry
+
+_ROW: Final = 36
+
+
+class PoliciesView(QWidget):
+    """See the module. Its :attr:`panel` belongs into the inspector.
+
+    Args:
+        context: Folders, and work in the background.
+        parent: Qt owner.
+    """
+
+    selection_changed = pyqtSignal()
+    training_requested = pyqtSignal(object, int)
+    """A :class:`TrainingPreset` and a seed: train like this policy was."""
+    import_shown = pyqtSignal()
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("train-policies-view")
+        self.setAcceptDrops(True)
+        self._context = context
+        self._wanted = ""
+        self._reading: asyncio.Task[None] | None = None
+        self.model = RowsModel(POLICY_COLUMNS, _path, parent=self)
+        self._facts = PolicyPanel(context)
+        self._facts.action_requested.connect(self._on_action_requested)
+        self._importing: ImportPanel | None = None
+        self.panel = QWidget()
+        self._column = QVBoxLayout(self.panel)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.PAGE)
+        self._column.addWidget(self._facts)
+        self._make_table()
+        self._search = QLineEdit()
+        self._search.setObjectName("train-policy-search")
+        self._search.setPlaceholderText("Search policies by name, algorithm, environment")
+        self._search.setAccessibleName("Search policies")
+        self._search.setToolTip("Every word must occur in a policy's name, algorithm, environment or worker")
+        self._search.setClearButtonEnabled(True)
+        self._search.setMaximumWidth(420)
+        self._search.textChanged.connect(self._on_searched)
+        self._count = muted_label()
+        self._count.setObjectName("train-policies-count")
+        top = QHBoxLayout()
+        top.addWidget(self._search, 1)
+        top.addStretch(1)
+        top.addWidget(self._count)
+        self._empty = EmptyHint(
+            "No policies yet",
+            "A training leaves its policy here. To import one from elsewhere, drop it here.",
+            ("Import…", self.ask_import),
+            icon_name="robot",
+        )
+        self._empty.setObjectName("train-policies-empty")
+        self._nothing = EmptyHint("No policy fits", "Try fewer words.", icon_name="filter")
+        self._nothing.setObjectName("train-policies-nothing")
+        self._stack = QStackedWidget()
+        for view in (self.table, self._empty, self._nothing):
+            self._stack.addWidget(view)
+        card = Card(margin=theme.STEP)
+        card.add(self._stack, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        layout.setSpacing(theme.GAP)
+        layout.addLayout(top)
+        layout.addWidget(card, 1)
+        self._tell()
+
+    def _make_table(self) -> None:
+        table = self.table = RowsTable(self.model, "train-policies", "Policies", _ROW)
+        table.fit_columns()
+        table.sort_by(TRAINED)
+        table.installEventFilter(self)
+        chosen = table.selectionModel()
+        assert chosen is not None
+        chosen.currentRowChanged.connect(self._on_current_changed)
+
+    @property
+    def importing(self) -> ImportPanel:
+        """The form of an import, made when it is first wanted."""
+        if self._importing is None:
+            form = self._importing = ImportPanel(self._context)
+            form.imported.connect(self._on_imported)
+            form.closed_by_person.connect(self._on_import_closed)
+            form.hide()
+            self._column.insertWidget(0, form)
+        return self._importing
+
+    # -- what is shown -------------------------------------------------------------------
+
+    @property
+    def current(self) -> PolicyEntry | None:
+        """The selected policy."""
+        row = self.table.current
+        return None if row is None else row.entry
+
+    def refresh(self) -> None:
+        """Look for policies anew."""
+        if self._reading is None:
+            self._reading = self._context.spawn(self._read_policies(), "Looking for policies")
+            self._reading.add_done_callback(self._on_read)
+
+    async def closed(self) -> None:
+        """Look for nothing any more."""
+        if self._importing is not None:
+            await self._importing.closed()
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+
+    async def _read_policies(self) -> None:
+        entries = await asyncio.to_thread(_find, self._context.store)
+        self.model.set_rows([PolicyRow(entry) for entry in entries])
+        self._tell()
+        wanted, self._wanted = self._wanted, ""
+        path = next((entry.file.path for entry in entries if entry.name == wanted), None)
+        if path is not None:
+            self.table.select(path)
+        self._show_current()
+
+    def _on_read(self, _task: object) -> None:
+        self._reading = None
+
+    def _tell(self) -> None:
+        shown, total = self.model.rowCount(), self.model.total
+        view: QWidget = self.table if shown else self._nothing if total else self._empty
+        self._stack.setCurrentWidget(view)
+        of = "" if shown == total else f"{shown} of "
+        self._count.setText(f"{of}{total} policies" if total != 1 else "1 policy")
+        self._count.setVisible(bool(total))
+
+    def _show_current(self) -> None:
+        row = self.table.current
+        self._facts.show_policy(row.entry if row else None)
+
+    def _on_searched(self, text: str) -> None:
+        words = tuple(text.casefold().split())
+        self.model.set_filter(partial(has_words, words))
+        self._tell()
+
+    def _on_current_changed(self, _now: QModelIndex, _before: QModelIndex) -> None:
+        self._show_current()
+        self.selection_changed.emit()
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        """Delete removes the selected policy."""
+        pressed = isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress
+        if pressed and a1.key() == Qt.Key.Key_Delete and self.current is not None:  # type: ignore[union-attr]
+            self._on_action_requested("remove")
+            return True
+        return super().eventFilter(a0, a1)
+
+    # -- doing ---------------------------------------------------------------------------
+
+    def _on_action_requested(self, action: str) -> None:
+        row = self.table.current
+        if row is None:
+            return
+        policy = row.entry
+        if action == "folder":
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(policy.file.path)))
+        elif action == "train":
+            about = policy.file.description
+            own = ("env_id", "seed")
+            settings = {name: value for name, value in about.config.items() if name not in own}
+            preset = TrainingPreset(about.worker, about.algorithm, about.env_id, settings)
+            self.training_requested.emit(preset, about.seed)
+        elif action == "score":
+            self._context.spawn(self._measure(row), "Measuring the policy")
+        elif action == "export":
+            self._ask_export(row)
+        elif policy.fixed:
+            self._context.notify(policy.fixed, "warning")
+        else:
+            self._context.spawn(self._remove(policy), "Moving the policy to the trash")
+
+    async def _remove(self, policy: PolicyEntry) -> None:
+
+        library = self._context.services.policies
+        trashed = await asyncio.to_thread(library.remove, policy.name)
+        undo = None
+        if trashed is not None:
+            undo = ("Undo", partial(self._put_back, trashed, policy.file.path))
+        self._context.notify(f"“{policy.file.title}” is in the trash", "info", undo)
+        self.refresh()
+
+    async def _measure(self, row: PolicyRow) -> None:
+        from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
+
+        policy = row.entry
+        self._facts.set_measuring(True)
+        try:
+            await asyncio.to_thread(_see_allowed, policy)
+            done = await run_subprocess_job("gym_gui", "policies", "score", policy.name, "--json")
+        finally:
+            self._facts.set_measuring(False)
+        if done.status:
+            raise SubprocessJobError(done.complaint or f"{policy.file.title} could not be measured")
+        self._context.notify(f"“{row.title}” was played on {len(done.json()['returns'])} seeds", "ok")
+        self.refresh()
+
+    def _ask_export(self, row: PolicyRow) -> None:
+        dialog = QFileDialog(self.window(), "Export the policy")
+        dialog.setObjectName("train-export-dialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter("Policies (*.zip)")
+        dialog.setDefaultSuffix("zip")
+        dialog.selectFile(f"{row.title.replace('/', '_')}.zip")
+        dialog.fileSelected.connect(partial(self.export, row.entry))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def export(self, policy: PolicyEntry, path: str) -> None:
+        """Write a policy to a file."""
+        self._context.spawn(self._export(policy, Path(path)), "Exporting the policy")
+
+    async def _export(self, policy: PolicyEntry, path: Path) -> None:
+        from gym_gui.services.policies.policy_exchange import export_policy
+
+        # The dialog has asked whether what is there may be replaced.
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+        await asyncio.to_thread(export_policy, policy, path)
+        self._context.notify(f"Written to {path}", "ok")
+
+    def _put_back(self, trashed: Path, folder: Path) -> None:
+        self._context.spawn(self._restore(trashed, folder), "Putting the policy back")
+
+    async def _restore(self, trashed: Path, folder: Path) -> None:
+        from gym_gui.services.trash import put_back
+
+        await asyncio.to_thread(put_back, trashed, folder)
+        self.refresh()
+
+    # -- importing -----------------------------------------------------------------------
+
+    def ask_import(self) -> None:
+        """Show the form of an import, and ask for the file."""
+        self._show_import()
+        self.importing.ask_file()
+
+    def take(self, path: Path) -> None:
+        """Import this file: the form asks for what it does not say."""
+        self._show_import()
+        self.importing.take(path)
+
+    def _show_import(self) -> None:
+        self.importing.open()
+        self.importing.show()
+        self._facts.hide()
+        self.import_shown.emit()
+
+    def _on_imported(self, name: str) -> None:
+        self._on_import_closed()
+        self._wanted = name
+        self.refresh()
+
+    def _on_import_closed(self) -> None:
+        self.importing.hide()
+        self._facts.show()
+
+    def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
+        """Take one local file or folder."""
+        if a0 is not None and dropped_path(a0) is not None:
+            a0.acceptProposedAction()
+
+    def dropEvent(self, a0: QDropEvent | None) -> None:
+        """Import what was dropped."""
+        path = dropped_path(a0) if a0 is not None else None
+        if a0 is not None and path is not None:
+            a0.acceptProposedAction()
+            self.take(path)
+
+
+def _path(row: PolicyRow) -> Path:
+    return row.path
+
+
+def _find(store: Store) -> list[PolicyEntry]:
+    from gym_gui.services.policies.policy_library import PolicyLibrary
+
+    return PolicyLibrary(store).entries()
+
+
+def _see_allowed(policy: PolicyEntry) -> None:
+    """Have the window ask, which can; the process that plays it could only refuse."""
+    from gym_gui.evaluation import see_allowed
+
+    see_allowed(policy.file)

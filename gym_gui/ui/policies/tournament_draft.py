@@ -1,0 +1,143 @@
+"""A tournament that is put together in the window: who could play a game, and what it would come to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.enums import WorkerKind
+from gym_gui.core.experiment.assignment import WorkerAssignment
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.runs.contest import Contest
+    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
+    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+
+FIRST_GAME: Final = "classic/connect_four_v3"
+"""The environment of a tournament that nobody has named one for."""
+_AT_ANY_RATE: Final = ("random", "cycle")
+"""Who is in the pool of any game, to be measured by."""
+_LONGEST: Final = 32
+
+
+@dataclass(frozen=True)
+class TournamentRequest:
+    """What somebody begins a tournament with.
+
+    Attributes:
+        task: The environment; empty: one that shows what a tournament is.
+        players: Who is to play, as far as they can there.
+    """
+
+    task: str = ""
+    players: Sequence[WorkerAssignment] = ()
+
+    @classmethod
+    def of(cls, operators: Sequence[OperatorConfig]) -> TournamentRequest:
+        """Everybody who plays the first of these that has several slots, and others in its environment."""
+        several = [each for each in operators if len(each.resolved_slots()) > 1]
+        if not several:
+            return cls()
+        task = several[0].task
+        rows = [row for each in several if each.task == task for row in each.resolved_slots().values()]
+        return cls(task, tuple(_each_once(rows)))
+
+
+def _each_once(rows: Sequence[WorkerAssignment]) -> list[WorkerAssignment]:
+    found: list[WorkerAssignment] = []
+    for row in rows:
+        if row not in found and row.worker_type != WorkerKind.HUMAN.value:
+            found.append(row)
+    return found
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Somebody who can take every seat of a game.
+
+    Attributes:
+        title: What people call it.
+        meaning: A sentence, or empty.
+        player: Who that is.
+        wanted: Whether it is in the pool before anybody chooses.
+    """
+
+    title: str
+    meaning: str
+    player: WorkerAssignment
+    wanted: bool
+
+
+def candidates(
+    sheet: EnvironmentSheet, checks: ConfigurationChecks, request: TournamentRequest
+) -> list[Candidate]:
+    """Who can take every seat: whom somebody named first, then who is made for this game, then the others."""
+    named = [row for row in request.players if _fits(sheet, checks, row)]
+    found = [Candidate(checks.title(row), "", row, wanted=True) for row in named]
+    offers = [
+        {o.policy.policy_id: o.policy for o in checks.offers(slot) if not o.reason}
+        for slot in sheet.slots.values()
+    ]
+    everywhere = [p for key, p in offers[0].items() if all(key in others for others in offers[1:])]
+    usable = [p for p in everywhere if p.complete and p.kind != WorkerKind.HUMAN.value]
+    usable = [p for p in usable if _fits(sheet, checks, p.assignment())]
+    usable.sort(key=lambda policy: not policy.knows(sheet.env_id))
+    for policy in usable:
+        player = policy.assignment()
+        if any((player.worker_id, player.settings) == (row.worker_id, row.settings) for row in named):
+            continue
+        usual = policy.policy_id in _AT_ANY_RATE or policy.kind == WorkerKind.PLANNER.value
+        wanted = not named and (usual or policy.knows(sheet.env_id))
+        found.append(Candidate(policy.title, policy.meaning, player, wanted=wanted))
+    return found
+
+
+def _fits(sheet: EnvironmentSheet, checks: ConfigurationChecks, row: WorkerAssignment) -> bool:
+    return not any(checks.problem(slot, row) for slot in sheet.slots.values())
+
+
+def names_of(chosen: Sequence[Candidate]) -> dict[str, WorkerAssignment]:
+    """The pool: a name for each, as files and tables have it."""
+    pool: dict[str, WorkerAssignment] = {}
+    taken: set[str] = set()
+    for each in chosen:
+        base = re.sub(r"[^a-z0-9]+", "_", each.title.lower()).strip("_")[:_LONGEST].strip("_") or "policy"
+        base = base.replace("_vs_", "_and_").replace("_with_", "_and_")
+        name, n = base, 1
+        while name in taken:
+            n += 1
+            name = f"{base}_{n}"
+        taken.add(name)
+        pool[name] = each.player
+    return pool
+
+
+def contest_of(
+    sheet: EnvironmentSheet, pool: Mapping[str, WorkerAssignment], seeds: int, *, swiss: bool
+) -> Contest:
+    """The tournament of a pool, for what it would come to; its policies are not checked again.
+
+    Raises:
+        UsageError: It is no tournament: too few policies, or no game for one.
+    """
+    from gym_gui.controllers.engine.resolved_operator import unchecked_operator
+    from gym_gui.controllers.runs.contest import Contest
+    from gym_gui.core.config import ExecutionConfig
+    from gym_gui.core.experiment.tournament import Schedule, Tournament, environment
+    from gym_gui.core.trusted.trust import TYPED
+
+    together = len(sheet.teams) < 2
+    asked = Tournament(
+        pool,
+        environment(sheet.env_id, {}, TYPED),
+        Schedule("" if together else "swiss" if swiss else "round_robin"),
+        ExecutionConfig(None, seeds=list(range(seeds))),
+    )
+    return Contest.of(
+        asked,
+        seats_of=lambda _operator: (sheet.slots, sheet.teams),
+        check=lambda operator, _objects: unchecked_operator(operator),
+    )

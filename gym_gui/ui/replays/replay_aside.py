@@ -1,0 +1,170 @@
+"""Beside the pictures of a replay: its steps, what its models were asked and answered, or one agent of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QWidget
+
+from gym_gui.analysis.transcripts.turn import Turn
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.replays.episode_transcript import EpisodeTranscript
+from gym_gui.ui.replays.replay_mind import ReplayMind
+from gym_gui.ui.replays.replay_player import ReplayPlayer
+from gym_gui.ui.replays.step_table import StepTable
+from gym_gui.ui.widgets import Card, SegmentedControl
+
+_TABLE_WIDTH, _WIDE_TABLE, _WIDEST_TABLE = 340, 440, 560
+_ROOMY = 1400
+
+
+class ReplayAside(Card):
+    """Follows the position of a replay; a row or a call that is chosen leads to its own.
+
+    Args:
+        context: What the window's parts share.
+        parent: Qt owner.
+
+    Attributes:
+        choice: Steps, transcript (where a model was asked, or more was told), or one agent.
+        calls: Turns of that transcript.
+    """
+
+    position_chosen = pyqtSignal(int)
+    """The position of a row or of a call that a person has selected."""
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(margin=theme.GAP, parent=parent)
+        self.setObjectName("replay-steps")
+        self.setFixedWidth(_TABLE_WIDTH)
+        self._player: ReplayPlayer | None = None
+        self._position = self._room = self.calls = 0
+        self._table = StepTable(self)
+        self._table.position_chosen.connect(self.position_chosen)
+        self._transcript = EpisodeTranscript(context.spawn, self)
+        self._transcript.step_chosen.connect(self._on_step_chosen)
+        self._transcript.found.connect(self._on_calls_found)
+        self._transcript.panel.view.action_words = self._action_words
+        self._transcript.hide()
+        self._mind = ReplayMind(context, self)
+        self._mind.hide()
+        self.choice = SegmentedControl(
+            [("steps", "Steps"), ("transcript", "Transcript"), ("mind", "One agent")], name="replay-aside"
+        )
+        self.choice.setToolTip(
+            "What was played, what was asked and answered, or what one agent saw and thought"
+        )
+        self.choice.chosen.connect(self._on_chosen)
+        self.choice.set_offered("transcript", False)
+        self.add(self.choice)
+        self.add(self._table, 1)
+        self.add(self._transcript, 1)
+        self.add(self._mind, 1)
+
+    def show_players(self, run: Path, players: Sequence[ReplayPlayer]) -> None:
+        """Show the steps of episodes, from their beginning, and read the calls of the first.
+
+        Args:
+            run: Their run.
+            players: One or two.
+        """
+        self._player, self._position = players[0], 0
+        recorded = players[0].recorded
+        self._table.show_players(players, [player.recorded.name for player in players])
+        self._fit()
+        self._mind.show_player(players[0])
+        self._transcript.look(run, recorded.operator_id, recorded.episode.episode_index)
+
+    def let_go(self) -> None:
+        """What is shown is played no more."""
+        self._player = None
+        self._mind.show_player(None)
+
+    async def settled(self) -> None:
+        """Wait until what was played for it has ended."""
+        await self._mind.settled()
+
+    def show_agent(self, agent: str) -> None:
+        """Show what an agent (seat) of the first episode saw and thought."""
+        self.choice.set_value("mind")
+        self._on_chosen("mind")
+        self._mind.view.choose(agent)
+
+    def clear(self) -> None:
+        """Nothing is replayed."""
+        self.let_go()
+        self._transcript.clear()
+
+    def follow(self, position: int) -> None:
+        """Stand on a position of the replay."""
+        self._position = position
+        self._table.follow(position)
+        self._mind.follow(position)
+        if self._transcript.isVisibleTo(self):
+            self._tell_transcript()
+
+    def know_words(self) -> None:
+        """The environment is there: numbers of actions become words."""
+        self._table.steps.rows_changed()
+        self._fit()
+        self._transcript.panel.view.refresh()
+        self._mind.refresh()
+
+    def fit_into(self, width: int) -> None:
+        """Where there is room, what is read has more of it.
+
+        Args:
+            width: Of the replay, in pixels.
+        """
+        self._room = width
+        self._fit()
+
+    def _fit(self) -> None:
+        reading = self.choice.value != "steps"
+        wanted = self._table.wanted_width + 2 * theme.GAP + 2  # and the card's edge
+        wide = _WIDE_TABLE if reading else min(max(wanted, _TABLE_WIDTH), _WIDE_TABLE)
+        self.setFixedWidth(_WIDEST_TABLE if reading and self._room >= _ROOMY else wide)
+
+    def _tell_transcript(self) -> None:
+        """The transcript stands on the decision that led to what is shown."""
+        player = self._player
+        if player is None or not (self._position < player.loaded or player.over):
+            return
+        start, end = player.rows_at(self._position)
+        if start < end:
+            self._transcript.follow(player.track.steps[start].step_index)
+
+    def _action_words(self, turn: Turn) -> str:
+        """What was played after a call, as the table of steps says it."""
+        player = self._player
+        rows = [] if player is None else [s for s in player.track.steps if s.step_index == turn.step]
+        row = next((s for s in rows if s.agent_id == turn.agent), rows[0] if len(rows) == 1 else None)
+        return str(turn.action) if player is None or row is None else player.track.words(row, player.meanings)
+
+    def _on_calls_found(self, calls: int) -> None:
+        """Where no model was asked and nothing was told, there is no transcript."""
+        reading = self.choice.value == "transcript"
+        self.choice.set_offered("transcript", calls > 0)
+        self.calls = calls
+        self._mind.show_turns(self._transcript.turns)
+        if not calls and reading:
+            self._on_chosen("steps")
+        else:
+            self._tell_transcript()
+
+    def _on_chosen(self, which: str) -> None:
+        self._table.setVisible(which == "steps")
+        self._transcript.setVisible(which == "transcript")
+        self._mind.setVisible(which == "mind")
+        self._fit()
+        if which == "transcript":
+            self._tell_transcript()
+        self._mind.refresh()
+
+    def _on_step_chosen(self, step: int) -> None:
+        position = self._table.steps.position_of_step(step)
+        if position is not None:
+            self.position_chosen.emit(position)

@@ -1,0 +1,121 @@
+"""One agent of a replayed episode: what it saw is played beside the whole, when somebody looks at it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from gym_gui.analysis.transcripts.beliefs import Beliefs
+from gym_gui.analysis.transcripts.turn import Turn
+from gym_gui.core.live import AgentView
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.minds.mind import Mind
+from gym_gui.ui.minds.mind_view import MindView
+from gym_gui.ui.renderers.together import recorded_together
+from gym_gui.ui.replays.replay_player import ReplayPlayer, retire
+
+
+class ReplayMind(QWidget):
+    """Follows one agent of the replay that is shown; plays its sight only while it is seen.
+
+    Args:
+        context: What the window's parts share.
+        parent: Qt owner.
+    """
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("replay-mind")
+        self._context = context
+        self._player: ReplayPlayer | None = None
+        self._eyes: ReplayPlayer | None = None
+        self._position = 0
+        self._turns: Sequence[Turn] = ()
+        self._closing: set[asyncio.Task[None]] = set()
+        self.view = MindView(Qt.Orientation.Vertical, self)
+        self.view.agent_chosen.connect(self._on_agent_chosen)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.view)
+
+    def show_player(self, player: ReplayPlayer | None) -> None:
+        """Look at agents of this episode, from its beginning; ``None``: nobody is looked at."""
+        self._end_eyes()
+        self._player, self._position, self._turns = player, 0, ()
+        self.view.offer(())
+        self.view.show_mind(None)
+
+    def show_turns(self, turns: Sequence[Turn]) -> None:
+        """What was told of its decisions."""
+        self._turns = turns
+        self.refresh()
+
+    def follow(self, position: int) -> None:
+        """Stand on a position of the replay."""
+        self._position = position
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the agent as it is now; where it is not seen, nothing is played."""
+        player = self._player
+        if player is None or not self.isVisibleTo(self.parentWidget()):
+            return
+        view = player.view(self._position)
+        if view is None:
+            return
+        self.view.offer(view.agents, view.turn)
+        seat = next((each for each in view.agents if each.agent == self.view.agent), None)
+        if seat is None:
+            return
+        self._open_eyes(player, seat.agent)
+        eyes = self._eyes
+        there = eyes is not None and (self._position < eyes.loaded or eyes.over)
+        sight = eyes.sight(self._position) if eyes is not None and there else None
+        turn, believes = self._thoughts(player, seat)
+        picture = eyes.picture(self._position) if eyes is not None and sight is not None else None
+        together = recorded_together(player.recorded.config).get(seat.slot)
+        mind = Mind(seat.agent, view, sight, self._trouble(there), turn, believes, seat.action, together)
+        self.view.show_mind(mind, picture)
+
+    async def settled(self) -> None:
+        """Wait until what was played for it has ended."""
+        self._end_eyes()
+        await asyncio.gather(*self._closing, return_exceptions=True)
+
+    def _trouble(self, there: bool) -> str:
+        if self._eyes is not None and self._eyes.trouble and not self._eyes.loaded:
+            return self._eyes.trouble
+        return "It has not been asked yet." if there else "It is played again…"
+
+    def _thoughts(self, player: ReplayPlayer, seat: AgentView) -> tuple[Turn | None, str]:
+        """Its last turn at this position, and what it believes after it."""
+        _, played = player.rows_at(self._position)
+        last = next((s for s in reversed(player.track.steps[:played]) if s.agent_id == seat.agent), None)
+        if last is None:
+            return None, ""
+        its = [turn for turn in self._turns if turn.agent == seat.agent and turn.step <= last.step_index]
+        turn = its[-1] if its and its[-1].step == last.step_index else None
+        return turn, Beliefs().take(its).words
+
+    def _open_eyes(self, player: ReplayPlayer, agent: str) -> None:
+        if self._eyes is not None and self._eyes.eyes == agent:
+            return
+        self._end_eyes()
+        self._eyes = ReplayPlayer(self._context, player.track, self, eyes=agent)
+        self._eyes.grown.connect(self.refresh)
+        self._eyes.start()
+
+    def _end_eyes(self) -> None:
+        eyes, self._eyes = self._eyes, None
+        if eyes is None:
+            return
+        eyes.grown.disconnect(self.refresh)
+        task = self._context.spawn(retire(eyes), "Ending a replay")
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    def _on_agent_chosen(self, _agent: str) -> None:
+        self.refresh()

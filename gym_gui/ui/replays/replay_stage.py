@@ -1,0 +1,120 @@
+"""One episode in a replay: whose it is, what is seen, how it stands."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
+
+from gym_gui.analysis.compute.pairing import STATE_MARK
+from gym_gui.ui import theme
+from gym_gui.ui.apart import Berth
+from gym_gui.ui.renderers import SlotPlayer, StageView, facts_in_words
+from gym_gui.ui.renderers.together import recorded_together
+from gym_gui.ui.replays.replay_player import ReplayPlayer
+from gym_gui.ui.theme import Theme
+from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, KindBadge, label, muted_label
+
+MOST_BADGES = 3
+
+
+class ReplayStage(Card):
+    """Shows a player at a position.
+
+    Args:
+        current: Colours.
+        parent: Qt owner.
+    """
+
+    def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("replay-stage")
+        self._player: ReplayPlayer | None = None
+        self._position = 0
+        self.name = ElidedLabel("", "strong")
+        self.name.setObjectName("replay-name")
+        self._mark = label(STATE_MARK, "strong")
+        self._mark.setObjectName("replay-state-mark")
+        self.badges = QHBoxLayout()
+        self.badges.setSpacing(theme.STEP)
+        self._facts = muted_label()
+        self._facts.setObjectName("replay-facts")
+        head = QHBoxLayout()
+        head.setSpacing(theme.ROW)
+        head.addWidget(self.name)
+        head.addWidget(self._mark)
+        head.addLayout(self.badges)
+        head.addStretch(1)
+        head.addWidget(self._facts, 0, Qt.AlignmentFlag.AlignRight)
+        self.stage = StageView(current, self)
+        self.berth = Berth(self.stage, parent=self)
+        head.addWidget(self.berth.button())
+        self.body.addLayout(head)
+        self.stage.set_interactive(False)
+        self.stage.way_changed.connect(self._on_way_changed)
+        self.stage.set_hint("Playing it again…", "The first picture comes in a moment.")
+        self.add(self.berth, 1)
+        self._trouble = InlineMessage("warning", "")
+        self._trouble.hide()
+        self.add(self._trouble)
+
+    @property
+    def player(self) -> ReplayPlayer | None:
+        """Whose it shows."""
+        return self._player
+
+    def show_player(self, player: ReplayPlayer) -> None:
+        """Show another episode."""
+        self._player = player
+        recorded = player.recorded
+        self.name.setText(recorded.name)
+        seats = recorded.episode.saw_state
+        told = f"{', '.join(seats)} was handed the simulator's whole state, which other players do not see"
+        self._mark.setVisible(bool(seats))
+        self._mark.setToolTip(told if seats else "")
+        self._mark.setAccessibleName(told if seats else "")
+        title = f"Replay of {recorded.name}, episode {recorded.episode.episode_index}"
+        self.setAccessibleName(title)
+        self.berth.set_title(title)
+        while (item := self.badges.takeAt(0)) is not None:
+            if (badge := item.widget()) is not None:
+                badge.deleteLater()
+        for kind in tuple(dict.fromkeys(player.track.kinds.values()))[:MOST_BADGES]:
+            self.badges.addWidget(KindBadge(kind))
+        players = recorded.episode.agents.values()
+        links = recorded_together(recorded.config)
+        self.stage.set_seats(
+            {a.slot: SlotPlayer(a.worker_type, a.policy or a.worker_id, links.get(a.slot)) for a in players}
+        )
+        self.stage.clear("Playing it again…", "The first picture comes in a moment.")
+        self._trouble.hide()
+        self._facts.setText("")
+        player.broke.connect(self._on_broke)
+
+    def show_position(self, position: int) -> None:
+        """Show what is seen there."""
+        self._position = position
+        player = self._player
+        view = player.view(position) if player is not None else None
+        if player is None or view is None:
+            return
+        picture = player.picture(position)
+        # The board is drawn; its picture would only be decoded to be covered.
+        if picture is not None and self.stage.way != "board":
+            self.stage.show_frame(picture, view.frame)
+        if picture is None and view.board is None and not view.text:
+            self.stage.set_hint("Nothing to see", "This environment draws neither a picture nor text.")
+        self.stage.show_view(view)
+        self._facts.setText(facts_in_words(view))
+        self.berth.set_note(self._facts.text())
+
+    def _on_way_changed(self, way: str) -> None:
+        if way == "frame":
+            self.show_position(self._position)
+
+    def _on_broke(self, sentence: str) -> None:
+        if self.sender() is not self._player:
+            return
+        self._trouble.set_text(sentence)
+        self._trouble.show()
+        if self._player is not None and not self._player.loaded:
+            self.stage.clear("It cannot be played again", sentence)

@@ -1,0 +1,299 @@
+"""The replay: one episode or two of one seed side by side, scrubbed together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
+from PyQt6.QtGui import QImage, QKeyEvent, QResizeEvent
+from PyQt6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLineEdit, QTextEdit, QVBoxLayout, QWidget
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.language.turn_list import TurnList
+from gym_gui.ui.replays.replay_aside import ReplayAside
+from gym_gui.ui.replays.replay_pickers import NOBODY, ReplayPickers
+from gym_gui.ui.replays.replay_player import ReplayPlayer, read_episode, retire
+from gym_gui.ui.replays.replay_stage import ReplayStage
+from gym_gui.ui.replays.transport import Transport
+from gym_gui.ui.widgets import InlineMessage, take_focus
+
+_TYPING = (QLineEdit, QTextEdit, TurnList)
+"""What needs the arrow keys for itself."""
+
+
+class ReplayView(QFrame):
+    """Shows replays.
+
+    Args:
+        context: What the window's parts share.
+        parent: Qt owner.
+
+    Attributes:
+        pickers: What is chosen in the page's bar.
+        stages: The pictures; the second is there where two episodes are.
+        aside: Steps and calls beside them.
+        transport: Plays, and goes to a position.
+    """
+
+    shown = pyqtSignal()
+    """Another episode is shown, or none."""
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("replay")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._context = context
+        self._run: Path | None = None
+        self._players: list[ReplayPlayer] = []
+        self._closing: set[asyncio.Task[None]] = set()
+        self._opening: asyncio.Task[None] | None = None
+        self.pickers = ReplayPickers(self)
+        self.pickers.chosen.connect(self._on_chosen)
+        self.stages = [ReplayStage(context.theme, self), ReplayStage(context.theme, self)]
+        self.stages[1].hide()
+        self.transport = Transport(self)
+        self.transport.moved.connect(self._on_moved)
+        self.aside = ReplayAside(context, self)
+        self.aside.position_chosen.connect(self._on_position_chosen)
+        self._trouble = InlineMessage("error", "")
+        self._trouble.setObjectName("replay-trouble")
+        self._trouble.hide()
+        self._build()
+        for widget in self.findChildren(QWidget):
+            widget.installEventFilter(self)
+
+    def _build(self) -> None:
+        stages = QHBoxLayout()
+        stages.setSpacing(theme.GAP)
+        for stage in self.stages:
+            stages.addWidget(stage, 1)
+        self.stages[0].stage.overlay.set_clickable(True)
+        self.stages[0].stage.overlay.agent_chosen.connect(self.aside.show_agent)
+        left = QVBoxLayout()
+        left.setSpacing(theme.GAP)
+        left.addWidget(self._trouble)
+        left.addLayout(stages, 1)
+        left.addWidget(self.transport)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
+        layout.setSpacing(theme.GAP)
+        layout.addLayout(left, 1)
+        layout.addWidget(self.aside)
+
+    # -- what is shown -----------------------------------------------------------------
+
+    @property
+    def run(self) -> Path | None:
+        """The run it shows an episode of."""
+        return self._run
+
+    @property
+    def players(self) -> Sequence[ReplayPlayer]:
+        """The episodes that are shown."""
+        return self._players
+
+    @property
+    def current(self) -> ReplayPlayer | None:
+        """The first of them."""
+        return self._players[0] if self._players else None
+
+    @property
+    def seen_apart(self) -> bool:
+        """Whether a picture of it is seen in a window of its own."""
+        return any(stage.berth.own_window is not None and stage.berth.seen for stage in self.stages)
+
+    def image(self) -> QImage | None:
+        """The picture that is seen, as it came."""
+        return self.stages[0].stage.frame.image()
+
+    def show_episode(
+        self, run: Path, operator_id: str = "", index: int | None = None, beside: str = ""
+    ) -> None:
+        """Play an episode again.
+
+        Args:
+            run: The run folder.
+            operator_id: By default the first that has an episode.
+            index: By default the first there is.
+            beside: Operator whose episode with the same seed is shown beside it.
+        """
+        self._start(self._open(run, operator_id, index, beside))
+
+    def show_seed(
+        self,
+        run: Path,
+        operator_id: str,
+        seed: int | None,
+        repetition: int = 0,
+        beside: str = "",
+        beside_run: Path | None = None,
+    ) -> None:
+        """Play the episode with a seed again; see :meth:`show_episode`.
+
+        Args:
+            run: The run folder.
+            operator_id: Whose.
+            seed: Its seed.
+            repetition: Which of several with that seed.
+            beside: Operator whose episode with that seed is shown beside it.
+            beside_run: The run that this one is of, where it is another.
+        """
+        self._start(self._open_seed(run, operator_id, seed, repetition, beside, beside_run))
+
+    def clear(self) -> None:
+        """End what is played; nothing is shown."""
+        self.transport.set_playing(False)
+        if self._opening is not None:
+            self._opening.cancel()
+            self._opening = None
+        self._release()
+        for stage in self.stages:
+            self._context.own_windows.put_away(stage.berth)
+        self.aside.clear()
+        self.shown.emit()
+
+    async def close_players(self) -> None:
+        """End everything, and wait for it."""
+        self.clear()
+        await asyncio.gather(self.aside.settled(), *self._closing, return_exceptions=True)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+        self._trouble.hide()
+        self._opening = self._context.spawn(work, "Opening the replay")
+
+    async def _open_seed(
+        self,
+        run: Path,
+        operator_id: str,
+        seed: int | None,
+        repetition: int,
+        beside: str,
+        beside_run: Path | None,
+    ) -> None:
+        other: tuple[Path, str, int] | None = None
+        if beside and beside_run not in (None, run):
+            assert beside_run is not None
+            await self.pickers.read(beside_run)
+            index = self.pickers.with_seed(beside, seed, repetition)
+            other, beside = (None if index is None else (beside_run, beside, index)), ""
+        await self.pickers.read(run)
+        index = self.pickers.with_seed(operator_id, seed, repetition)
+        await self._open(run, operator_id, index, beside, other)
+
+    def _release(self) -> None:
+        players, self._players = self._players, []
+        self.aside.let_go()
+        for player in players:
+            player.grown.disconnect(self._on_grown)
+            task = self._context.spawn(retire(player), "Ending a replay")
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+
+    async def _open(
+        self,
+        run: Path,
+        operator_id: str,
+        index: int | None,
+        beside: str,
+        of_another_run: tuple[Path, str, int] | None = None,
+    ) -> None:
+        try:
+            await self.pickers.read(run)
+            tracks = [await read_episode(run, operator_id, index)]
+            other = self.pickers.beside(beside, tracks[0].recorded.episode)
+            if other is not None:
+                tracks.append(await read_episode(run, beside, other))
+            elif of_another_run is not None:
+                tracks.append(await read_episode(*of_another_run))
+        except MosaicError as error:
+            self._release()
+            self.transport.set_extent(0, 0, complete=True)
+            self._trouble.set_text(error.sentence)
+            self._trouble.show()
+            self.shown.emit()
+            return
+        self._release()
+        self._run = run
+        self._players = [ReplayPlayer(self._context, track, self) for track in tracks]
+        self._show(run, beside if other is not None else NOBODY)
+        for player in self._players:
+            player.grown.connect(self._on_grown)
+            player.start()
+        self.shown.emit()
+
+    def _show(self, run: Path, beside: str) -> None:
+        self.pickers.show_choice(self._players[0].recorded, beside)
+        for i, stage in enumerate(self.stages):
+            stage.setVisible(i < len(self._players))
+            if i < len(self._players):
+                stage.show_player(self._players[i])
+                self._context.own_windows.look_after(stage.berth, f"replay/{i}")
+            else:
+                self._context.own_windows.put_away(stage.berth)
+        self.aside.show_players(run, self._players)
+        self.transport.set_playing(False)
+        # Where managers choose between two steps, a position is not a step.
+        self.transport.set_unit("Decision" if any(p.track.managed for p in self._players) else "Step")
+        self.transport.set_extent(max(p.last for p in self._players), 0, complete=False)
+        self.transport.go(0)
+        take_focus(self)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """What is beside the pictures has a part of the room."""
+        super().resizeEvent(a0)
+        self.aside.fit_into(self.width())
+
+    # -- moving ------------------------------------------------------------------------
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        """The transport's keys work wherever the focus is, but in text fields and on buttons."""
+        if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress:
+            pressed = isinstance(a0, QAbstractButton) and a1.key() == Qt.Key.Key_Space
+            if not pressed and not isinstance(a0, _TYPING) and self._on_key(a1):
+                return True
+        return super().eventFilter(a0, a1)
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """See :meth:`eventFilter`."""
+        if a0 is None or not self._on_key(a0):
+            super().keyPressEvent(a0)
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+        return plain and bool(self._players) and self.transport.on_key(event.key())
+
+    def _on_grown(self) -> None:
+        if not self._players:
+            return
+        before = self.transport.scrub.loaded
+        complete = all(player.over for player in self._players)
+        longest = max(player.last for player in self._players)
+        # Of two, the slower one counts: what it lacks would be taken for its end.
+        waiting = [player.loaded - 1 for player in self._players if not player.over]
+        loaded = max(min(waiting, default=longest), 0)
+        self.transport.set_extent(longest, loaded, complete=complete)
+        if before <= self.transport.position or complete:
+            self._on_moved(self.transport.position)
+        if not before:
+            self.aside.know_words()
+
+    def _on_moved(self, position: int) -> None:
+        for stage, _ in zip(self.stages, self._players, strict=False):
+            stage.show_position(position)
+        self.aside.follow(position)
+        self.transport.go(position)
+
+    def _on_position_chosen(self, position: int) -> None:
+        self.transport.set_playing(False)
+        self.transport.go(position)
+
+    def _on_chosen(self, operator_id: str, index: object, beside: str) -> None:
+        if self._run is not None and self._players:
+            self.show_episode(self._run, operator_id, index if isinstance(index, int) else None, beside)

@@ -1,0 +1,308 @@
+"""Every decision of the replayed episodes: who did what, for what reward, with what estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from PyQt6.QtCore import QModelIndex, QObject, Qt, pyqtSignal
+from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from gym_gui.core.enums import ActionSource
+from gym_gui.core.record_fields import number
+from gym_gui.core.records import StepRecord
+from gym_gui.core.types import REFUSED
+from gym_gui.ui import numbers
+from gym_gui.ui.replays.replay_player import ReplayPlayer
+from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
+
+_SOURCES: Final = {
+    ActionSource.RETRY: "retry",
+    ActionSource.NOOP: "no-op",
+    ActionSource.DEFAULT: "default",
+    ActionSource.RANDOM_LEGAL: "random legal",
+    ActionSource.HUMAN: "human",
+    ActionSource.OPTION: "option",
+}
+"""Who chose, where it was not simply the policy."""
+_ROW: Final = 28
+CURRENT_ROLE: Final = Qt.ItemDataRole.UserRole + 1
+"""Whether a row led to what is shown now."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One agent's decision in one step: its place in the table, its row in each episode's record."""
+
+    place: int
+    step: int
+    rows: tuple[int | None, ...]
+
+
+class StepTableModel(RowsModel[_Row]):
+    """Decisions of one episode, or of two side by side, step by step."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent=parent)
+        self._players: Sequence[ReplayPlayer] = ()
+        self._place: list[dict[int, int]] = []
+        self._current: set[int] = set()
+
+    def show(self, players: Sequence[ReplayPlayer], names: Sequence[str]) -> None:
+        """Show these episodes.
+
+        Args:
+            players: One or two.
+            names: What each is called in a heading.
+        """
+        self._players, self._current = tuple(players), set()
+        rows = _merged(players)
+        self._place = [
+            {number_of: row.place for row in rows if (number_of := row.rows[side]) is not None}
+            for side in range(len(players))
+        ]
+        self.show_table(_columns(players, names), rows)
+
+    def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """What a cell holds."""
+        return index.row() in self._current if role == CURRENT_ROLE else super().data(index, role)
+
+    def set_position(self, position: int) -> tuple[int, int] | None:
+        """Mark the decisions that led to a position; returns the first and last row of those to look at.
+
+        Of an episode that is over already the last decisions stay marked; to be looked at are those
+        of the longer one.
+        """
+        wanted: set[int] = set()
+        going: set[int] = set()
+        for player, place in zip(self._players, self._place, strict=True):
+            if position < player.loaded or player.over:
+                start, end = player.rows_at(position)
+                rows = {place[row] for row in range(start, end) if row in place}
+                wanted |= rows
+                going |= rows if position < player.loaded else set()
+        changed, self._current = wanted ^ self._current, wanted
+        for row in changed:
+            self.rows_changed(row, row)
+        followed = going or wanted
+        return (min(followed), max(followed)) if followed else None
+
+    def position_of(self, row: int) -> int | None:
+        """The position that a decision led to, ``None`` where it is not known yet."""
+        merged = self.rows[row]
+        for player, number_of in zip(self._players, merged.rows, strict=True):
+            if number_of is None:
+                continue
+            looks = player.reel.looks
+            low, high = 0, len(looks)
+            while low < high:  # the first look that has the row behind it
+                middle = (low + high) // 2
+                if looks[middle].rows > number_of:
+                    high = middle
+                else:
+                    low = middle + 1
+            if low < len(looks):
+                return low
+        return None
+
+    def position_of_step(self, step: int) -> int | None:
+        """The position that the first decision of an environment step led to; ``None`` as above."""
+        row = next((merged.place for merged in self.rows if merged.step == step), None)
+        return self.position_of(row) if row is not None else None
+
+
+def _merged(players: Sequence[ReplayPlayer]) -> list[_Row]:
+    """The episodes' rows, those of the same agent and step in one."""
+    found: dict[tuple[int, str, int], list[int | None]] = {}
+    for side, player in enumerate(players):
+        seen: dict[tuple[int, str], int] = {}
+        for i, step in enumerate(player.track.steps):
+            key = step.step_index, step.agent_id
+            again = seen[key] = seen.get(key, -1) + 1  # a manager may choose twice in one step
+            found.setdefault((*key, again), [None] * len(players))[side] = i
+    listed = list(found.items())
+    if len(players) > 1:
+        listed.sort(key=_step_of)  # stable: agents stay as they played
+    return [_Row(place, key[0], tuple(rows)) for place, (key, rows) in enumerate(listed)]
+
+
+def _step_of(item: tuple[tuple[int, str, int], list[int | None]]) -> int:
+    return item[0][0]
+
+
+_ENDED = {"over": "done", "budget": "out of moves", "episode": "episode over"}
+"""Why an option ended."""
+Text = Callable[[ReplayPlayer, StepRecord], str]
+
+
+def _columns(players: Sequence[ReplayPlayer], names: Sequence[str]) -> list[Column[_Row]]:
+    agents = {step.agent_id for player in players for step in player.track.steps}
+    about = "At which step it was decided, from 0, as records count them"
+    columns = [_column("Step", players, _step, about, figure=True)]
+    if len(agents) > 1:
+        columns.append(_column("Agent", players, _agent))
+    alone = len(players) == 1
+    for side, (player, name) in enumerate(zip(players, names, strict=True)):
+        steps = player.track.steps
+        its = [player if i == side else None for i in range(len(players))]
+        columns.append(_column("Action" if alone else name, its, _action, f"Action of {name}"))
+        columns.append(_column("Reward", its, _reward, f"Reward of {name}", figure=True))
+        if any(number(step.value) is not None for step in steps):
+            about = f"What the policy of {name} expected from here on"
+            columns.append(_column("Value", its, _value, about, figure=True))
+        if any(step.action_source in _SOURCES for step in steps):
+            about = f"Who chose for {name}, where it was not its policy"
+            columns.append(_column("By", its, _source, about, tip=_refused))
+        if alone and any(step.option is not None for step in steps):
+            columns.append(_column("Option", its, _option, "What was asked for; at its choice, how it ended"))
+    return columns
+
+
+def _column(
+    heading: str,
+    players: Sequence[ReplayPlayer | None],
+    text: Text,
+    about: str = "",
+    *,
+    figure: bool = False,
+    tip: Text | None = None,
+) -> Column[_Row]:
+    """A column about these players' episodes; ``None`` stands for one that it is not about."""
+    said = None if tip is None else partial(_cell, players, tip)
+    return Column(heading, partial(_cell, players, text), about=about, figure=figure, tip=said)
+
+
+def _cell(players: Sequence[ReplayPlayer | None], text: Text, row: _Row) -> str:
+    for player, number_of in zip(players, row.rows, strict=True):
+        if player is not None and number_of is not None:
+            return text(player, player.track.steps[number_of])
+    return ""
+
+
+def _step(_player: ReplayPlayer, step: StepRecord) -> str:
+    return str(step.step_index)
+
+
+def _agent(player: ReplayPlayer, step: StepRecord) -> str:
+    return player.track.seats.get(step.agent_id, step.agent_id)
+
+
+def _action(player: ReplayPlayer, step: StepRecord) -> str:
+    return player.track.words(step, player.meanings)
+
+
+def _reward(_player: ReplayPlayer, step: StepRecord) -> str:
+    return numbers.number(step.reward) if step.reward else "0"
+
+
+def _value(_player: ReplayPlayer, step: StepRecord) -> str:
+    return numbers.number(number(step.value))
+
+
+def _source(_player: ReplayPlayer, step: StepRecord) -> str:
+    return _SOURCES.get(step.action_source, "")
+
+
+def _refused(_player: ReplayPlayer, step: StepRecord) -> str:
+    return str(step.extra.get(REFUSED, ""))
+
+
+def _option(_player: ReplayPlayer, step: StepRecord) -> str:
+    ended = step.extra.get("option_ended_by")
+    if ended is not None:
+        return f"{_ENDED.get(str(ended), str(ended))} after {numbers.count(_moves(step), 'move')}"
+    return "" if step.option is None else str(step.option)
+
+
+def _moves(step: StepRecord) -> int:
+    moves = step.extra.get("option_moves")
+    return moves if isinstance(moves, int) else 0
+
+
+class _StepDelegate(QStyledItemDelegate):
+    """Draws what led to the shown position as selected rows are drawn."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
+        """See the class."""
+        super().initStyleOption(option, index)
+        if option is not None and index.data(CURRENT_ROLE):
+            option.state |= QStyle.StateFlag.State_Selected
+
+
+class StepTable(RowsTable[_Row]):
+    """The table; a click on a decision goes to what it led to."""
+
+    position_chosen = pyqtSignal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.steps = StepTableModel()
+        self._action: int | None = None
+        self._followed: tuple[int, int] | None = None
+        super().__init__(self.steps, "step-table", "Steps of the episode", _ROW, parent)
+        self.steps.setParent(self)
+        self.setItemDelegate(_StepDelegate(self))
+        self.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        # The arrow keys belong to the scrub bar; the table follows it.
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.clicked.connect(self._on_clicked)
+        self.head.setMinimumSectionSize(44)
+        self.head.setResizeContentsPrecision(100)
+
+    def show_players(self, players: Sequence[ReplayPlayer], names: Sequence[str]) -> None:
+        """Show these episodes."""
+        self._followed = None
+        self.steps.show(players, names)
+        headings = [column.heading for column in self.steps.columns]
+        self._action = headings.index("Action") if len(players) == 1 else None
+        self.head.setStretchLastSection(self._action is None)
+        self._fit_columns()
+
+    @property
+    def wanted_width(self) -> int:
+        """Pixels in which nothing has to be cut."""
+        sections = range(len(self.steps.columns))
+        cells = sum(max(self.sizeHintForColumn(s), self.head.sectionSizeHint(s)) for s in sections)
+        bar = self.verticalScrollBar()
+        return cells + (bar.sizeHint().width() if bar is not None else 0)
+
+    def resizeEvent(self, e: QResizeEvent | None) -> None:
+        """See :meth:`_fit_columns`; what is followed stays in view."""
+        super().resizeEvent(e)
+        self._fit_columns()
+        self._bring_into_view()
+
+    def _fit_columns(self) -> None:
+        """What was played has the room that is left; where there is none the table is scrolled."""
+        roomy = self.wanted_width <= self.width()
+        for section in range(len(self.steps.columns)):
+            wide = section == self._action and roomy
+            fit = QHeaderView.ResizeMode.Stretch if wide else QHeaderView.ResizeMode.ResizeToContents
+            if self.head.sectionResizeMode(section) != fit:
+                self.head.setSectionResizeMode(section, fit)
+
+    def follow(self, position: int) -> None:
+        """Mark what led to a position and bring it into view."""
+        self._followed = self.steps.set_position(position)
+        if self._followed is None:
+            self.scrollToTop()
+        self._bring_into_view()
+
+    def _bring_into_view(self) -> None:
+        hint = QAbstractItemView.ScrollHint.EnsureVisible
+        for row in reversed(self._followed or ()):
+            self.scrollTo(self.steps.index(row, 0), hint)
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        position = self.steps.position_of(index.row())
+        if position is not None:
+            self.position_chosen.emit(position)

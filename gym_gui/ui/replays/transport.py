@@ -1,0 +1,195 @@
+"""The controls of a replay: first, back, play, on, last, speed, and the bar to scrub on."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QResizeEvent
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.numbers import local
+from gym_gui.ui.replays.scrub_bar import ScrubBar
+from gym_gui.ui.widgets import Card, ElidedLabel, IconButton, PrimaryButton, SegmentedControl, muted_label
+
+SPEEDS: Final = ("2", "5", "10", "30", "60")
+"""Steps per second to choose from."""
+USUAL: Final = "10"
+FAR: Final = 10
+"""Steps of a Page key."""
+_USUAL_WORDS: Final = "Step 1,000 of 1,000"
+"""What is said of the step takes no more room, as a rule."""
+_PLACE_OF_STEP: Final = 6
+"""Among the controls: behind the buttons and a gap."""
+
+
+class Transport(Card):
+    """Moves a position through the positions there are; plays by a timer.
+
+    Keys are handled by :meth:`on_key`, which whoever contains it forwards them to.
+    """
+
+    moved = pyqtSignal(int)
+    """The position to be shown."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.setObjectName("replay-transport")
+        self._playing = self._complete = False
+        self._roomy = True
+        self._unit_word = "Step"
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._on_tick)
+        self.scrub = ScrubBar(self)
+        self.scrub.valueChanged.connect(self.moved)
+        self._first = IconButton(
+            "skip-back", "To the start (Home)", name="replay-first", on_click=self.to_first
+        )
+        self._back = IconButton(
+            "caret-left", "One step back (Left)", name="replay-back", on_click=self.step_back
+        )
+        self.play = PrimaryButton(
+            "Play", icon_name="run", tooltip="Play or pause (Space)", name="replay-play", on_click=self.toggle
+        )
+        self.play.setFixedWidth(92)
+        self._on = IconButton("caret-right", "One step on (Right)", name="replay-on", on_click=self.step_on)
+        self.last = IconButton("skip-forward", "To the end (End)", name="replay-last", on_click=self.to_last)
+        self._where = ElidedLabel("", "muted")
+        self._where.setObjectName("replay-where")
+        self.speed = SegmentedControl(SPEEDS, USUAL, name="replay-speed")
+        self.speed.setToolTip("Steps per second")
+        self.speed.setAccessibleName("Steps per second")
+        self.speed.chosen.connect(self._on_speed_chosen)
+        row = self._controls = QHBoxLayout()
+        row.setSpacing(theme.STEP)
+        for widget in (self._first, self._back, self.play, self._on, self.last):
+            row.addWidget(widget)
+        row.addSpacing(theme.ROW)
+        row.addWidget(self._where, 1)
+        row.addStretch()  # takes what is left once the step is told elsewhere
+        row.addWidget(self.speed)
+        row.addSpacing(theme.STEP)
+        self._unit = muted_label("steps/s")
+        self._unit.setObjectName("replay-unit")
+        row.addWidget(self._unit)
+        self.add(self.scrub)
+        self.body.addLayout(row)
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Where there is little room the step has a line of its own; the unit of speeds, which their tooltip
+        says, goes where that is not enough."""
+        super().resizeEvent(a0)
+        room = self.body.contentsRect().width() - self._buttons_width()
+        roomy = room >= self._where.fontMetrics().horizontalAdvance(_USUAL_WORDS)
+        self._unit.setVisible(room >= 0)
+        if roomy != self._roomy:
+            self._roomy = roomy
+            if roomy:
+                self._controls.insertWidget(_PLACE_OF_STEP, self._where, 1)
+            else:
+                self.body.insertWidget(1, self._where)
+
+    def _buttons_width(self) -> int:
+        """Of the line of controls without what is said of the step."""
+        widgets = (self._first, self._back, self.play, self._on, self.last, self.speed, self._unit)
+        gaps = self._controls.count() * self._controls.spacing() + theme.ROW + theme.STEP
+        return sum(max(each.sizeHint().width(), each.minimumWidth()) for each in widgets) + gaps
+
+    @property
+    def position(self) -> int:
+        """Where the replay is."""
+        return self.scrub.value()
+
+    @property
+    def playing(self) -> bool:
+        """Whether it goes on by itself."""
+        return self._playing
+
+    def set_unit(self, unit: str) -> None:
+        """Say what a position is one of."""
+        self._unit_word = unit
+        self._tell()
+
+    def set_extent(self, last: int, loaded: int, *, complete: bool) -> None:
+        """Positions there will be, those that can be shown by now, and whether they are all."""
+        self._complete = complete
+        self.scrub.set_extent(last, loaded)
+        self._tell()
+
+    def go(self, position: int) -> None:
+        """Show a position, or the nearest one that can be shown."""
+        self.scrub.setValue(min(max(position, 0), self.scrub.loaded))
+        self._tell()
+
+    def to_first(self) -> None:
+        """Show the state after reset."""
+        self.go(0)
+
+    def to_last(self) -> None:
+        """Show the end, as far as it is there."""
+        self.go(self.scrub.loaded)
+
+    def step_back(self) -> None:
+        """One step back; a person who steps does not want it to run."""
+        self.set_playing(False)
+        self.go(self.position - 1)
+
+    def step_on(self) -> None:
+        """One step on."""
+        self.set_playing(False)
+        self.go(self.position + 1)
+
+    def toggle(self) -> None:
+        """Play or pause; from the end it begins anew."""
+        if not self._playing and self._complete and self.position >= self.scrub.loaded:
+            self.go(0)
+        self.set_playing(not self._playing)
+
+    def set_playing(self, playing: bool) -> None:
+        """Go on by itself, or not."""
+        if playing == self._playing:
+            return
+        self._playing = playing
+        self.play.set_text("Pause" if playing else "Play", "pause" if playing else "run")
+        if playing:
+            self._timer.start(round(1000 / float(self.speed.value)))
+        else:
+            self._timer.stop()
+
+    def on_key(self, key: int) -> bool:
+        """Do what a key stands for; false where it stands for nothing here."""
+        if key == Qt.Key.Key_Space:
+            self.toggle()
+        elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            (self.step_back if key == Qt.Key.Key_Left else self.step_on)()
+        elif key in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            self.go(self.position + (FAR if key == Qt.Key.Key_PageDown else -FAR))
+        elif key == Qt.Key.Key_Home:
+            self.to_first()
+        elif key == Qt.Key.Key_End:
+            self.to_last()
+        else:
+            return False
+        return True
+
+    def _on_tick(self) -> None:
+        if self.position < self.scrub.loaded:
+            self.go(self.position + 1)
+        elif self._complete:
+            self.set_playing(False)
+
+    def _on_speed_chosen(self, speed: str) -> None:
+        self._timer.setInterval(round(1000 / float(speed)))
+
+    def _tell(self) -> None:
+        last = self.scrub.maximum()
+        words = f"{self._unit_word} {local(self.position):,} of {local(last):,}"
+        if not self._complete:
+            words += f" · {local(self.scrub.loaded):,} ready"
+        self._where.setText(words)
+        self._back.setEnabled(self.position > 0)
+        self._first.setEnabled(self.position > 0)
+        self._on.setEnabled(self.position < self.scrub.loaded)
+        self.last.setEnabled(self.position < self.scrub.loaded)

@@ -1,0 +1,121 @@
+"""What is done with a submission, by the commands that a terminal has for it, each in its own process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gym_gui.core.errors import UsageError
+from gym_gui.services.submissions.overview import run_of
+from gym_gui.services.submissions.submission_record import open_submission
+from gym_gui.services.submissions.usable import REACHES
+from gym_gui.services.subprocess_job import run_subprocess_job
+from gym_gui.ui.numbers import count, local
+from gym_gui.ui.results.jobs import Job, OnShare, Said
+
+
+def go_on_job(folder: Path, command: str) -> Job:
+    """Has a submission followed by a process that outlives the window: what failed is begun again.
+
+    Args:
+        folder: The submission's.
+        command: The command that goes on with it.
+    """
+
+    async def job(_share: OnShare) -> Said:
+        asked = (command, "--resume", str(folder), "--detach", "--json")
+        await run_subprocess_job("gym_gui", *asked, named=REACHES)
+        return Said("It goes on, in a process of its own: the window may be closed meanwhile.", "info")
+
+    return job
+
+
+def stop_job(folder: Path) -> Job:
+    """Has what is being played of a submission end."""
+
+    async def job(_share: OnShare) -> Said:
+        finished = await run_subprocess_job("gym_gui", "runs", "stop", str(folder), "--json", named=REACHES)
+        told = finished.json()
+        if told["run"]:
+            return Said("It had ended already.", "info")
+        if left := int(told["may_go_on"]):
+            return Said(f"{count(left, 'shard')} may go on: their places did not answer.", "warning")
+        return Said("Stopped. What was played is kept where it is; Go on plays what is left.", "info")
+
+    return job
+
+
+def merge_job(folder: Path, out: Path, show: Callable[[Path], object]) -> Job:
+    """Makes a run of what there is of a submission, which stays as it is.
+
+    Args:
+        folder: The submission's.
+        out: Folder for the run folder.
+        show: Shows the run.
+    """
+
+    async def job(share: OnShare) -> Said:
+        parts = await asyncio.to_thread(_parts_here, folder)
+        return await merge_parts_job(parts, out, show, partly=True)(share)
+
+    return job
+
+
+def merge_parts_job(
+    parts: Sequence[Path],
+    out: Path,
+    show: Callable[[Path], object],
+    *,
+    partly: bool = False,
+    again: Callable[[], object] | None = None,
+) -> Job:
+    """Makes a run of parts, which stay as they are.
+
+    Args:
+        parts: Their run folders.
+        out: Folder for the run folder.
+        show: Shows the run.
+        partly: Also where some are missing, or not whole.
+        again: Asks for that, where it is not said.
+    """
+
+    async def job(share: OnShare) -> Said:
+        def tell(progress: object) -> None:
+            if isinstance(progress, dict) and progress.get("total_bytes"):
+                total = int(progress["total_bytes"])
+                share("", round(1000 * int(progress["bytes"]) / total), 1000)
+
+        more = ("--partial",) if partly else ()
+        asked = ("runs", "merge", *map(str, parts), "--out", str(out), *more, "--json")
+        try:
+            finished = await run_subprocess_job("gym_gui", *asked, on_progress=tell)
+        except UsageError as error:
+            missing = again is not None and "--partial" in str(error)
+            return Said(
+                error.sentence, "warning", ("Merge what there is", again) if missing and again else None
+            )
+        return _merged_words(finished.json(), show)
+
+    return job
+
+
+def _merged_words(told: dict[str, Any], show: Callable[[Path], object]) -> Said:
+    run, missing = Path(told["run"]), len(told["missing"])
+    shards, episodes = count(int(told["shards"]), "shard"), count(int(told["episodes"]), "episode")
+    words = f"{shards}, {episodes} are one run now"
+    words += "; it says that it is not whole." if missing else "."
+    if told["differences"]:
+        words += f" {local(len(told['differences'])):,} versions differ; its report says which."
+    return Said(words, "warning" if missing else "ok", ("Open it", partial(show, run)))
+
+
+def _parts_here(folder: Path) -> list[Path]:
+    """Run folders of shards that can be read here, whole or not."""
+    submission = open_submission(folder)
+    found = [run_of(submission, number) for number, state in submission.states.items() if state.tries]
+    if not (runs := [run for run in found if run is not None]):
+        raise UsageError("nothing of it is here yet", fix="Wait for the first shard, or go on with it")
+    return runs

@@ -1,0 +1,113 @@
+"""What is said of a submission, in words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from gym_gui.analysis.words.wording import dollars, duration, moment
+from gym_gui.services.submissions.overview import LOST, PLAYING, QUEUED, Overview, PlaceRow, Spent
+from gym_gui.services.submissions.submission_record import COLLECTED, FAILED, SENT, WAITING
+from gym_gui.ui.numbers import count, local, screen
+
+
+def state_words(seen: Overview) -> str:
+    """How it stands, and what can be done."""
+    sub, part = seen.submission, seen.part
+    here = f"{local(seen.count(COLLECTED)):,} of {count(len(seen.shards), part)} {_be(len(seen.shards))} here"
+    if sub.run:
+        if seen.run is None:
+            return f"It became one run, which is not in {sub.run} any more."
+        return f"All of it is here: {seen.run}"
+    failed = seen.count(FAILED)
+    if seen.followed is not None:
+        running, waiting = seen.count(PLAYING), seen.count(QUEUED, WAITING, LOST)
+        counted = (
+            (running, "running"),
+            (waiting, "waiting"),
+            (failed, "failed"),
+        )
+        doing = [f"{local(n):,} {word}" for n, word in counted if n]
+        return f"{', '.join([here, *doing])}."
+    if failed:
+        return f"{here}, {local(failed):,} failed, and nobody follows it. Play again begins these anew."
+    if sub.numbers(SENT):
+        return f"{here}, and nobody follows it: what runs goes on where it is. Go on brings it here."
+    return f"{here}, and nothing is being played. Go on plays what is left."
+
+
+def progress_words(seen: Overview) -> str:
+    """How much of it is done, how fast, and how long it takes."""
+    sub = seen.submission
+    most = "at most " if sub.due is not None else ""
+    of = f" of {most}{count(sub.total, seen.unit)}" if sub.total else f" {seen.unit}s"
+    words = [f"{local(seen.done):,}{of}"]
+    if seen.failed:
+        words.append(f"{local(seen.failed):,} of them failed")
+    if seen.rate is not None:
+        words.append(f"{rate_words(seen.rate)} a second")
+    if seen.left_s is not None:
+        words.append(f"about {duration(seen.left_s, screen(), rough=True)} left")
+    return " · ".join(words)
+
+
+def origin_words(seen: Overview) -> str:
+    """By what it is played, since when, and who follows it."""
+    sub = seen.submission
+    words = [f"Executor: {sub.executor}"]
+    began = _moment(sub.began_at)
+    if began is not None:
+        words.append(f"begun {moment(began)}")
+    follower = seen.followed
+    if follower is not None and follower.is_here:
+        words.append(f"followed by process {follower.pid}")
+    elif follower is not None:
+        words.append(f"followed{f' from {follower.machine}' if follower.machine else ''}")
+    elif not sub.run:
+        words.append("followed by nobody")
+    return " · ".join(words)
+
+
+def budget_words(seen: Overview) -> str:
+    """What was spent of budgets that all shards share; what was handed to one counts until it says less."""
+    return "\n".join(filter(None, map(_spent_words, seen.budgets)))
+
+
+def _spent_words(spent: Spent) -> str:
+    parts: list[str] = []
+    if spent.tokens[1]:
+        parts.append(f"{local(spent.tokens[0]):,} of {local(spent.tokens[1]):,} tokens")
+    if spent.usd[1]:
+        parts.append(f"{dollars(spent.usd[0], screen())} of {dollars(spent.usd[1], screen())}")
+    return f"Budget of {spent.account}: {' and '.join(parts)} spent, or handed to shards" if parts else ""
+
+
+def rate_words(rate: float | None) -> str:
+    """Work a second."""
+    if rate is None:
+        return ""
+    return f"{local(rate):,.0f}" if rate >= 10 else f"{local(rate):.1f}"
+
+
+def answer_words(row: PlaceRow) -> str:
+    """When a place answered last, or why it does not."""
+    if row.given_up:
+        return "Used no more"
+    if row.problem:
+        return "Does not answer"
+    if row.heard_at is None:
+        return ""
+    passed = (datetime.now(UTC) - row.heard_at).total_seconds()
+    if passed < 20:
+        return "just now"
+    return f"{duration(max(0.0, passed), screen(), rough=True)} ago"
+
+
+def _be(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _moment(written: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(written)
+    except ValueError:
+        return None

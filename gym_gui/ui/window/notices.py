@@ -1,0 +1,119 @@
+"""Messages below the page, or over a page on which nothing may move; they wait for no answer."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext, Notice
+from gym_gui.ui.widgets import restyle
+from gym_gui.ui.widgets.message_panels import InlineMessage
+
+AT_ONCE = 3
+_OVER_WIDTH = 460
+BRIEF_MS = 8000
+"""How long what is only said (not to be mended) stays."""
+
+
+class NoticeArea(QWidget):
+    """Shows the last few notices, newest below; errors stay until they are closed."""
+
+    def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("notices")
+        self.setAccessibleName("Messages")
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(theme.PAGE, theme.ROW, theme.PAGE, theme.ROW)
+        self._layout.setSpacing(theme.STEP)
+        self._messages: list[InlineMessage] = []
+        self._page: QWidget | None = None
+        self.home = QVBoxLayout()
+        """Where messages stand when they lie over nothing; for the window to lay out."""
+        self.home.addWidget(self)
+        self.hide()
+        context.noticed.connect(self._on_noticed)
+
+    def lie_over(self, page: QWidget | None) -> None:
+        """Lie over the lower right of a widget that is to keep its size; ``None``: below it, laid out."""
+        if page is self._page:
+            return
+        before, self._page = self._page, page
+        if before is not None:
+            before.removeEventFilter(self)
+        if page is None:
+            self.home.addWidget(self)
+        else:
+            page.installEventFilter(self)
+            self.home.removeWidget(self)
+        margin = theme.ROW if page is not None else theme.PAGE
+        self._layout.setContentsMargins(margin, theme.ROW, margin, theme.ROW)
+        self.setProperty("role", "box" if page is not None else "")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground, page is not None)
+        restyle(self)
+        self._place_over()
+
+    def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
+        """The page has another size."""
+        if a0 is self._page and a1 is not None and a1.type() == QEvent.Type.Resize:
+            self._place_over()
+        return super().eventFilter(a0, a1)
+
+    def event(self, a0: QEvent | None) -> bool:
+        """A message has come or gone, or is worded anew."""
+        handled = super().event(a0)
+        if a0 is not None and a0.type() == QEvent.Type.LayoutRequest:
+            self._place_over()
+        return handled
+
+    def _place_over(self) -> None:
+        page, parent = self._page, self.parentWidget()
+        if page is None or parent is None or not self._messages:
+            return
+        corner = page.mapTo(parent, page.rect().bottomRight())
+        width = min(_OVER_WIDTH, page.width() - 2 * theme.ROW)
+        height = self._layout.totalHeightForWidth(width)
+        self.setGeometry(corner.x() - theme.ROW - width, corner.y() - theme.ROW - height, width, height)
+        self.raise_()
+
+    @property
+    def texts(self) -> list[str]:
+        """What is being said."""
+        return [message.text for message in self._messages]
+
+    def clear(self) -> None:
+        """Take everything away."""
+        for message in list(self._messages):
+            self._drop(message)
+
+    def _on_noticed(self, notice: Notice) -> None:
+        same = next((m for m in self._messages if m.text == notice.text), None)
+        if same is not None:
+            self._drop(same)
+        message = InlineMessage(notice.kind, notice.text, notice.action, closable=True, parent=self)
+        message.dismissed.connect(self._on_dismissed)
+        message.action_triggered.connect(self._on_dismissed)
+        if notice.kind in ("info", "ok"):
+            timer = QTimer(message)
+            timer.setSingleShot(True)
+            timer.timeout.connect(message.dismissed)
+            timer.start(BRIEF_MS)
+        self._messages.append(message)
+        self._layout.addWidget(message)
+        for oldest in self._messages[:-AT_ONCE]:
+            self._drop(oldest)
+        self._place_over()
+        self.show()
+
+    def _on_dismissed(self) -> None:
+        sender: QObject | None = self.sender()
+        if isinstance(sender, InlineMessage):
+            self._drop(sender)
+
+    def _drop(self, message: InlineMessage) -> None:
+        if message in self._messages:
+            self._messages.remove(message)
+            message.hide()
+            self._layout.removeWidget(message)
+            message.deleteLater()
+        self.setVisible(bool(self._messages))

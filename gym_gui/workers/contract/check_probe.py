@@ -1,0 +1,303 @@
+"""Puts questions to one worker process and keeps what it says, for the contract test."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gym_gui.core.experiment.legality import problem_with
+from gym_gui.core.spaces import NotInSpace, SpaceCodec, sample_legal
+from gym_gui.core.types import Mask, Shown
+from gym_gui.processes.outcome import ChildOutcome
+from gym_gui.wire import add_columns, columns_of, pb
+from gym_gui.workers.connection import WorkerEvents
+from gym_gui.workers.definition import WorkerTypeDefinition
+from gym_gui.workers.launch import Launch
+from gym_gui.workers.process import WorkerProcess
+from gym_gui.workers.supervisor import SlotRequest
+from mosaic_worker.rng import bits
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
+    "0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
+)
+"""One red pixel, for workers that ask for an image."""
+
+BEAT_S = 0.2
+"""How often it is asked to say that it lives."""
+
+
+SHOWN = Shown(facts=("looking(east)", "facing(wall)"))
+"""What is shown beside an observation where there is no environment."""
+
+
+class Question(NamedTuple):
+    """One decision to be asked for.
+
+    Attributes:
+        episode: Its episode.
+        step: Its step.
+        seed: The policy seed of the episode.
+        observation: A value of the observation space.
+        mask: Legal actions, or ``None``.
+        attempt: 0, or the number of the retry.
+        reason: Why the attempt before was refused.
+        shown: What the slot is shown beside the observation.
+    """
+
+    episode: int
+    step: int
+    seed: int
+    observation: Any
+    mask: Mask | None = None
+    attempt: int = 0
+    reason: str = ""
+    shown: Shown = SHOWN
+
+
+class Reply(NamedTuple):
+    """What came back.
+
+    Attributes:
+        parts: The action's bytes, one per leaf.
+        action: The action.
+        problem: Why it cannot be played, or why there is none; empty where there is nothing to complain of.
+    """
+
+    parts: tuple[bytes, ...] = ()
+    action: Any = None
+    problem: str = ""
+
+
+class _Listening(WorkerProcess):
+    """Notes that it was heard to say ``Alive``, and asks for it often."""
+
+    def __init__(self, launch: Launch, events: WorkerEvents) -> None:
+        super().__init__(launch, events)
+        self.alive = asyncio.Event()
+
+    def _hello(self) -> pb.Hello:
+        hello = super()._hello()
+        hello.heartbeat_s = BEAT_S
+        return hello
+
+    def _on_message(self, message: pb.FromWorker) -> None:
+        if message.WhichOneof("body") == "alive":
+            self.alive.set()
+        super()._on_message(message)
+
+
+class ProbeLost(Exception):
+    """The process is gone or does not answer; the message says how."""
+
+
+class Probe:
+    """One worker process with one slot, asked by hand.
+
+    Args:
+        definition: The worker.
+        request: The slot.
+        patience_s: Longest wait for an answer.
+        start_s: Longest wait for the process to be ready.
+
+    Attributes:
+        strays: Answers nobody asked for, in words.
+    """
+
+    def __init__(
+        self, definition: WorkerTypeDefinition, request: SlotRequest, patience_s: float, start_s: float
+    ) -> None:
+        self.request, self.patience_s = request, patience_s
+        self.observation_codec, self.action_codec = (
+            SpaceCodec(request.observation_space),
+            SpaceCodec(request.action_space),
+        )
+        self.process = _Listening(
+            Launch(definition, "check", [request.agent_id], start_timeout_s=start_s), self
+        )
+        self.strays: list[str] = []
+        self.ended = asyncio.Event()
+        self._next = 1
+        self._open: dict[int, Question] = {}
+        self._replies: dict[int, Reply] = {}
+        self._news = asyncio.Event()
+
+    # --- what the process says --------------------------------------------------------------
+
+    def on_replies(self, replies: pb.Replies) -> None:
+        """Keep answers."""
+        ids = list(replies.ids)
+        if replies.slot != 0:
+            self.strays.append(f"it answered for slot {replies.slot}, which it does not fill")
+            return
+        try:
+            rows = self.action_codec.split(columns_of(replies.action), len(ids)) if ids else []
+            for i, parts in zip(ids, rows, strict=True):
+                self._keep(i, self._judged(i, parts))
+        except NotInSpace as exc:
+            for i in ids:
+                self._keep(i, Reply(problem=f"its action does not fit the action space: {exc}"))
+        for p in replies.problems:
+            self._keep(p.id, Reply(problem=f"it gave no action: {p.reason or 'without a reason'}"))
+        self._news.set()
+
+    def _judged(self, i: int, parts: tuple[bytes, ...]) -> Reply:
+        question = self._open.get(i)
+        action = self.action_codec.decode(parts)
+        if self.action_codec.space.kind == "Discrete":
+            action = int(action)
+        mask = question.mask if question is not None else None
+        return Reply(parts, action, problem_with(self.action_codec.space, action, mask))
+
+    def _keep(self, i: int, reply: Reply) -> None:
+        if self._open.pop(i, None) is None:
+            known = "twice" if i < self._next else "which was never asked"
+            self.strays.append(f"it answered decision {i}, {known}")
+        else:
+            self._replies[i] = reply
+
+    def on_human_request(self, request: pb.HumanRequest) -> None:
+        """Be the person: choose at random, repeatably."""
+        question = self._open.get(request.id)
+        human = pb.HumanAction(slot=request.slot, id=request.id)
+        if question is not None:
+            key = int(bits(question.seed, question.step)[0])
+            action = sample_legal(self.action_codec.space, question.mask, key)
+            add_columns(human.action, self.action_codec.join([self.action_codec.encode(action)]))
+        self.process.send(pb.ToWorker(human=human))
+
+    def on_call(self, json_text: str) -> None:
+        """A paid call; nothing to hold it against."""
+
+    def on_log(self, level: int, logger: str, text: str) -> None:
+        """What it logs and prints, which the connection counts."""
+
+    def on_ended(self, outcome: ChildOutcome) -> None:
+        """The process is over."""
+        self.ended.set()
+        self._news.set()
+
+    # --- what is said to it -----------------------------------------------------------------
+
+    async def start(self) -> float:
+        """Start the process and shake hands.
+
+        Returns:
+            Seconds until its ``Welcome``.
+        """
+        begin = time.perf_counter()
+        await self.process.start()
+        return time.perf_counter() - begin
+
+    async def load(self) -> tuple[str, float]:
+        """Fill slot 0.
+
+        Returns:
+            The policy's name, and the seconds it took.
+        """
+        begin = time.perf_counter()
+        policy = await self.process.load(self.request.message(0))
+        return policy, time.perf_counter() - begin
+
+    def tell(
+        self,
+        *,
+        starts: Mapping[int, int] | None = None,
+        ends: Sequence[int] = (),
+        results: pb.Results | None = None,
+    ) -> None:
+        """Send news without a question.
+
+        Args:
+            starts: Episodes that begin, with their policy seeds.
+            ends: Episodes that are over.
+            results: What earlier actions led to.
+        """
+        work = pb.Work(slot=0, results=results)
+        for k, episode in enumerate(ends):
+            status = ("completed", "aborted", "failed")[k % 3]
+            work.ends.add(episode=episode, total_reward=1.5, steps=3, status=status)
+        for episode, seed in (starts or {}).items():
+            work.starts.add(episode=episode, seed=seed)
+        self.process.send(pb.ToWorker(work=work))
+
+    async def ask(self, questions: Sequence[Question], *, batch: int = 256) -> list[Reply]:
+        """Ask, in batches of at most ``batch``, and wait for all answers.
+
+        Raises:
+            ProbeLost: The process ended, or an answer did not come.
+        """
+        size = min(batch, self.process.welcome.in_flight or batch)
+        replies: list[Reply] = []
+        for at in range(0, len(questions), size):
+            replies += await self._ask_batch(questions[at : at + size])
+        return replies
+
+    def post(self, questions: Sequence[Question]) -> list[int]:
+        """Ask without waiting; returns the decisions' ids."""
+        ids = list(range(self._next, self._next + len(questions)))
+        self._next += len(questions)
+        self._open.update(zip(ids, questions, strict=True))
+        work = pb.Work(slot=0)
+        self._pack(work.questions, ids, questions)
+        self.process.send(pb.ToWorker(work=work))
+        return ids
+
+    async def _ask_batch(self, questions: Sequence[Question]) -> list[Reply]:
+        ids = self.post(questions)
+        deadline = time.monotonic() + self.patience_s
+        while any(i in self._open for i in ids):
+            left = deadline - time.monotonic()
+            if self.process.outcome is not None:
+                raise ProbeLost(f"it {self.process.outcome.words}")
+            if left <= 0:
+                missing = sum(i in self._open for i in ids)
+                for i in ids:
+                    self._open.pop(i, None)
+                raise ProbeLost(
+                    f"{missing} of {len(ids)} decisions were not answered in {self.patience_s:g} s"
+                )
+            self._news.clear()
+            try:
+                await asyncio.wait_for(self._news.wait(), left)
+            except TimeoutError:
+                continue
+        return [self._replies.pop(i) for i in ids]
+
+    def _pack(self, q: pb.Questions, ids: Sequence[int], questions: Sequence[Question]) -> None:
+        q.ids.extend(ids)
+        q.episodes.extend(x.episode for x in questions)
+        q.steps.extend(x.step for x in questions)
+        q.seeds.extend(x.seed for x in questions)
+        add_columns(
+            q.observation,
+            self.observation_codec.join([self.observation_codec.encode(x.observation) for x in questions]),
+        )
+        masks = [x.mask for x in questions]
+        if any(m is not None for m in masks):
+            width = next(len(m) for m in masks if m is not None)
+            every = np.ones(width, np.bool_)
+            q.masks = np.concatenate([every if m is None else m != 0 for m in masks]).tobytes()
+        if any(x.attempt for x in questions):
+            q.attempts.extend(x.attempt for x in questions)
+            q.reasons.extend(x.reason for x in questions)
+        inputs = self.process.welcome.inputs
+        if "text" in inputs:
+            q.texts.extend(x.shown.text or f"You see {x.observation}." for x in questions)
+        if any(x.shown.choices for x in questions):
+            for x in questions:
+                q.choices.add(
+                    actions=[c.action for c in x.shown.choices], words=[c.word for c in x.shown.choices]
+                )
+        if "image" in inputs:
+            q.images.extend(pb.Image(data=PNG, mime="image/png") for _ in questions)
+        if "facts" in inputs:
+            q.facts.extend(pb.Facts(facts=x.shown.facts) for x in questions)
+        if "state" in inputs:
+            q.states.extend(pb.State(values=x.shown.state) for x in questions)
+        if "messages" in inputs:
+            q.messages.extend(pb.Messages(texts=["Hello"]) for _ in questions)

@@ -1,0 +1,349 @@
+"""What a worker or a training can be set to: JSON Schema (2020-12), one property to a setting.
+
+Forms, checks and lists are made from it. A manifest's ``[settings.NAME]`` tables become such properties
+(:mod:`gym_gui.workers.settings.settings_table`); a pydantic model and a ``train_schema.json`` have them
+already. What JSON Schema has no word for is in ``x-`` keys:
+
+====================  =================================================================================
+``x-kind``            What a text or an object stands for: one of :data:`KINDS`.
+``x-group``           The heading under which a form shows it. ``main``: first, ``more``: on request.
+``x-advanced``        Shown on request.
+``x-environments``    Patterns of the environments it, or an option of it, is for.
+``x-agents``          Patterns of the slots that an option is for.
+``x-needs``           What a slot must have for an option: of :data:`SLOT_NEEDS`.
+``x-turns``           Turns of the environment that the worker is shown with an option.
+``x-policies``        Each option is a policy of its own to people.
+``x-only-with``       Options of that choice with which it means anything.
+``x-module``          Run for whoever fills in the form: tries a server, lists models, previews prompts,
+                      checks a file.
+``x-command``         Run in the place of a file's module, for a worker in another language.
+``x-provider``        The choice that says whose key a secret is.
+====================  =================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, cast
+
+from gym_gui.core.seeding import SEED
+from gym_gui.workers.patterns import either, made_for_others, matches
+from gym_gui.workers.settings.settings_check import first_problem, wanted
+from gym_gui.workers.settings.settings_text import text_of
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+KINDS: Final = ("policy", "file", "program", "secret", "episode", "server", "model", "prompts")
+SLOT_NEEDS: Final[Mapping[str, str]] = {
+    "manager": "a manager that sets its goals, and this slot has none: add one under Two levels, or choose "
+    "another policy",
+    "measurements": "numbers that have names, and this slot's observation has none",
+    "one_control": "an action that is one number or one of a list, and this slot's has several numbers",
+}
+"""What an option may need of a slot, with what its absence is called."""
+
+_SAID: Final = re.compile(r"(?:^|[;,] )(?P<value>-?\d[\d.]*|none|empty): (?P<words>[^;]+?)(?=;|\. |\.?$)")
+_BY_DEFAULT: Final = re.compile(r"(?:^|[;,] )by default (?P<words>[^;]+?)(?=;|\. |\.?$)")
+
+
+@dataclass(frozen=True)
+class SettingOption:
+    """One value of a choice.
+
+    Attributes:
+        value: As experiment files write it.
+        title: As people read it.
+        meaning: A sentence.
+        environments: Patterns (``MiniGrid-*``) of the environments it is for; empty: all.
+        agents: Patterns of the slots it is for (``*/goal``); empty: all.
+        needs: What a slot must have, of :data:`SLOT_NEEDS`.
+        turns: Turns of the slot's environment that the worker is shown with it.
+    """
+
+    value: Any
+    title: str = ""
+    meaning: str = ""
+    environments: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    turns: int = 0
+
+    @property
+    def label(self) -> str:
+        """What people read."""
+        return self.title or text_of(self.value)
+
+    def incompatibility(self, env_id: str, agent: str = "", offers: Collection[str] | None = None) -> str:
+        """Why it is not for this slot, as a sentence without a full stop; empty when it is.
+
+        Args:
+            env_id: Canonical id of the environment; empty: not known yet.
+            agent: The slot; empty: not known yet.
+            offers: What the slot has and can be shown; ``None``: not known yet.
+        """
+        if others := made_for_others(env_id, self.environments):
+            return f"{self.label} is {others}"
+        if agent and not matches(agent, self.agents):
+            return f"{self.label} is for slots named {either(self.agents)}, not for {agent}"
+        missing = next((need for need in self.needs if offers is not None and need not in offers), "")
+        return f"{self.label} needs {SLOT_NEEDS[missing]}" if missing else ""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: a property of a JSON Schema, and what is read from it.
+
+    Attributes:
+        name: Its key in experiment files.
+        schema: Its JSON Schema.
+        required: Whether nothing goes without it.
+    """
+
+    name: str
+    schema: Mapping[str, Any]
+    required: bool = False
+
+    def with_default(self, value: Any) -> Setting:
+        """The same setting with another default."""
+        return Setting(self.name, {**self.schema, "default": value}, self.required)
+
+    @cached_property
+    def types(self) -> tuple[str, ...]:
+        """Its JSON types, ``null`` left out; empty: any."""
+        given = self.schema.get("type", ())
+        return tuple(each for each in ((given,) if isinstance(given, str) else given) if each != "null")
+
+    @property
+    def nullable(self) -> bool:
+        """Whether "none" is a value of it."""
+        return "null" in self.schema.get("type", ())
+
+    @cached_property
+    def kind(self) -> str:
+        """What a form edits it with: one of :data:`KINDS`, ``choice``, or its JSON type."""
+        if said := self.schema.get("x-kind"):
+            return str(said)
+        return "choice" if self.options else next(iter(self.types), "string")
+
+    @property
+    def label(self) -> str:
+        """What people read."""
+        return str(self.schema.get("title") or self.name.replace("_", " ").capitalize())
+
+    @property
+    def meaning(self) -> str:
+        """One sentence for the tooltip and the documentation."""
+        return str(self.schema.get("description", ""))
+
+    @cached_property
+    def _said(self) -> dict[str, str]:
+        found = {match["value"]: match["words"] for match in _SAID.finditer(self.meaning)}
+        usual = _BY_DEFAULT.search(self.meaning)
+        return {"empty": usual["words"], **found} if usual is not None else found
+
+    def said_of(self, value: object) -> str:
+        """What a special value stands for (``no limit``), as its description says: ``…; 0: no limit``.
+
+        ``empty:``, ``none:`` and ``by default`` say what holds where nothing is given.
+        """
+        if value in (None, ""):
+            return self._said.get("none" if value is None else "empty") or self._said.get("empty", "")
+        return self._said.get(text_of(value), "")
+
+    @property
+    def default(self) -> Any:
+        """What holds where nothing is said; ``None``: the worker's own choice."""
+        return self.schema.get("default")
+
+    @cached_property
+    def options(self) -> tuple[SettingOption, ...]:
+        """Values of a choice; ``null`` is none of them."""
+        titled = [option for option in self.schema.get("oneOf", ()) if "const" in option]
+        return tuple(
+            SettingOption(
+                option["const"],
+                option.get("title", ""),
+                option.get("description", ""),
+                tuple(option.get("x-environments", ())),
+                tuple(option.get("x-agents", ())),
+                tuple(option.get("x-needs", ())),
+                int(option.get("x-turns", 0)),
+            )
+            for option in titled or [{"const": value} for value in self.schema.get("enum", ())]
+            if option["const"] is not None
+        )
+
+    @property
+    def policies(self) -> bool:
+        """Whether each option is a policy of its own to people."""
+        return bool(self.schema.get("x-policies"))
+
+    @property
+    def environments(self) -> tuple[str, ...]:
+        """Patterns of the environments it is for; empty: all."""
+        return tuple(self.schema.get("x-environments", ()))
+
+    @property
+    def group(self) -> str:
+        """The heading under which a form shows it with others; empty: above them."""
+        said = str(self.schema.get("x-group", ""))
+        return "" if said in ("main", "more") else said
+
+    @property
+    def advanced(self) -> bool:
+        """Whether a form shows it on request only."""
+        return bool(self.schema.get("x-advanced")) or self.schema.get("x-group") == "more"
+
+    @property
+    def module(self) -> str:
+        """What is run with ``python -m`` in the worker's environment for whoever fills in the form."""
+        return str(self.schema.get("x-module", ""))
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What is run in the place of a file's module."""
+        return tuple(self.schema.get("x-command", ()))
+
+    @property
+    def checked(self) -> bool:
+        """Whether something says what is wrong with its file while that is edited."""
+        return self.kind == "file" and bool(self.module or self.command)
+
+    @property
+    def provider(self) -> str:
+        """The choice that says whose key a ``secret`` is."""
+        return str(self.schema.get("x-provider", ""))
+
+    @property
+    def only_with(self) -> tuple[str, ...]:
+        """Policies of the worker with which it means anything; empty: all."""
+        return tuple(self.schema.get("x-only-with", ()))
+
+    def concerns(self, env_id: str, policy: str = "") -> bool:
+        """Whether it means anything in this environment for this policy; where that is not known, all do.
+
+        Args:
+            env_id: Canonical id of the environment.
+            policy: Value of the worker's choice of policies.
+        """
+        here = not env_id or matches(env_id, self.environments)
+        return here and (not policy or not self.only_with or policy in self.only_with)
+
+    def option(self, value: object) -> SettingOption | None:
+        """The option of that value."""
+        return next((option for option in self.options if option.value == value), None)
+
+    @property
+    def wanted(self) -> str:
+        """What it may be, in words: ``a number, more than 0 and at most 1``."""
+        return wanted(self.schema)
+
+    @property
+    def explanation(self) -> str:
+        """What it means, its default, and its limits, as whole sentences."""
+        meaning = self.meaning and f"{self.meaning.removesuffix('.')}."
+        default = "" if self.default in (None, "") else f"Default: {text_of(self.default)}."
+        words = self.wanted if self.kind in ("integer", "number", "array") else ""
+        return " ".join(filter(None, [meaning, default, words and f"{words[:1].upper()}{words[1:]}."]))
+
+    def problem(self, value: object) -> str:
+        """Why ``value`` cannot stand here, as a sentence without a full stop; empty when it can.
+
+        Nothing, and an empty text, stand for what was left out.
+        """
+        if value is None or value == "":
+            return f"{self.label} is missing" if self.required and self.default is None else ""
+        return first_problem(self.schema, value, self.label)
+
+
+def problems(schema: Sequence[Setting], values: Mapping[str, object]) -> dict[str, str]:
+    """What is wrong with ``values``, by setting; settings that the schema does not know are left alone."""
+    found = {setting.name: setting.problem(values.get(setting.name)) for setting in schema}
+    return {name: sentence for name, sentence in found.items() if sentence}
+
+
+def chosen_policy(schema: Sequence[Setting], values: Mapping[str, object]) -> str:
+    """Which of the worker's policies ``values`` choose; empty where it has no choice of them."""
+    choice = next((setting for setting in schema if setting.policies), None)
+    return "" if choice is None else str(values.get(choice.name) or choice.default or "")
+
+
+def grouped(schema: Sequence[Setting]) -> tuple[Setting, ...]:
+    """Settings as a form shows them.
+
+    Those without a heading come first, the main ones before the others; then heading by heading, as each was
+    first named.
+    """
+    groups = list(dict.fromkeys(["", *(setting.group for setting in schema)]))
+    return tuple(sorted(schema, key=lambda s: (groups.index(s.group), s.schema.get("x-group") == "more")))
+
+
+SEED_OF_SLOT: Final = Setting(
+    SEED,
+    {
+        "type": "integer",
+        "title": "Seed",
+        "description": "Mixed into its random numbers: players with different seeds are independent; "
+        "empty: they come from the episode alone",
+        "minimum": 0,
+        "x-advanced": True,
+    },
+)
+"""The setting that the engine gives every worker that does not name it itself."""
+
+
+def json_schema(settings: Sequence[Setting], title: str = "") -> dict[str, Any]:
+    """Settings as one JSON Schema."""
+    return {
+        "$schema": DIALECT,
+        **({"title": title} if title else {}),
+        "type": "object",
+        "properties": {setting.name: dict(setting.schema) for setting in settings},
+        "required": [setting.name for setting in settings if setting.required],
+    }
+
+
+def settings_from_schema(schema: Mapping[str, Any]) -> tuple[Setting, ...]:
+    """The settings that the JSON Schema of an object describes."""
+    needed: Sequence[str] = schema.get("required") or ()
+    definitions: Mapping[str, Any] = schema.get("$defs") or {}
+    properties: Mapping[str, Mapping[str, Any]] = schema.get("properties") or {}
+    return tuple(
+        Setting(name, _flat(entry, definitions), required=name in needed)
+        for name, entry in properties.items()
+    )
+
+
+def _flat(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """A property that stands by itself: references found, and "a value or null" as one type."""
+    flat = _resolved(entry, definitions)
+    choices = [
+        _resolved(choice, definitions)
+        for choice in cast("Sequence[Mapping[str, Any]]", flat.get("anyOf", ()))
+    ]
+    values = [choice for choice in choices if choice.get("type") != "null"]
+    if len(values) == 1 and len(choices) == 2:
+        flat.pop("anyOf")
+        flat = {**values[0], **flat}
+        if "enum" in flat:
+            flat["enum"] = [*flat["enum"], None]
+        flat["type"] = [flat.get("type", "string"), "null"]
+    return {**flat, "$defs": definitions} if "$ref" in str(flat) else flat
+
+
+def _resolved(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    name = str(entry.get("$ref", "")).removeprefix("#/$defs/")
+    target = definitions.get(name)
+    return dict(entry) if target is None else {**target, **{k: v for k, v in entry.items() if k != "$ref"}}
+
+
+def settings_from_values(values: Mapping[str, Any]) -> tuple[Setting, ...]:
+    """The settings that default values show: their names, and types by the values."""
+    types: dict[Any, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    return tuple(
+        Setting(name, {"type": types.get(type(value), "array"), "default": value})
+        for name, value in values.items()
+        if not isinstance(value, dict)
+    )

@@ -1,0 +1,89 @@
+"""Descriptions of environments are made by a process of their own once, and kept."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from gym_gui import envs
+from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
+from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.environment_sheet_cache import EnvironmentSheets
+from gym_gui.core.errors import UsageError
+
+CARTPOLE = EnvironmentRequest("CartPole-v1")
+
+
+@pytest.fixture
+async def probe() -> AsyncIterator[EnvironmentProbe]:
+    result = EnvironmentProbe()
+    yield result
+    await result.close()
+
+
+@pytest.mark.parametrize("task", ["FrozenLake-v1", "Pendulum-v1", "classic/connect_four_v3"])
+def test_a_sheet_survives_the_way(task: str) -> None:
+    environment = envs.make(task)
+    sheet = EnvironmentSheet.of(environment)
+    environment.close()
+    read = EnvironmentSheet.from_json(json.loads(json.dumps(sheet.to_json())))
+    assert read.page == sheet.page and read.teams == sheet.teams
+    for agent, slot in sheet.slots.items():
+        there = read.slots[agent]
+        assert there.words == slot.words and tuple(there.offers) == tuple(slot.offers)
+        assert there.env_id == slot.env_id == task
+
+
+def test_what_a_person_must_know_is_in_it() -> None:
+    environment = envs.make("FrozenLake-v1")
+    sheet = EnvironmentSheet.of(environment)
+    environment.close()
+    page, slot = sheet.page, sheet.slots["agent_0"]
+    assert page.title and page.summary and "rgb_array" in page.render_modes
+    assert slot.words[0] == "left" and slot.action_codec.space.n == 4
+    assert set(page.keys["agent_0"][0].bindings.values()) == {0, 1, 2, 3}
+
+
+async def test_it_is_asked_once_and_kept_on_disk(tmp_path: Path, probe: EnvironmentProbe) -> None:
+    first = await EnvironmentSheets(tmp_path, probe).sheet(CARTPOLE)
+    assert first.page.keys["agent_0"][0].realtime
+    (path,) = tmp_path.glob("*.json")
+    silent = EnvironmentProbe()
+    again = EnvironmentSheets(tmp_path, silent)
+    assert (await again.sheet(CARTPOLE)).page == first.page
+    assert not silent.running, "the answer is on the disk"
+    path.unlink()
+    assert (await again.sheet(CARTPOLE)).page == first.page and not silent.running
+
+
+@pytest.mark.parametrize("content", ["{}", "", "[]", '{"env_id": "x", "slots": 3}'])
+async def test_a_damaged_answer_is_asked_again(content: str, tmp_path: Path, probe: EnvironmentProbe) -> None:
+    first = await EnvironmentSheets(tmp_path, probe).sheet(CARTPOLE)
+    (path,) = tmp_path.glob("*.json")
+    path.write_text(content, "utf-8")
+    assert (await EnvironmentSheets(tmp_path, probe).sheet(CARTPOLE)).page == first.page
+
+
+async def test_what_does_not_exist_or_cannot_be_made_is_said_and_not_kept(
+    tmp_path: Path, probe: EnvironmentProbe
+) -> None:
+    sheets = EnvironmentSheets(tmp_path, probe)
+    with pytest.raises(UsageError, match="CartPole-v1"):
+        await sheets.sheet(EnvironmentRequest("CartPol-v1"))
+    with pytest.raises(UsageError, match="could not be made"):
+        await sheets.sheet(EnvironmentRequest("FrozenLake-v1", env_kwargs={"map_name": "none such"}))
+    assert not list(tmp_path.glob("*.json"))
+
+
+async def test_cancelling_leaves_no_child(tmp_path: Path, probe: EnvironmentProbe) -> None:
+    task = asyncio.ensure_future(EnvironmentSheets(tmp_path, probe).sheet(CARTPOLE))
+    while not probe.running:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not probe.running
