@@ -130,6 +130,7 @@ begin pyright --project pyproject.toml
 check "collecting the tests" collected
 check "import rule" lint-imports --no-logo
 check "import cycles" python scripts/import_cycles.py
+check "folders" python scripts/folders.py
 check "dead code" vulture
 check "plain words" python scripts/plain_words.py
 check "commit subjects" python scripts/commit_subjects.py

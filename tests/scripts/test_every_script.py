@@ -39,6 +39,7 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "environments": ("--help",),  # it plays by the tests' tiny model, which their packages run
     "faults": ("--quick", "--only", "1"),
     "faults_elsewhere": ("--help",),  # it takes root, and is a check of its own
+    "folders": (),
     "import_cycles": (),
     "known_names": ("--help",),  # it reads the registries of packages that are not here
     "plain_words": (),
