@@ -22,7 +22,7 @@ from gym_gui.ui.operators.script_job import (
 if TYPE_CHECKING:
     from gym_gui.analysis.reader import Run
     from gym_gui.controllers.contest import Contest
-    from gym_gui.controllers.contest_sides import Seats
+    from gym_gui.controllers.environment_seats import EnvironmentSeats
     from gym_gui.controllers.environment_sheet import EnvironmentSheet
     from gym_gui.controllers.knowledge import Knowledge
     from gym_gui.controllers.resolved_operator import ResolvedOperator
@@ -121,13 +121,10 @@ class _Tried:
     def _sheet(self, config: OperatorConfig) -> EnvironmentSheet:
         from gym_gui.controllers.environment_probe import EnvironmentRequest
 
-        made = (config.task, config.env_name, config.api, config.env_kwargs)
-        request = EnvironmentRequest(*made, teams=config.teams, origin=config.origin)
-        return self._ask(self._knowledge.sheet(request))
+        return self._ask(self._knowledge.sheet(EnvironmentRequest.of(config)))
 
-    def _seats_of(self, config: OperatorConfig) -> Seats:
-        sheet = self._sheet(config)
-        return sheet.slots, sheet.teams
+    def _seats_of(self, config: OperatorConfig) -> EnvironmentSeats:
+        return self._sheet(config).seats
 
     def _check(self, config: OperatorConfig, _objects: Mapping[str, object]) -> ResolvedOperator:
         """Whether a policy can take all seats; what is wrong is told with its row."""
