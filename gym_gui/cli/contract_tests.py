@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import textwrap
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from rich.text import Text
 
@@ -15,26 +14,13 @@ from gym_gui import envs
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import console, write_json
 from gym_gui.controllers.apart.environment_check import check_apart
-from gym_gui.core.errors import ObservationError, UsageError
+from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms.check import Status
-from gym_gui.core.prompt_inputs import PromptInputs
-from gym_gui.core.spaces import sample_legal, to_space
-from gym_gui.core.types import Mask, Shown
-from gym_gui.envs import Environment
-from gym_gui.envs import simulator as inside
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.subprocess_job import LONGEST_CALL_S
-from gym_gui.workers.contract.check_probe import SHOWN, Question
-from gym_gui.workers.contract.check_rounds import EPISODES, STEPS
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.patterns import either, matches
-from mosaic_worker.rng import bits_of
 
-if TYPE_CHECKING:
-    from gym_gui.workers.check import WorkerCheckReport
-
-_LONGEST = 200
-"""Steps after which an episode that hardly asks an agent is left."""
 _TRIED = 5
 """Environments that are looked at for one that is installed."""
 _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
@@ -76,7 +62,7 @@ def check_env(
 def check_worker(
     worker: str, settings: Sequence[str] = (), *, env: str | None = None, as_json: bool = False
 ) -> int:
-    """Run the worker contract and print its findings.
+    """Run the worker contract and print its findings; an environment is played in a process of its own.
 
     Args:
         worker: The worker, under any of its names.
@@ -92,7 +78,9 @@ def check_worker(
         UsageError: The worker is unknown or lacks something, a setting is not ``KEY=VALUE``, the library has
             no such policy, no environment that the worker is for is installed, or it does not play the
             slot that was made up.
+        SubprocessJobError: The environment ended its process, or did not return.
     """
+    from gym_gui.controllers.apart.worker_check import check_worker_apart
     from gym_gui.workers.check import check_worker as check
 
     services = bootstrap_default_services()
@@ -103,7 +91,9 @@ def check_worker(
     }
     report = None
     for each in [env] if env else _environments_for(definition):
-        report = _played(definition, given, each, chosen=env is not None)
+        chosen = env is not None
+        work = check_worker_apart(definition.type_id, given, each, must_play=chosen or bool(given))
+        report = asyncio.run(work)
         if report["load"].status is not Status.SKIPPED:
             break
     report = report or check(definition, settings=given or None)
@@ -138,66 +128,6 @@ def _environments_for(definition: WorkerTypeDefinition) -> list[str]:
             fix="Install one (mosaic envs list), or name another: --env ID",
         )
     return list(dict.fromkeys(found))[:_TRIED]
-
-
-def _played(
-    definition: WorkerTypeDefinition, given: Mapping[str, Any], env: str, *, chosen: bool
-) -> WorkerCheckReport:
-    from gym_gui.workers.check import check_worker as check
-
-    looks = "image" in definition.inputs.wanted and "rgb_array" in envs.render_modes(env)
-    with contextlib.closing(envs.make(env, render_mode="rgb_array" if looks else None)) as environment:
-        agent = environment.adapter.possible_agents[0]
-        simulator = environment.simulator
-        return check(
-            definition,
-            observation_space=environment.adapter.observation_space(agent),
-            action_space=environment.adapter.action_space(agent),
-            settings=given or None,
-            env_id=environment.spec.id,
-            action_meanings=environment.action_meanings(agent),
-            episodes=_episodes(environment, agent, definition.inputs.wanted, given),
-            simulator=inside.as_json(simulator.description()) if simulator else "",
-            must_play=chosen or bool(given),
-        )
-
-
-def _episodes(
-    environment: Environment, agent: str, wanted: Sequence[str], settings: Mapping[str, Any]
-) -> list[list[Question]] | None:
-    """What an agent is asked in episodes that everybody plays at random; ``None`` where it hardly ever is."""
-    adapter = environment.adapter
-    spaces = {each: to_space(adapter.action_space(each)) for each in adapter.possible_agents}
-    describer = environment.describer(agent)
-    there = {"text": describer.can_say(agent), "facts": describer.can_state(agent), "state": True}
-    there["image"] = bool(environment.pictures(agent))
-    view = PromptInputs.of([each for each in wanted if there.get(each)], settings)
-    episodes: list[list[Question]] = []
-    for episode in range(EPISODES):
-        questions: list[Question] = []
-        observations, step = adapter.reset(seed=episode), 0
-        while len(questions) < STEPS and step < _LONGEST and (current := adapter.get_current_agents()):
-            masks = {each: adapter.action_mask(each) for each in current}
-            if agent in current:
-                shown = _shown(environment, agent, observations[agent], view, masks[agent])
-                questions.append(Question(episode, step, 0, observations[agent], masks[agent], shown=shown))
-            actions = {
-                each: sample_legal(spaces[each], masks[each], bits_of(episode, step, k))
-                for k, each in enumerate(current)
-            }
-            observations, step = adapter.step(actions).observations, step + 1
-        if questions:
-            episodes.append(questions)
-    return episodes if len(episodes) > 1 else None
-
-
-def _shown(
-    environment: Environment, agent: str, observation: Any, view: PromptInputs | None, mask: Mask | None
-) -> Shown:
-    try:
-        return SHOWN if view is None else environment.show(agent, observation, view, mask)
-    except ObservationError:
-        return SHOWN
 
 
 def _setting(text: str) -> tuple[str, Any]:

@@ -1,7 +1,8 @@
-"""A host process that is started before it is known what it will play.
+"""A host process that is started before it is known what it will play, and what commands ask of environments.
 
 What it imports takes as long as a command takes to read and check an experiment: on two cores
-one is done beside the other.
+one is done beside the other. No environment is made in the command itself: a process that looks at
+environments (:mod:`gym_gui.controllers.setup.environment_probe`) is asked who can sit where.
 """
 
 from __future__ import annotations
@@ -9,17 +10,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Coroutine
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.host.program import HostProgram
 
 if TYPE_CHECKING:
+    from gym_gui.controllers.engine.environment_seats import EnvironmentSeats
     from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
     from gym_gui.controllers.engine.session_events import OnSessionEvent
     from gym_gui.controllers.engine.session_interface import Session, SessionSettings
+    from gym_gui.controllers.setup.environment_probe import EnvironmentProbe
+    from gym_gui.controllers.setup.environment_sheet_cache import EnvironmentSheets
+    from gym_gui.core.config import OperatorConfig
+    from gym_gui.core.experiment.matrix_expansion import Places
 
 _T = TypeVar("_T")
+LONGEST_LOOK_S: Final = 600.0
+"""Packages may download or compile when their environment is made for the first time."""
 
 
 class SpareHost:
@@ -72,18 +80,21 @@ class SpareHost:
 
 
 class HostAhead:
-    """A spare host of a command, and the event loop that it is heard in.
+    """A spare host of a command, what looks at environments for it, and the event loop of both.
 
-    A context: on entry the process is started, on exit it has ended, unless a session has taken it.
+    A context: on entry the host is started, on exit both have ended, unless a session has taken the host.
 
     Args:
-        wanted: Whether anything will be played; else there is a loop and no process.
+        wanted: Whether anything will be played; else no host is started.
+        longest_s: Seconds after which an environment that does not answer counts as hanging.
     """
 
-    def __init__(self, *, wanted: bool = True) -> None:
+    def __init__(self, *, wanted: bool = True, longest_s: float = LONGEST_LOOK_S) -> None:
         self._runner = asyncio.Runner()
-        self._wanted = wanted
+        self._wanted, self._longest_s = wanted, longest_s
         self._spare = SpareHost()
+        self._probe: EnvironmentProbe | None = None
+        self._sheets: EnvironmentSheets | None = None
 
     def __enter__(self) -> Self:
         self._runner.__enter__()
@@ -101,13 +112,41 @@ class HostAhead:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._runner.run(self._spare.close())
+            self._runner.run(self._close())
         finally:
             self._runner.close()
+
+    async def _close(self) -> None:
+        if self._probe is not None:
+            await self._probe.close()
+        await self._spare.close()
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Run a coroutine in the loop, as :func:`asyncio.run` would."""
         return self._runner.run(work)
+
+    def seats(self, operator: OperatorConfig) -> EnvironmentSeats:
+        """Who can sit where in an operator's environment, asked once for each; not while :meth:`run` runs.
+
+        Raises:
+            NotAllowedError: A file names code that the person has not allowed.
+            UsageError: It is unknown, not installed, cannot be made, or has not answered.
+        """
+        if self._sheets is None:
+            from gym_gui.controllers.setup.environment_probe import EnvironmentProbe
+            from gym_gui.controllers.setup.environment_sheet_cache import SHEETS_FOLDER, EnvironmentSheets
+            from gym_gui.services.store import Store
+
+            self._probe = EnvironmentProbe(longest_s=self._longest_s)
+            self._sheets = EnvironmentSheets(Store().cache_dir(SHEETS_FOLDER), self._probe)
+        return self.run(self._sheets.seats(operator))
+
+    def places(self, operator: OperatorConfig) -> Places:
+        """The same for a matrix, which has no players yet."""
+        from gym_gui.core.experiment.matrix_expansion import Places
+
+        seats = self.seats(operator)
+        return Places(tuple(seats.slots), seats.teams if operator.teams is None else operator.teams)
 
     def open_session(
         self, resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent
@@ -115,6 +154,8 @@ class HostAhead:
         """A session in a host process: the first that is started gets this one."""
         from gym_gui.host.host_client import HostSession
 
+        if self._probe is not None:
+            self._probe.cancel()  # all have been looked at, and it holds as much memory as a host
         return HostSession(resolved, settings, on_event, take=self._spare.take)
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import Mosaic, experiment
+from tests.support.commands import Done, Mosaic, experiment
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.little_workers import RANDOM, little_worker
 from tests.support.processes import Offspring
 from tests.support.waiting import LONG_S
 
 MODULE = '''
-"""What it does in its fourth step stands in a file, so that a record can be played again."""
+"""What it does when it is made, and in its fourth step, stands in files: a record can be played again."""
 
 import os, sys, threading, time
 from pathlib import Path
@@ -25,7 +25,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-HOW = Path("how")  # in the working directory
+HOW, BORN = Path("how"), Path("born")  # in the working directory
 
 
 class Odd(gymnasium.Env):
@@ -35,6 +35,7 @@ class Odd(gymnasium.Env):
 
     def __init__(self, render_mode=None):
         self.render_mode = render_mode
+        misbehave(BORN.read_text() if BORN.exists() else "")
 
     def render(self):
         return np.zeros((16, 16, 3), np.uint8)
@@ -47,28 +48,61 @@ class Odd(gymnasium.Env):
     def step(self, action):
         self.t += 1
         if self.t == 4:
-            self.misbehave(HOW.read_text() if HOW.exists() else "")
+            misbehave(HOW.read_text() if HOW.exists() else "")
         return self.seen(), 1.0, self.t == 6, False, {}
 
     def seen(self):
         return self.np_random.uniform(-1, 1, 2).astype(np.float32)
 
-    def misbehave(self, how):
-        if how == "prints":
-            print("{}")
-            sys.stdout.flush()
-            os.write(1, b"raw bytes")
-            threading.Thread(target=time.sleep, args=(600,)).start()
-        elif how == "exits":
-            sys.exit(3)
-        elif how == "leaves":
-            os._exit(2)
-        elif how == "crashes":
-            os.abort()
-        elif how == "hangs":
-            while True:
-                print("still here")
-                time.sleep(0.01)
+
+class Pair:
+    """Two of them that act at once."""
+
+    metadata = {"name": "pair", "render_modes": []}
+    possible_agents = ["first", "second"]
+
+    def __init__(self, render_mode=None):
+        self.render_mode = render_mode
+        self.ones = {agent: Odd() for agent in self.possible_agents}
+        self.agents = []
+
+    def observation_space(self, agent):
+        return Odd.observation_space
+
+    def action_space(self, agent):
+        return Odd.action_space
+
+    def reset(self, seed=None, options=None):
+        self.agents = list(self.possible_agents)
+        begun = {agent: one.reset(seed=seed) for agent, one in self.ones.items()}
+        return {a: b[0] for a, b in begun.items()}, {a: b[1] for a, b in begun.items()}
+
+    def step(self, actions):
+        done = {agent: self.ones[agent].step(action) for agent, action in actions.items()}
+        if any(each[2] for each in done.values()):
+            self.agents = []
+        return tuple({agent: each[i] for agent, each in done.items()} for i in range(5))
+
+    def close(self):
+        pass
+
+
+def misbehave(how):
+    if how == "prints":
+        print("{}")
+        sys.stdout.flush()
+        os.write(1, b"raw bytes")
+        threading.Thread(target=time.sleep, args=(600,)).start()
+    elif how == "exits":
+        sys.exit(3)
+    elif how == "leaves":
+        os._exit(2)
+    elif how == "crashes":
+        os.abort()
+    elif how == "hangs":
+        while True:
+            print("still here")
+            time.sleep(0.01)
 '''
 CHANCE = RANDOM.replace("import numpy as np", "import os\nimport numpy as np").replace(
     "int(bits(int(s), t)[0]) % n", "os.urandom(1)[0] % n"
@@ -258,3 +292,75 @@ def test_an_environment_that_exits_fails_its_episode(mosaic: Mosaic, odd: Path) 
     (episodes,) = (mosaic.home / done.json()["run"]).glob("operators/a/episodes.jsonl")
     (line,) = episodes.read_text().splitlines()
     assert "called sys.exit(3) in step()" in json.loads(line)["error"]
+
+
+# --------------------------------------------------------------------- every command that reads what is there
+
+_RANDOM = {"type": "random"}
+_MATRIX = {
+    "policies": {"p": _RANDOM, "q": _RANDOM},
+    "matrix": {"task": "odd_envs:Odd", "players": ["p", "q"]},
+    "execution": {"num_episodes": 1, "seeds": 0},
+}
+_POOL = {
+    "task": "odd_envs:Pair",
+    "policies": {"p": _RANDOM, "q": _RANDOM},
+    "teams": {"one": ["first"], "other": ["second"]},
+    "execution": {"seeds": [0]},
+}
+READ = {
+    "run": ("run", "experiment.json", "--processes", "1"),
+    "dry run": ("run", "experiment.json", "--dry-run"),
+    "shard": ("run", "experiment.json", "--shard", "1/2", "--processes", "1"),
+    "elsewhere": ("run", "experiment.json", "--executor", "local", "--dry-run"),
+    "matrix": ("run", "matrix.json", "--dry-run"),
+    "resume": ("run", "--resume", "RUN"),
+    "rerun": ("rerun", "RUN", "--processes", "1"),
+    "tournament": ("tournament", "pool.json", "--dry-run"),
+    "tournament elsewhere": ("tournament", "pool.json", "--executor", "local", "--dry-run"),
+}
+"""Commands that make sure, before anything is played, that an environment can be."""
+
+
+def _read(mosaic: Mosaic, record: Path, name: str, how: str) -> Done:
+    """Run a command on an environment that misbehaves whenever it is made."""
+    workers = {"agent_0": _RANDOM}
+    experiment(mosaic.home, {"id": "a", "task": "odd_envs:Odd", "workers": workers})
+    (mosaic.home / "matrix.json").write_text(json.dumps(_MATRIX))
+    (mosaic.home / "pool.json").write_text(json.dumps(_POOL))
+    (mosaic.home / "born").write_text(how)
+    command = [str(record) if word == "RUN" else word for word in READ[name]]
+    return mosaic.process(*command, "--trust", "--json", timeout=LONG_S)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_is_printed_and_started_while_an_environment_is_read_spoils_nothing(
+    name: str, mosaic: Mosaic, odd: Path, record: Path
+) -> None:
+    done = _read(mosaic, record, name, "prints")
+    assert done.status == 0, done.err
+    assert done.json()
+
+
+@pytest.mark.parametrize("name", READ)
+def test_an_environment_that_ends_the_process_that_reads_it_is_a_sentence(
+    name: str, mosaic: Mosaic, odd: Path, record: Path
+) -> None:
+    if name == "resume":
+        (record / "operators/a/episodes.jsonl").write_text("")
+    done = _read(mosaic, record, name, "leaves")
+    assert done.status == 2, (done.out, done.err)
+    assert "could not be looked at: its process ended with exit status 2" in done.err
+
+
+@pytest.mark.parametrize("how", ["prints", "leaves"])
+def test_a_checked_worker_outlives_what_its_environment_does(how: str, mosaic: Mosaic, odd: Path) -> None:
+    odd.write_text(how)
+    command = ("workers", "check", "operators_worker", "--env", "odd_envs:Odd", "--json")
+    done = mosaic.process(*command, timeout=LONG_S)
+    if how == "prints":
+        assert done.status == 0, done.err
+        assert done.json()["ok"]
+    else:
+        assert done.status == 1
+        assert "the environment ended its process, which ended with exit status 2" in done.err

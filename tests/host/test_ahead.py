@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.engine.session_interface import SessionSettings
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.inherited import withhold
+from gym_gui.core.trusted.trust import Origin, allow_all
 from gym_gui.host.ahead import HostAhead
 from gym_gui.processes.child import start_again
 from tests.support.processes import Offspring
@@ -95,3 +99,19 @@ def test_one_that_has_a_variable_that_is_now_withheld_is_not_used(
         withhold("MOSAIC_TEST_OF_HOSTS_AHEAD")
         assert start_one(hosts) != ahead
         assert offspring.pids() == []
+
+
+def test_an_environment_that_does_not_answer_when_it_is_looked_at_is_a_sentence(
+    tmp_path: Path, offspring: Offspring
+) -> None:
+    (tmp_path / "endless.py").write_text("import time\ndef make(**_):\n    time.sleep(600)\n")
+    config = OperatorConfig("a", task="endless:make", origin=Origin("e.json", str(tmp_path)))
+    allow_all()
+    with (
+        HostAhead(wanted=False, longest_s=0.5) as hosts,
+        pytest.raises(
+            UsageError, match=r"endless:make could not be looked at: it has not returned for 0.5 s"
+        ),
+    ):
+        hosts.seats(config)
+    offspring.assert_none()

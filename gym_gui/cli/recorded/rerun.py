@@ -90,7 +90,7 @@ def rerun_run(
         [operator for operator in loaded.operators if operator.operator_id in recorded.operators],
         loaded.execution,
     )
-    resolved, _ = resolve_all(experiment)
+    resolved, _ = resolve_all(experiment, seats_of=hosts.seats)
     # A whole run is played as it was, with the looks of one that was played until it was decided.
     whole = (
         episodes is None

@@ -72,7 +72,9 @@ def play(
     models = dry_run and replay is None and any(slots_with(o, DRY_RUN) for o in experiment.operators)
     players = replayed(experiment, open_run(replay)) if replay is not None else experiment
     played = set(open_run(resume).operators) if resume is not None else set[str]()
-    planned = PlannedExperiment.of(experiment, played, players=dry(players) if models else players)
+    planned = PlannedExperiment.of(
+        experiment, played, seats_of=hosts.seats, players=dry(players) if models else players
+    )
     for operator in planned.planned.operators if models else ():
         vouch(operator)  # dry() has left the keys out, and with them the servers they would be sent to
     only = _chosen_episodes(resume) if resume is not None else None
@@ -110,7 +112,7 @@ def part_player(
     """
     from gym_gui.cli.running.parts import PartPlayer
 
-    planned = PlannedExperiment.of(experiment)
+    planned = PlannedExperiment.of(experiment, seats_of=hosts.seats)
     workers = processes or experiment.execution.processes or usable_cores()
     table = _Table(planned, workers, {}, as_json, hosts)
     return PartPlayer(planned.planned, planned.operators, table.play_part, hosts, keep=keep)

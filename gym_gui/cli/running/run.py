@@ -18,6 +18,7 @@ from gym_gui.services.experiment_file import load_experiment, need_of_program, n
 from gym_gui.services.runs.recorder import REPLAY
 
 if TYPE_CHECKING:
+    from gym_gui.core.experiment.matrix_expansion import PlacesOf
     from gym_gui.host.ahead import HostAhead
 
 
@@ -66,7 +67,9 @@ def run_experiment(
         resume = None
     resume = find_run(resume) if resume is not None else None
     replay = find_run(replay) if replay is not None else None
-    experiment = asked_experiment(file, resume, replay, episodes, concurrency, looked_at=dry_run)
+    experiment = asked_experiment(
+        file, resume, replay, episodes, concurrency, looked_at=dry_run, places_of=hosts.places
+    )
     experiment = with_budgets(experiment, budgets or {})
     part = None if parts is None or not dry_run else parts.only
     if resume is not None:
@@ -105,6 +108,7 @@ def asked_experiment(
     concurrency: int | None,
     *,
     looked_at: bool,
+    places_of: PlacesOf,
 ) -> Experiment:
     """The experiment that a command line asks for.
 
@@ -115,6 +119,7 @@ def asked_experiment(
         episodes: How many are played, whatever the file says.
         concurrency: Episodes in flight per process.
         looked_at: Whether it is only looked at: a program is then run only where it was allowed.
+        places_of: Says where one can sit in the environments of a matrix.
 
     Raises:
         UsageError: It cannot be read, or these do not go together.
@@ -134,10 +139,10 @@ def asked_experiment(
     if looked_at and needs_code(given[0]):
         require([need_of_program(given[0])], Origin(str(given[0])))
     if resume is None or file is not None:
-        experiment = load_experiment(given[0], allow_code=True, episodes=episodes)
+        experiment = load_experiment(given[0], allow_code=True, episodes=episodes, places_of=places_of)
         experiment = experiment if resume is None else experiment_to_resume(resume, experiment)
     else:
-        experiment = experiment_to_resume(resume)
+        experiment = experiment_to_resume(resume, places_of=places_of)
     if concurrency is not None:
         execution = replace(experiment.execution, concurrency=concurrency)
         experiment = replace(experiment, execution=execution)

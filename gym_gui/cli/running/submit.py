@@ -28,10 +28,9 @@ from gym_gui.cli.running.play_run import conclude
 from gym_gui.cli.running.run import asked_experiment, with_budgets
 from gym_gui.cli.running.submission_plan import say_where
 from gym_gui.cli.running.submission_progress import shown_by
-from gym_gui.cli.running.tournament import plan_part, with_concurrency
+from gym_gui.cli.running.tournament import checked_contest, plan_part, with_concurrency
 from gym_gui.controllers.engine.resolved_operator import needs_of
 from gym_gui.controllers.runs.batches import Batches, shards_for
-from gym_gui.controllers.runs.contest import Contest
 from gym_gui.controllers.runs.experiment_run import finished
 from gym_gui.controllers.runs.matrix_check import resolve_all
 from gym_gui.controllers.runs.payers import budgets_of
@@ -47,6 +46,7 @@ from gym_gui.core.experiment.tournament import Tournament
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.run_labels import LabelsError, change_labels, read_labels
 from gym_gui.core.trusted.subjects import Need
+from gym_gui.host.ahead import HostAhead
 from gym_gui.services.experiment_file import load_experiment, load_tournament
 from gym_gui.services.runs.recorder import STOPPED
 from gym_gui.services.shards.run_merge import merge_shards
@@ -116,9 +116,12 @@ def submit_experiment(
             )
         return _go_on(where, file, "run", as_json)
     profile = load_profile(where.executor or "", where.profile)
-    experiment = asked_experiment(file, None, None, episodes, concurrency, looked_at=False)
-    experiment = with_budgets(experiment, budgets)
-    resolved, problems = resolve_all(experiment, secrets=False)
+    with HostAhead(wanted=False) as hosts:
+        experiment = asked_experiment(
+            file, None, None, episodes, concurrency, looked_at=False, places_of=hosts.places
+        )
+        experiment = with_budgets(experiment, budgets)
+        resolved, problems = resolve_all(experiment, seats_of=hosts.seats, secrets=False)
     if problems:
         from gym_gui.core.experiment.matrix_expansion import without
 
@@ -150,7 +153,8 @@ def submit_tournament(
             "a tournament file is needed", fix="For example: mosaic tournament FILE.yaml --executor ssh"
         )
     tournament = with_concurrency(load_tournament(file), concurrency)
-    contest = Contest.of(tournament)
+    with HostAhead(wanted=False) as hosts:
+        contest = checked_contest(tournament, hosts)
     plan_part(contest, Shard(1, 1), None)
     games = sum(contest.totals.values())
     asked = _Asked(tournament, "tournament", games, _needs(contest.experiment()), {})

@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from gym_gui.analysis.records.reader import Run, open_run
@@ -14,6 +15,7 @@ from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.progress import run_progress
 from gym_gui.cli.running.parts import PartPlayer, asked_parts
 from gym_gui.cli.running.play_run import say_ended, until_signal
+from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.controllers.runs.contest import Contest
 from gym_gui.controllers.runs.experiment_run import ExperimentRun
 from gym_gui.controllers.runs.kept_sessions import KeptSessions
@@ -82,7 +84,7 @@ def run_tournament(
         return parts.play(player, out, f"mosaic tournament {file}")
     folder = find_run(resume) if resume is not None and parts is None else None
     before = open_run(folder) if folder is not None else None
-    contest = _contest(file or folder, concurrency, before)
+    contest = _contest(file or folder, concurrency, before, hosts)
     part = None if parts is None else parts.only
     plan = plan_part(contest, part if before is None else Shard.of_run(before.record.extra), before)
     if dry_run:
@@ -111,20 +113,30 @@ def tournament_parts(
     Raises:
         UsageError: Something the person can fix; nothing was played.
     """
-    contest = _contest(file, concurrency, None)
+    contest = _contest(file, concurrency, None, hosts)
     check_has_parts(contest)
     table = _Table(contest, _workers(contest, processes), as_json, hosts)
     return PartPlayer(contest.experiment(), contest.resolved(), table.play_part, hosts, keep=keep)
 
 
-def _contest(source: Path | None, concurrency: int | None, before: Run | None) -> Contest:
+def _contest(source: Path | None, concurrency: int | None, before: Run | None, hosts: HostAhead) -> Contest:
     assert source is not None
     tournament = with_concurrency(load_tournament(source), concurrency)
-    contest = Contest.of(tournament, before=before)
+    contest = checked_contest(tournament, hosts, before)
     for player in tournament.policies.values():
         for each in assignments_of(player):
             resolve_secrets(each)
     return contest
+
+
+def checked_contest(tournament: Tournament, hosts: HostAhead, before: Run | None = None) -> Contest:
+    """A tournament, checked; its environment is made in another process.
+
+    Raises:
+        UsageError: As :meth:`Contest.of`.
+    """
+    check = partial(resolve_operator, seats_of=hosts.seats)
+    return Contest.of(tournament, before=before, seats_of=hosts.seats, check=check)
 
 
 def _workers(contest: Contest, processes: int | None) -> int:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
-from gym_gui.controllers.engine.lineup import read_slot
+from gym_gui.controllers.engine.lineup import read_slot, read_slots
 from gym_gui.core.errors import ExperimentError
 from gym_gui.core.experiment.slot_patterns import ANY, is_pattern, pattern_of, slot_for
 from gym_gui.core.paradigms.walk import Walk
@@ -49,25 +49,21 @@ def kinds_of_agents(environment: Environment) -> dict[AgentID, SlotInfo]:
     return found
 
 
-def slots_of_patterns(
-    environment: Environment, slots: Mapping[AgentID, SlotInfo], named: Iterable[AgentID], where: str
-) -> dict[AgentID, SlotInfo]:
+def slots_of_patterns(environment: Environment, named: Iterable[AgentID]) -> dict[AgentID, SlotInfo]:
     """The slots of an operator whose environment does not name its agents beforehand.
 
     Args:
         environment: It is played a little at random, where no agent of a pattern is there at first.
-        slots: Those of the agents that are there at first.
         named: The operator's slots: names and patterns.
-        where: Names the operator in messages.
 
     Raises:
         ExperimentError: An agent has no slot, or no agent of a slot has appeared.
     """
-    wanted = list(named)
+    wanted, slots = list(named), read_slots(environment)
     unplayed = [agent for agent in slots if slot_for(agent, wanted) is None]
     if unplayed:
         raise ExperimentError(
-            f"{where}: nobody plays {', '.join(unplayed)}, and agents of {environment.spec.id} cannot be "
+            f"nobody plays {', '.join(unplayed)}, and agents of {environment.spec.id} cannot be "
             "named beforehand",
             fix=f"Name slots for kinds of them: {pattern_of(unplayed[0])!r}, or {ANY!r} for all",
         )
@@ -77,7 +73,7 @@ def slots_of_patterns(
         info = here or _appeared(environment, slot, wanted)
         if info is None:
             raise ExperimentError(
-                f"{where}: no agent of slot {slot!r} has appeared in {len(_SEEDS)} episodes of random play",
+                f"no agent of slot {slot!r} has appeared in {len(_SEEDS)} episodes of random play",
                 fix="See with `mosaic envs check` which agents appear",
             )
         found[slot] = dataclasses.replace(info, agent_id=slot)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from gym_gui import envs
-from gym_gui.controllers.engine.appearing_agents import slots_of_patterns, spelled_out
+from gym_gui.controllers.engine.appearing_agents import spelled_out
+from gym_gui.controllers.engine.environment_seats import EnvironmentSeats, SeatsOf, of_operator, slots_in
 from gym_gui.controllers.engine.lineup import (
     Seating,
     nothing_to_do,
-    read_slots,
     seatings,
 )
 from gym_gui.core.config import OperatorConfig
@@ -243,6 +243,27 @@ def make_environment(config: OperatorConfig, render_mode: str | None = None) -> 
     return environment
 
 
+def seats_here(config: OperatorConfig, named: Iterable[AgentID] = ()) -> EnvironmentSeats:
+    """Who can sit where in an operator's environment, which is made in this process.
+
+    Args:
+        config: The operator.
+        named: Slots that it has beside those it is configured with.
+
+    Raises:
+        UsageError: The environment is unknown, not installed, or cannot be made so; or no agent of a slot has
+            appeared.
+    """
+    with contextlib.closing(make_environment(config)) as environment:
+        try:
+            slots = slots_in(environment, (*config.resolved_slots(), *named))
+        except UsageError as error:
+            raise of_operator(config, error) from None
+        spec, teams = environment.spec, {team: tuple(who) for team, who in environment.teams.items()}
+        open_ended = environment.adapter.is_open_ended
+        return EnvironmentSeats(spec.id, spec.package, slots, teams, environment.seat_names, open_ended)
+
+
 def needs_of(config: OperatorConfig, env_only: bool = False) -> list[Need]:
     """Everything of an operator that a person has to allow where a file names it.
 
@@ -285,13 +306,17 @@ def unchecked_operator(config: OperatorConfig) -> ResolvedOperator:
 
 
 def resolve_operator(
-    config: OperatorConfig, objects: Mapping[AgentID, object] | None = None
+    config: OperatorConfig,
+    objects: Mapping[AgentID, object] | None = None,
+    *,
+    seats_of: SeatsOf | None = None,
 ) -> ResolvedOperator:
     """Check an operator against its environment and the known workers; starts nothing.
 
     Args:
         config: The operator.
         objects: In-process policies for slots the configuration leaves out.
+        seats_of: Looks at its environment; by default that is made in this process.
 
     Raises:
         UsageError: The environment, a worker or a slot name is unknown; a slot is empty; a
@@ -303,30 +328,22 @@ def resolve_operator(
     for player in players.values():
         definition = WorkerTypeRegistry.require(player.worker_id)
         require(needs_of_settings(definition, player.settings), config.origin)
-    environment = make_environment(config)
-    try:
-        slots = read_slots(environment)
-        config = _in_names_of(config, slots)
-        where = f"operator {config.operator_id!r}"
-        if environment.adapter.is_open_ended:
-            slots = slots_of_patterns(environment, slots, (*config.resolved_slots(), *given), where)
-        elif any(map(is_pattern, (*config.workers, *given))):
-            given = spelled_out(given, slots)
-            players = spelled_out(config.workers, [agent for agent in slots if agent not in given])
-            config = replace(config, workers=players)
-        if config.teams is not None:
-            environment.teams = dict(config.teams)
-        seats = seatings(environment.teams, slots, swap=config.seats == "swap")
-        size = max(slot.observation_codec.size_hint for slot in slots.values())
-        seat_names = dict(environment.seat_names)
-    finally:
-        environment.close()
+    found = seats_here(config, given) if seats_of is None else seats_of(config)
+    slots, where = found.slots, f"operator {config.operator_id!r}"
+    config = _in_names_of(config, slots)
+    if not found.open_ended and any(map(is_pattern, (*config.workers, *given))):
+        given = spelled_out(given, slots)
+        players = spelled_out(config.workers, [agent for agent in slots if agent not in given])
+        config = replace(config, workers=players)
+    teams = found.teams if config.teams is None else config.teams
+    seats = seatings(teams, slots, swap=config.seats == "swap")
+    size = max(slot.observation_codec.size_hint for slot in slots.values())
     assignments = {a: at_path(w) for a, w in config.resolved_slots().items() if a not in given}
     for agent in (*assignments, *given):
         if agent not in slots:
             known = ", ".join(slots)
             raise UnknownNameError(
-                "agent", agent, slots, hint=f"Its agents: {known}", where=f"{where} ({environment.spec.id})"
+                "agent", agent, slots, hint=f"Its agents: {known}", where=f"{where} ({found.env_id})"
             )
     empty = [agent for agent in slots if agent not in assignments and agent not in given]
     if empty:
@@ -342,9 +359,9 @@ def resolve_operator(
         if pipeline is not None:
             pipelines[agent] = pipeline
             size = max(size, SpaceCodec(pipeline.input_space).size_hint)
-    spec = environment.spec
     return ResolvedOperator(
-        config, slots, seats, assignments, workers, spec.id, spec.package, size, given, pipelines, seat_names
+        *(config, slots, seats, assignments, workers, found.env_id, found.package, size, given, pipelines),
+        found.seat_names,
     )
 
 

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 from gym_gui.analysis.compute.games import collect_games, meetings, points
 from gym_gui.analysis.records.reader import Run
-from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
-from gym_gui.controllers.runs.contest_sides import SeatsOf, seats_here, sides_of
+from gym_gui.controllers.engine.environment_seats import SeatsOf
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator, seats_here
+from gym_gui.controllers.runs.contest_sides import sides_of
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, RunFormatError, UsageError
 from gym_gui.core.experiment.pairings import (

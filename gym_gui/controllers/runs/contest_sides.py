@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from gym_gui.controllers.engine.lineup import read_slots, seatings
-from gym_gui.controllers.engine.resolved_operator import make_environment
-from gym_gui.core.config import OperatorConfig
+from gym_gui.controllers.engine.environment_seats import SeatsOf
+from gym_gui.controllers.engine.lineup import seatings
+from gym_gui.controllers.engine.resolved_operator import seats_here
 from gym_gui.core.errors import ExperimentError
 from gym_gui.core.experiment.operator_parts import check_agent
 from gym_gui.core.experiment.pool import BySlot
 from gym_gui.core.experiment.tournament import Schedule, Tournament
-from gym_gui.core.types import AgentID
 from gym_gui.core.validation import join, key_place, nearest
-from gym_gui.services.backends import SlotInfo
 
 WITH = "_with_"
 """Between two names, in the id of an operator that is a team of both."""
-
-Seats = tuple[Mapping[AgentID, SlotInfo], Mapping[str, Sequence[AgentID]]]
-"""Slots of an environment, and the agents of each team."""
-SeatsOf = Callable[[OperatorConfig], Seats]
-"""Looks at the environment of an operator that nobody plays yet."""
-
-
-def seats_here(operator: OperatorConfig) -> Seats:
-    """The seats of an environment, which is made in this process.
-
-    Raises:
-        UsageError: The environment is unknown, not installed, or cannot be made so.
-    """
-    with contextlib.closing(make_environment(operator)) as environment:
-        return read_slots(environment), {team: tuple(who) for team, who in environment.teams.items()}
 
 
 def sides_of(
@@ -55,7 +37,8 @@ def sides_of(
             slots names others.
     """
     task, kind = tournament.operator.task, tournament.schedule.kind
-    slots, teams = seats_of(tournament.operator)
+    found, own = seats_of(tournament.operator), tournament.operator.teams
+    slots, teams = found.slots, found.teams if own is None else own
     for team, agents in teams.items():
         for agent in agents:
             check_agent(agent, slots, join("teams", key_place(team)))

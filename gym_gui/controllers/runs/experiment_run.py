@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gym_gui.analysis.records.reader import Run, open_run
+from gym_gui.controllers.engine.environment_seats import SeatsOf
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.engine.session_events import OnSessionEvent
 from gym_gui.controllers.engine.session_interface import OpenSession
@@ -68,19 +69,25 @@ class PlannedExperiment:
 
     @classmethod
     def of(
-        cls, experiment: Experiment, played: Collection[str] = (), *, players: Experiment | None = None
+        cls,
+        experiment: Experiment,
+        played: Collection[str] = (),
+        *,
+        seats_of: SeatsOf,
+        players: Experiment | None = None,
     ) -> PlannedExperiment:
         """Check an experiment against what is there; rows of a matrix that cannot be played are left out.
 
         Args:
             experiment: What was asked for, which ``run.json`` says.
             played: Operators that a run has episodes of, which are not left out.
+            seats_of: Looks at environments.
             players: The experiment with other players in some slots (recorded replies, say), who play it.
 
         Raises:
             UsageError: Something the person can fix.
         """
-        operators, problems = resolve_all(players or experiment, played)
+        operators, problems = resolve_all(players or experiment, played, seats_of=seats_of)
         return cls(without(experiment, problems) if problems else experiment, operators)
 
     @property

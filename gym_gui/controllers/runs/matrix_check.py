@@ -7,6 +7,7 @@ import logging
 import re
 from collections.abc import Collection, Mapping, Sequence
 
+from gym_gui.controllers.engine.environment_seats import SeatsOf
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import MosaicError, UsageError
@@ -21,13 +22,18 @@ _log = logging.getLogger(__name__)
 
 
 def resolve_all(
-    experiment: Experiment, played: Collection[str] = (), *, secrets: bool = True
+    experiment: Experiment,
+    played: Collection[str] = (),
+    *,
+    seats_of: SeatsOf,
+    secrets: bool = True,
 ) -> tuple[list[ResolvedOperator], dict[str, str]]:
     """Check every operator against its environment, its workers and the secrets that it needs.
 
     Args:
         experiment: Its operators.
         played: Those that a run has already: it cannot do without them.
+        seats_of: Looks at their environments.
         secrets: Whether they have to be here: who plays elsewhere has them there.
 
     Returns:
@@ -41,7 +47,7 @@ def resolve_all(
     problems: dict[str, str] = {}
     for operator in experiment.operators:
         try:
-            found = resolve_operator(operator)
+            found = resolve_operator(operator, seats_of=seats_of)
             for assignment in found.assignments.values() if secrets else ():
                 resolve_secrets(assignment)
         except NotAllowedError:

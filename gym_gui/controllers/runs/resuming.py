@@ -9,6 +9,7 @@ from typing import cast
 from gym_gui.analysis.records.reader import open_run
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.matrix_expansion import PlacesOf
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.core.experiment.spending import BUDGETS
 from gym_gui.services.experiment_file import load_experiment
@@ -19,7 +20,9 @@ def shard_of(run: Path) -> Shard | None:
     return Shard.of_run(open_run(run).record.extra)
 
 
-def experiment_to_resume(run: Path, file: Experiment | None = None) -> Experiment:
+def experiment_to_resume(
+    run: Path, file: Experiment | None = None, *, places_of: PlacesOf | None = None
+) -> Experiment:
     """The experiment that a resumed run plays.
 
     Rows of its matrix that could not be played then are tried again.
@@ -28,6 +31,7 @@ def experiment_to_resume(run: Path, file: Experiment | None = None) -> Experimen
         run: The run folder.
         file: What an experiment file asks for now, whose budgets may be others, and which may have further
             rows where the run can gain them (:func:`can_gain_rows`); the run's own by default.
+        places_of: Says where one can sit in the environments of its matrix; by default they are made here.
 
     Raises:
         UsageError: The file asks for something else.
@@ -35,7 +39,7 @@ def experiment_to_resume(run: Path, file: Experiment | None = None) -> Experimen
     begun = load_experiment(run, allow_code=True)
     rows_are_fixed = not can_gain_rows(begun) or shard_of(run) is not None
     if file is None:
-        return begun if rows_are_fixed else _with_missing_rows(begun, run)
+        return begun if rows_are_fixed else _with_missing_rows(begun, run, places_of)
     _require_same(file, begun)
     if begun.matrix is None or file.matrix is None or not rows_are_fixed:
         return file
@@ -58,11 +62,11 @@ def can_gain_rows(experiment: Experiment) -> bool:
     return experiment.matrix is not None and experiment.execution.until == "all"
 
 
-def _with_missing_rows(run: Experiment, folder: Path) -> Experiment:
+def _with_missing_rows(run: Experiment, folder: Path, places_of: PlacesOf | None) -> Experiment:
     """A run's experiment with the rows that it could not play, to see whether they can be played now."""
     if not run.matrix or not run.matrix.missing:
         return run
-    again = load_experiment(folder, allow_code=True, anew=True)
+    again = load_experiment(folder, allow_code=True, anew=True, places_of=places_of)
     return run if _lost(again, run) else again
 
 

@@ -21,7 +21,7 @@ from gym_gui.core.inherited import inherited
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.core.trusted.trust import TYPED, Origin, require
 from gym_gui.processes.child import ManagedChild
-from gym_gui.processes.outcome import ChildOutcome
+from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 
 IDLE_S = 60.0
 """A child that nobody has asked anything for so long is ended; it holds 100 MB and more."""
@@ -42,6 +42,8 @@ class EnvironmentRequest:
         managed: Agents that have a manager.
         teams: Agents of each team, or ``None`` for the family's own.
         origin: Who names it.
+        slots: Slots that are asked about where agents appear that cannot be named beforehand; without them,
+            each kind of agents.
     """
 
     task: str
@@ -51,6 +53,13 @@ class EnvironmentRequest:
     managed: tuple[str, ...] = ()
     teams: Mapping[str, tuple[str, ...]] | None = None
     origin: Origin = TYPED
+    slots: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, config: OperatorConfig) -> EnvironmentRequest:
+        """The environment of an operator, with its own teams."""
+        made = (config.task, config.env_name, config.api, config.env_kwargs, tuple(config.manager))
+        return cls(*made, origin=config.origin)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -60,6 +69,7 @@ class EnvironmentRequest:
             **plain,
             "env_kwargs": dict(self.env_kwargs),
             "managed": list(self.managed),
+            "slots": list(self.slots),
             "teams": teams,
             "origin": asdict(self.origin),
         }
@@ -105,12 +115,14 @@ class EnvironmentProbe:
 
     Args:
         idle_s: Seconds without a question after which the child is ended.
+        longest_s: Seconds after which an environment that has not answered counts as hanging; by default it
+            may take any time, until it is cancelled.
     """
 
-    def __init__(self, idle_s: float = IDLE_S) -> None:
+    def __init__(self, idle_s: float = IDLE_S, *, longest_s: float | None = None) -> None:
         self._child: ManagedChild | None = None
         self._turn = asyncio.Lock()
-        self._idle_s = idle_s
+        self._idle_s, self._longest_s = idle_s, longest_s
         self._idle: asyncio.TimerHandle | None = None
         self._burial: asyncio.Task[ChildOutcome | None] | None = None
         self._closed = False
@@ -197,7 +209,11 @@ class EnvironmentProbe:
                 self._idle = None
             child = await self._ready_child() or await self.start()
             try:
-                header, body = await self.exchange(child, request)
+                async with asyncio.timeout(self._longest_s):
+                    header, body = await self.exchange(child, request)
+            except TimeoutError:
+                child.kill(f"has not returned for {self._longest_s:g} s", ChildStatus.TIMED_OUT)
+                raise self._gone(str(request.get("task", "")), await self._bury()) from None
             except (OSError, asyncio.IncompleteReadError, ValueError) as error:
                 raise self._gone(str(request.get("task", "")), await self._bury()) from error
             except asyncio.CancelledError:
@@ -267,8 +283,9 @@ class EnvironmentProbe:
         fix = "Try again, or choose another environment"
         if outcome is not None and outcome.reason == _STOPPED:
             return UsageError(f"{what}: it was stopped", fix=fix)
-        last = outcome.last_line if outcome is not None else ""
-        return UsageError(f"{what}: its process ended{f': {last}' if last else ''}", fix=fix)
+        if outcome is not None and outcome.status is ChildStatus.TIMED_OUT:
+            return UsageError(f"{what}: it {outcome.words}", fix=fix)
+        return UsageError(f"{what}: its process {'ended' if outcome is None else outcome.words}", fix=fix)
 
     def _on_idle(self) -> None:
         self._idle = None

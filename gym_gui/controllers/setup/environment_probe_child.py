@@ -13,6 +13,7 @@ import struct
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
@@ -36,9 +37,11 @@ class Bench:
     def __init__(self) -> None:
         self._drawn: tuple[str, Environment] | None = None
         self._loads: LoadCheck | None = None
+        self._folder = Path.cwd()
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         """Header and body of the answer; what went wrong is in it as a sentence."""
+        os.chdir(self._folder)  # the environment before may have gone elsewhere
         allow(subject_of(row) for row in request["allowed"])
         doers = {
             "describe": self._describe,
@@ -56,7 +59,7 @@ class Bench:
     def _describe(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         environment = _environment_of(request)
         try:
-            return {"sheet": EnvironmentSheet.of(environment).to_json()}, b""
+            return {"sheet": EnvironmentSheet.of(environment, request["slots"]).to_json()}, b""
         finally:
             environment.close()
 

@@ -7,16 +7,15 @@ and keeps the answer: this sheet, which is plain data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import base64
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from gym_gui.controllers.engine.appearing_agents import kinds_of_agents
-from gym_gui.controllers.engine.lineup import read_slots
+from gym_gui.controllers.engine.environment_seats import EnvironmentSeats, slots_in
 from gym_gui.core.enums import SteppingParadigm
-from gym_gui.core.experiment.slot_patterns import is_pattern
-from gym_gui.core.spaces import Space, short_space, space_to_spec
+from gym_gui.core.spaces import NotInSpace, Space, SpaceCodec, short_space, space_to_spec
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.envs.environment_page import EnvironmentPage, document
@@ -37,19 +36,22 @@ class EnvironmentSheet:
     Attributes:
         env_id: Canonical id.
         family: Name of its family.
+        package: Import name of the package it comes from.
         api: Interface it is made with.
         apis: All it can be made with, the native one first.
         paradigm: How its agents take turns.
         slots: What each slot sees and does; the spaces are :class:`~gym_gui.core.spaces.Space`. Where agents
-            appear that cannot be named beforehand, each slot is a pattern of names.
+            appear that cannot be named beforehand, each slot is a pattern of names, or as it was asked for.
         teams: Agents of each team.
         max_episode_steps: Limit that its package sets, or ``None``.
         can_have_managers: Whether its family has options that a manager chooses from.
+        appear: Whether agents appear that cannot be named beforehand.
         page: What is told of it, its documentation and default keys included.
     """
 
     env_id: str
     family: str
+    package: str
     api: str
     apis: tuple[str, ...]
     paradigm: SteppingParadigm
@@ -57,6 +59,7 @@ class EnvironmentSheet:
     teams: Mapping[str, tuple[AgentID, ...]]
     max_episode_steps: int | None
     can_have_managers: bool
+    appear: bool
     page: EnvironmentPage
 
     @property
@@ -70,9 +73,11 @@ class EnvironmentSheet:
         return len(self.slots) == 1
 
     @property
-    def appear(self) -> bool:
-        """Whether agents appear that cannot be named beforehand: slots are patterns of names."""
-        return any(map(is_pattern, self.slots))
+    def seats(self) -> EnvironmentSeats:
+        """Who can sit where."""
+        return EnvironmentSeats(
+            self.env_id, self.package, self.slots, self.teams, self.page.seats, self.appear
+        )
 
     @property
     def has_seats_to_change(self) -> bool:
@@ -108,6 +113,7 @@ class EnvironmentSheet:
         return {
             "env_id": self.env_id,
             "family": self.family,
+            "package": self.package,
             "api": self.api,
             "apis": list(self.apis),
             "paradigm": self.paradigm.name,
@@ -115,6 +121,7 @@ class EnvironmentSheet:
             "teams": {team: list(agents) for team, agents in self.teams.items()},
             "max_episode_steps": self.max_episode_steps,
             "can_have_managers": self.can_have_managers,
+            "appear": self.appear,
             "page": self.page.to_json(),
         }
 
@@ -125,6 +132,7 @@ class EnvironmentSheet:
         return cls(
             data["env_id"],
             data["family"],
+            data["package"],
             data["api"],
             tuple(data["apis"]),
             SteppingParadigm[data["paradigm"]],
@@ -132,23 +140,26 @@ class EnvironmentSheet:
             {team: tuple(agents) for team, agents in data["teams"].items()},
             data["max_episode_steps"],
             data["can_have_managers"],
+            data["appear"],
             EnvironmentPage.from_json(data["page"]),
         )
 
     @classmethod
-    def of(cls, environment: Environment) -> EnvironmentSheet:
-        """Describe an environment that is at hand."""
+    def of(cls, environment: Environment, named: Iterable[AgentID] = ()) -> EnvironmentSheet:
+        """Describe an environment that is at hand; ``named``, and what it raises, as :func:`slots_in`."""
         spec = environment.spec
         return cls(
             spec.id,
             spec.family,
+            spec.package,
             spec.api,
             spec.apis,
             environment.adapter.paradigm,
-            kinds_of_agents(environment) if environment.adapter.is_open_ended else read_slots(environment),
+            slots_in(environment, named),
             {team: tuple(agents) for team, agents in environment.teams.items()},
             spec.max_episode_steps,
             environment.can_have_managers,
+            environment.adapter.is_open_ended,
             document(environment),
         )
 
@@ -158,8 +169,9 @@ def _slot_to_json(slot: SlotInfo) -> dict[str, Any]:
         "agent": slot.agent_id,
         "sees": space_to_spec(slot.observation_space),
         "does": space_to_spec(slot.action_space),
-        # A no-op of an array space has no use here, and is no plain data.
-        "noop": int(slot.noop_action) if isinstance(slot.noop_action, int) else None,
+        "noop": _action_to_json(slot, slot.noop_action),
+        "default": _action_to_json(slot, slot.default_action),
+        "options": list(slot.options),
         "meanings": list(slot.action_meanings),
         "offers": list(slot.offers),
         "pictures": list(slot.pictures),
@@ -170,5 +182,27 @@ def _slot_to_json(slot: SlotInfo) -> dict[str, Any]:
 def _slot_from_json(data: Mapping[str, Any]) -> SlotInfo:
     observations, actions = Space.from_json(data["sees"]), Space.from_json(data["does"])
     said, offers, pictures = (tuple(data[key]) for key in ("meanings", "offers", "pictures"))
-    noop, env_id = data["noop"], data["env_id"]
-    return SlotInfo(data["agent"], observations, actions, noop, said, offers, pictures, env_id)
+    codec = SpaceCodec(actions)
+    noop, default = (_action_from_json(codec, data[key]) for key in ("noop", "default"))
+    return SlotInfo(
+        data["agent"],
+        *(observations, actions, noop, said, offers, pictures, data["env_id"]),
+        tuple(data["options"]),
+        default,
+    )
+
+
+def _action_to_json(slot: SlotInfo, action: Any) -> list[str] | None:
+    """An action as its space encodes it; ``None`` where there is none, or it is not of the space."""
+    try:
+        return (
+            None
+            if action is None
+            else [base64.b64encode(p).decode() for p in slot.action_codec.encode(action)]
+        )
+    except NotInSpace:
+        return None
+
+
+def _action_from_json(codec: SpaceCodec, data: Sequence[str] | None) -> Any:
+    return None if data is None else codec.decode(tuple(map(base64.b64decode, data)))

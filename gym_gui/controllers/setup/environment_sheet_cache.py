@@ -2,7 +2,8 @@
 
 Making an environment takes a process of its own (:mod:`gym_gui.controllers.setup.environment_probe`)
 and some seconds. Its sheet is kept in memory, and on disk until the environment's package, or
-this program, changes.
+this program, changes; not on disk where the environment is a person's own code, which may change
+with any file that it reads.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ import json
 import logging
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from gym_gui.controllers.engine.environment_seats import EnvironmentSeats, of_operator
 from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
 from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.version import __version__
@@ -28,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 SHEETS_FOLDER: Final = "environments"
 """Where descriptions are kept, below the cache folder."""
-_FORMAT: Final = 6
+_FORMAT: Final = 7
 
 
 class EnvironmentSheets:
@@ -62,8 +66,21 @@ class EnvironmentSheets:
             self._known[asked] = sheet
         return self._known[asked]
 
+    async def seats(self, config: OperatorConfig) -> EnvironmentSeats:
+        """Who can sit where in the environment of an operator; raises as :meth:`sheet`."""
+        request = EnvironmentRequest.of(config)
+        sheet = await self.sheet(request)
+        if sheet.appear and (named := config.resolved_slots()):
+            try:
+                sheet = await self.sheet(replace(request, slots=tuple(named)))
+            except UsageError as error:
+                raise of_operator(config, error) from None
+        return sheet.seats
+
     def _path(self, request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> Path | None:
-        """Its file, named by all that it depends on; ``None`` where the environment is not known here."""
+        """Its file, named by all that it depends on; ``None`` where that is not known here."""
+        if allowed:
+            return None
         try:
             return self._folder / f"{fingerprint(request, asked, allowed)}.json"
         except UsageError:
@@ -84,11 +101,16 @@ def fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subje
     versions += sorted(f"{n}={v}" for n, v in installed_versions(spec.package).items())
     described = spec.traits.get("described", "")
     place = package_dir(spec.package) if spec.package else None
-    changed = place.stat().st_mtime_ns if place is not None and place.exists() else 0
-    ours = max(path.stat().st_mtime_ns for path in Path(envs.__file__).parent.rglob("*.py"))
+    changed = _newest(place) if place is not None and place.exists() else 0
+    ours = _newest(Path(envs.__file__).parent)
     code = [subject.sha256 for subject in allowed]
     facts = [_FORMAT, __version__, ours, asked, spec.id, versions, described, changed, code, sys.prefix]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:20]
+
+
+def _newest(folder: Path) -> int:
+    """When a folder or a Python file in it was changed last (ns): a package may be edited where it lies."""
+    return max(path.stat().st_mtime_ns for path in (folder, *folder.rglob("*.py")))
 
 
 def _read_sheet(path: Path) -> EnvironmentSheet | None:

@@ -120,10 +120,9 @@ async def read_experiment(path: Path, knowledge: Knowledge, *, allow_code: bool)
     loop = asyncio.get_running_loop()
 
     def places_of(config: OperatorConfig) -> Places:
-        made = (config.task, config.env_name, config.api, config.env_kwargs)
-        request = EnvironmentRequest(*made, teams=config.teams, origin=config.origin)
-        sheet = asyncio.run_coroutine_threadsafe(knowledge.sheet(request), loop).result()
-        return Places(sheet.agents, sheet.teams)
+        work = knowledge.sheet(EnvironmentRequest.of(config))
+        sheet = asyncio.run_coroutine_threadsafe(work, loop).result()
+        return Places(sheet.agents, sheet.teams if config.teams is None else config.teams)
 
     return await asyncio.to_thread(partial(load_experiment, path, allow_code=allow_code, places_of=places_of))
 
@@ -257,9 +256,12 @@ def cast_operator(config: OperatorConfig, sheet: EnvironmentSheet) -> ResolvedOp
 
     assignments = config.resolved_slots()
     workers = {agent: WorkerTypeRegistry.require(player.worker_id) for agent, player in assignments.items()}
-    seats = seatings(sheet.teams, sheet.slots, swap=config.seats == "swap")
+    teams = sheet.teams if config.teams is None else config.teams
+    seats = seatings(teams, sheet.slots, swap=config.seats == "swap")
     size = max(slot.observation_codec.size_hint for slot in sheet.slots.values())
-    return ResolvedOperator(config, sheet.slots, seats, assignments, workers, sheet.env_id, "", size)
+    return ResolvedOperator(
+        config, sheet.slots, seats, assignments, workers, sheet.env_id, sheet.package, size
+    )
 
 
 def _warnings(config: OperatorConfig) -> tuple[str, ...]:

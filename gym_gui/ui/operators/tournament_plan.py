@@ -21,9 +21,9 @@ from gym_gui.ui.operators.script_job import (
 
 if TYPE_CHECKING:
     from gym_gui.analysis.records.reader import Run
+    from gym_gui.controllers.engine.environment_seats import EnvironmentSeats
     from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
     from gym_gui.controllers.runs.contest import Contest
-    from gym_gui.controllers.runs.contest_sides import Seats
     from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
     from gym_gui.controllers.setup.knowledge import Knowledge
     from gym_gui.core.config import OperatorConfig
@@ -121,13 +121,10 @@ class _Tried:
     def _sheet(self, config: OperatorConfig) -> EnvironmentSheet:
         from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 
-        made = (config.task, config.env_name, config.api, config.env_kwargs)
-        request = EnvironmentRequest(*made, teams=config.teams, origin=config.origin)
-        return self._ask(self._knowledge.sheet(request))
+        return self._ask(self._knowledge.sheet(EnvironmentRequest.of(config)))
 
-    def _seats_of(self, config: OperatorConfig) -> Seats:
-        sheet = self._sheet(config)
-        return sheet.slots, sheet.teams
+    def _seats_of(self, config: OperatorConfig) -> EnvironmentSeats:
+        return self._sheet(config).seats
 
     def _check(self, config: OperatorConfig, _objects: Mapping[str, object]) -> ResolvedOperator:
         """Whether a policy can take all seats; what is wrong is told with its row."""

@@ -138,6 +138,6 @@ def contest_of(
     )
     return Contest.of(
         asked,
-        seats_of=lambda _operator: (sheet.slots, sheet.teams),
+        seats_of=lambda _operator: sheet.seats,
         check=lambda operator, _objects: unchecked_operator(operator),
     )

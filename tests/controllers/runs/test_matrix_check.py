@@ -11,6 +11,7 @@ import yaml
 
 from gym_gui.analysis import open_run, summarize
 from gym_gui.analysis.pages.notebook import notebook_html
+from gym_gui.controllers.engine.resolved_operator import seats_here
 from gym_gui.controllers.runs.matrix_check import resolve_all, tried_of
 from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import ExecutionConfig, Experiment
@@ -37,7 +38,7 @@ def _load(folder: Path, policies: Any, matrix: Any, **execution: Any) -> Experim
 
 
 def _play(experiment: Experiment, out: Path) -> Any:
-    resolved, problems = resolve_all(experiment)
+    resolved, problems = resolve_all(experiment, seats_of=seats_here)
     left = without(experiment, problems) if problems else experiment
     manager = OperatorScriptExecutionManager(left, resolved, open_here, out)
     return open_run(asyncio.run(manager.run()).folder)
@@ -136,7 +137,7 @@ def test_a_grid_of_a_cooperative_game_compares_its_players(tmp_path: Path) -> No
 def test_the_example_says_what_a_key_is_missing_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     experiment = load_experiment(EXAMPLE, allow_code=False)
-    resolved, problems = resolve_all(experiment)
+    resolved, problems = resolve_all(experiment, seats_of=seats_here)
     assert [each.config.operator_id for each in resolved] == [
         *("rl_vs_rl", "rl_vs_random", "with_chaser_vs_crippled", "with_chaser_vs_solo"),
     ]
@@ -144,13 +145,13 @@ def test_the_example_says_what_a_key_is_missing_for(monkeypatch: pytest.MonkeyPa
     table = without(experiment, problems).matrix
     assert table is not None and len(table.missing) == 9 and len(table.rows) == 14
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-this-test")
-    assert not resolve_all(experiment)[1]
+    assert not resolve_all(experiment, seats_of=seats_here)[1]
 
 
 def test_of_a_large_matrix_each_player_is_tried_on_each_task(tmp_path: Path) -> None:
     settings = {f"steps_{n}": {"max_steps": n} for n in range(1, 31)}
     matrix = {"task": "CartPole-v1", "players": ["random", "noop"], "settings": settings}
-    resolved, _ = resolve_all(_load(tmp_path, {}, matrix))
+    resolved, _ = resolve_all(_load(tmp_path, {}, matrix), seats_of=seats_here)
     assert len(resolved) == 60
     assert tried_of(resolved) == ["random.steps_1", "noop.steps_1"]
     assert tried_of(resolved[:50]) is None
@@ -162,8 +163,10 @@ def test_only_rows_of_a_matrix_are_left_out(tmp_path: Path) -> None:
         {"a": {"type": "rl", "checkpoint": "gone"}},
         {"task": "CartPole-v1", "players": ["a", "random"]},
     )
-    assert resolve_all(experiment)[1] == {"a": "policy 'a': checkpoint gone does not exist"}
+    assert resolve_all(experiment, seats_of=seats_here)[1] == {
+        "a": "policy 'a': checkpoint gone does not exist"
+    }
     with pytest.raises(UsageError, match="operator 'a': checkpoint gone of agent_0 does not exist"):
-        resolve_all(experiment, played=["a"])
+        resolve_all(experiment, played=["a"], seats_of=seats_here)
     with pytest.raises(UsageError, match="operator 'a': checkpoint gone"):
-        resolve_all(Experiment(experiment.operators, experiment.execution))
+        resolve_all(Experiment(experiment.operators, experiment.execution), seats_of=seats_here)

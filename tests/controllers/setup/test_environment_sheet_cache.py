@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gym_gui import envs
+from gym_gui.controllers.engine.lineup import is_alike
+from gym_gui.controllers.engine.resolved_operator import seats_here
 from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
 from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.setup.environment_sheet_cache import EnvironmentSheets
+from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 
 CARTPOLE = EnvironmentRequest("CartPole-v1")
@@ -87,3 +92,43 @@ async def test_cancelling_leaves_no_child(tmp_path: Path, probe: EnvironmentProb
     with pytest.raises(asyncio.CancelledError):
         await task
     assert not probe.running
+
+
+_OWN = """
+import gymnasium, numpy as np
+from gymnasium import spaces
+
+class Own(gymnasium.Env):
+    observation_space = spaces.Box(-1, 1, ({size},))
+    action_space = spaces.Box(-1, 1, (2,))
+"""
+
+
+async def test_code_of_ones_own_is_looked_at_anew(
+    tmp_path: Path, probe: EnvironmentProbe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have changed with any file that it reads: here one that it imports."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    (tmp_path / "own_envs.py").write_text("from own_spaces import Own\n")
+    own = OperatorConfig("a", task="own_envs:Own")
+    seen: list[tuple[int, ...]] = []
+    for size in (2, 3):
+        (tmp_path / "own_spaces.py").write_text(_OWN.format(size=size))
+        seats = await EnvironmentSheets(tmp_path / "kept", probe).seats(own)
+        seen.append(seats.slots["agent_0"].observation_codec.space.shape)
+        probe.cancel()
+    assert seen == [(2,), (3,)]
+
+
+@pytest.mark.parametrize("task", ["FrozenLake-v1", "Pendulum-v1", "classic/connect_four_v3"])
+async def test_who_can_sit_where_is_read_there_as_it_is_here(
+    task: str, tmp_path: Path, probe: EnvironmentProbe
+) -> None:
+    config = OperatorConfig("a", task=task)
+    here, there = seats_here(config), await EnvironmentSheets(tmp_path, probe).seats(config)
+    assert replace(there, slots={}) == replace(here, slots={})
+    for agent, slot in here.slots.items():
+        read = there.slots[agent]
+        assert is_alike(read, slot)
+        assert (read.noop_action, read.default_action) == (slot.noop_action, slot.default_action)
+        assert [*read.options] == [*slot.options] and [*read.offers] == [*slot.offers]
