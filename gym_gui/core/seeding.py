@@ -29,23 +29,6 @@ _POLICY, _ACTION, _OWN = 0, 1, 3
 _WORD = 0xFFFFFFFF
 
 
-def episode_seeds(base: int, n: int) -> tuple[int, ...]:
-    """Environment seeds ``base, base + 1, …`` of a procedural schedule.
-
-    Args:
-        base: First seed, 0 … ``MAX_SEED``.
-        n: How many.
-
-    Raises:
-        UsageError: A seed of the schedule is negative or exceeds ``MAX_SEED``.
-    """
-    if n < 0:
-        raise UsageError(f"a schedule of {n} episodes is not possible", fix="Ask for 0 or more")
-    check_seed(base)
-    check_seed(base + max(n, 1) - 1)
-    return tuple(range(base, base + n))
-
-
 def check_seed(seed: object) -> int:
     """Return ``seed`` if the engine accepts it.
 

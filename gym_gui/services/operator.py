@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from gym_gui.core.config import LinkGroup, OperatorConfig, WorkerAssignment
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError, WorkerLaunchError
+from gym_gui.core.experiment.execution import EpisodePlan, ExecutionConfig
 from gym_gui.core.protocols import Operator, OperatorController
-from gym_gui.core.seeding import check_seed, episode_seeds
+from gym_gui.core.seeding import check_seed
 
 __all__ = [
     "LinkGroup",
@@ -35,7 +36,7 @@ class OperatorService:
 
     def __init__(self) -> None:
         self._operators: dict[str, OperatorConfig] = {}
-        self._base = 0
+        self._execution = ExecutionConfig()
 
     def register(self, config: OperatorConfig) -> None:
         """Add an operator.
@@ -82,21 +83,32 @@ class OperatorService:
         Raises:
             UsageError: It is negative or exceeds 2**63 - 1.
         """
-        self._base = check_seed(n)
+        self.follow(ExecutionConfig(seeds=check_seed(n)))
 
-    def schedule(self, operator_id: str, episodes: int) -> tuple[int, ...]:
-        """Environment seeds of an operator's first episodes.
+    def follow(self, execution: ExecutionConfig) -> None:
+        """Have every operator play the episodes of an experiment, also those added later."""
+        self._execution = execution
+
+    def schedule(
+        self, operator_id: str, seatings: int = 1, only: Collection[int] | None = None
+    ) -> list[EpisodePlan]:
+        """The episodes of an operator, in order.
+
+        Args:
+            operator_id: Which.
+            seatings: How many rotations of the teams there are; 1 when seats are fixed.
+            only: Indices of those that are wanted; all of them by default.
 
         Raises:
             UnknownNameError: There is no such operator.
-            UsageError: The schedule leaves the range of seeds.
+            ConfigError: Fewer seeds than are needed.
         """
         self.get(operator_id)
-        return episode_seeds(self._base, episodes)
+        return self._execution.schedule(seatings, only)
 
 
 class OperatorHandle(Protocol):
-    """A started operator."""
+    """A started operator: it has one session in the window, and one or more in a run."""
 
     def is_running(self) -> bool:
         """Whether it is still at work."""
@@ -108,11 +120,15 @@ class OperatorHandle(Protocol):
 
 
 OperatorLauncher = Callable[[OperatorConfig], OperatorHandle]
-"""Starts an operator's own session; raises a :class:`MosaicError` when it cannot."""
+"""Starts an operator's first session; raises a :class:`MosaicError` when it cannot.
+
+Where starting takes time, it goes on after the return."""
 
 
 class MultiOperatorService:
-    """Runs several operators in parallel, each with its own environment on shared seeds.
+    """Starts and stops the operators of the window and of runs.
+
+    They play in parallel, each with its own environment, on shared seeds.
 
     Args:
         launcher: Starts one operator. The service itself starts no process.
@@ -163,6 +179,17 @@ class MultiOperatorService:
         """Ids of operators that are at work now."""
         return [operator_id for operator_id, handle in self._handles.items() if handle.is_running()]
 
+    def start(self, operator_id: str) -> None:
+        """Start an operator that is not running.
+
+        Raises:
+            UnknownNameError: There is none of that id.
+            MosaicError: It could not start.
+        """
+        config, handle = self.operators.get(operator_id), self._handles.get(operator_id)
+        if handle is None or not handle.is_running():
+            self._handles[operator_id] = self._launcher(config)
+
     def start_all(self) -> None:
         """Start every operator that is not running.
 
@@ -173,15 +200,24 @@ class MultiOperatorService:
         """
         failures: dict[str, MosaicError] = {}
         for config in self.operators.operators():
-            running = self._handles.get(config.operator_id)
-            if running is not None and running.is_running():
-                continue
             try:
-                self._handles[config.operator_id] = self._launcher(config)
+                self.start(config.operator_id)
             except MosaicError as error:
                 _log.warning("operator %s did not start: %s", config.operator_id, error)
                 failures[config.operator_id] = error
         _raise_together("did not start", failures)
+
+    def stop(self, operator_id: str) -> None:
+        """Stop an operator; :meth:`start` starts it again.
+
+        Raises:
+            UnknownNameError: There is none of that id.
+            MosaicError: It did not stop as it should.
+        """
+        self.operators.get(operator_id)
+        handle = self._handles.pop(operator_id, None)
+        if handle is not None:
+            handle.stop()
 
     def stop_all(self) -> None:
         """Stop every operator.
@@ -193,9 +229,9 @@ class MultiOperatorService:
         """
         failures: dict[str, MosaicError] = {}
         while self._handles:
-            operator_id, handle = self._handles.popitem()
+            operator_id = next(reversed(self._handles))
             try:
-                handle.stop()
+                self.stop(operator_id)
             except MosaicError as error:
                 _log.warning("operator %s did not stop: %s", operator_id, error)
                 failures[operator_id] = error

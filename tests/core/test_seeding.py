@@ -11,12 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gym_gui.core.errors import UsageError
 from gym_gui.core.seeding import (
     MAX_SEED,
     action_seed,
     check_seed,
-    episode_seeds,
     policy_seed,
 )
 
@@ -79,17 +77,5 @@ def test_high_half_of_a_long_seed_does_not_run_into_the_episode():
     assert policy_seed(5 * 2**32 + 1, 0, "a") != policy_seed(1, 5, "a")
 
 
-def test_episode_seeds_count_up():
-    assert episode_seeds(1000, 3) == (1000, 1001, 1002)
-    assert episode_seeds(5, 0) == ()
-
-
-@pytest.mark.parametrize(("base", "n"), [(-1, 2), (MAX_SEED, 2), (2**70, 0), (0, -1)])
-def test_schedule_out_of_range_is_refused(base: int, n: int):
-    with pytest.raises(UsageError):
-        episode_seeds(base, n)
-
-
 def test_largest_seed_is_accepted():
     assert check_seed(MAX_SEED) == MAX_SEED
-    assert episode_seeds(MAX_SEED, 1) == (MAX_SEED,)

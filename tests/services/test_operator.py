@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gym_gui.core.errors import UnknownNameError, UsageError, WorkerLaunchError
+from gym_gui.core.experiment.execution import EpisodePlan, ExecutionConfig
 from gym_gui.core.seeding import MAX_SEED
 from gym_gui.services.operator import (
     LinkGroup,
@@ -75,7 +76,17 @@ def test_one_seed_gives_every_operator_the_same_schedule():
     operators.register(config("a"))
     operators.seed(42)
     operators.register(config("later"))
-    assert operators.schedule("a", 3) == operators.schedule("later", 3) == (42, 43, 44)
+    assert operators.schedule("a") == operators.schedule("later") == [EpisodePlan(0, 42, 0)]
+
+
+def test_operators_follow_the_schedule_of_an_experiment():
+    operators = OperatorService()
+    operators.register(config("a"))
+    operators.follow(ExecutionConfig(4, seeds=[7, 9]))
+    assert [(plan.seed, plan.seating) for plan in operators.schedule("a", seatings=2)] == [
+        *((7, 0), (7, 1), (9, 0), (9, 1)),
+    ]
+    assert [plan.index for plan in operators.schedule("a", 2, only={3, 1})] == [1, 3]
 
 
 @pytest.mark.parametrize("seed", [-1, MAX_SEED + 1])
@@ -88,7 +99,7 @@ def test_schedule_of_an_unknown_operator_names_the_nearest():
     operators = OperatorService()
     operators.register(config("alpha"))
     with pytest.raises(UnknownNameError, match="Did you mean 'alpha'"):
-        operators.schedule("alhpa", 1)
+        operators.schedule("alhpa")
 
 
 def test_ids_are_unique_until_removed():
@@ -112,6 +123,23 @@ def test_start_all_starts_each_once_and_again_when_it_has_ended():
     multi.start_all()
     assert launcher.log[2:] == ["start a"]
     assert [c.operator_id for c in multi.get_active_operators()] == ["a", "b"]
+
+
+def test_one_is_started_and_stopped_by_its_id():
+    launcher = Launcher("c")
+    multi = service(launcher, "a", "b", "c")
+    multi.start("b")
+    multi.start("b")
+    assert launcher.log == ["start b"] and multi.running() == ["b"]
+    multi.stop("b")
+    multi.stop("b")
+    multi.start("b")
+    assert launcher.log[1:] == ["stop b", "start b"]
+    with pytest.raises(WorkerLaunchError, match="c has no legs"):
+        multi.start("c")
+    for what in (multi.start, multi.stop):
+        with pytest.raises(UnknownNameError, match="operator 'd'"):
+            what("d")
 
 
 def test_one_that_cannot_start_does_not_hold_up_the_others():

@@ -24,15 +24,17 @@ from gym_gui.controllers.runs.operator_execution import (
     OperatorProgress,
     RunResult,
 )
+from gym_gui.controllers.runs.operator_sessions import OperatorSessions
 from gym_gui.controllers.runs.run_ledger import RunLedger
 from gym_gui.controllers.runs.run_looks import RunLooks
 from gym_gui.controllers.runs.run_watch import RunWatch
 from gym_gui.controllers.runs.session_shares import SessionShare
 from gym_gui.controllers.runs.session_starts import SessionStarts
-from gym_gui.core.config import Experiment
-from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.config import Experiment, OperatorConfig
+from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.records import SESSION
+from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.runs.recorder import COMPLETED, FAILED, STOPPED
 from gym_gui.services.shards.lease_files import LeaseFiles
 
@@ -87,6 +89,8 @@ class OperatorScriptExecutionManager:
         leased: LeaseFiles | None = None,
     ) -> None:
         self._experiment, self._tried, self._only = experiment, tried, only
+        self._service = bootstrap_default_services().new_operators(self._launch)
+        self._service.operators.follow(experiment.execution)
         self._processes = processes
         self._on_progress = on_progress
         self._ledger = RunLedger(out, resume)
@@ -101,21 +105,20 @@ class OperatorScriptExecutionManager:
         looked_at = execution if only is None else replace(execution, until="all", batch=None)
         self._looks = RunLooks(looked_at, self._runs, self._ledger)
         self._funds = EpisodeFunds(experiment, self._runs, leased)
-        self._seats: list[SessionShare] = []
-        self._warm: dict[str, list[SessionShare]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
         self._starts = SessionStarts(self, experiment, open_session, self._ledger.introduce, kept)
+        self._sessions = {run.operator_id: OperatorSessions(self, self._starts, run) for run in self._runs}
         self._changed = asyncio.Event()
         self._watch = RunWatch()
-        self.stopping = self._in_haste = self._held_up = False
+        self.stopping = self.in_haste = self._held_up = False
         self._shown = 0.0
 
     def _plan(self, resolved: ResolvedOperator) -> OperatorExecution:
-        chosen = None if self._only is None else self._only.get(resolved.config.operator_id, ())
-        schedule = self._experiment.execution.schedule(len(resolved.seatings), chosen)
-        done = self._ledger.done(resolved.config.operator_id)
+        operator_id = resolved.config.operator_id
+        self._service.add_operator(resolved.config)
+        chosen = None if self._only is None else self._only.get(operator_id, ())
+        schedule = self._service.operators.schedule(operator_id, len(resolved.seatings), chosen)
+        done, failed = self._ledger.done(operator_id), self._ledger.failed(operator_id)
         pending = deque(plan for plan in schedule if plan.index not in done)
-        failed = self._ledger.failed(resolved.config.operator_id)
         return OperatorExecution(resolved, len(schedule), pending, done=len(done), failed=failed)
 
     # -- what sessions report --------------------------------------------------------
@@ -130,7 +133,8 @@ class OperatorScriptExecutionManager:
 
     def seats_of(self, run: OperatorExecution) -> int:
         """Sessions at work for an operator."""
-        return max(1, sum(1 for s in self._seats if s.run is run and not s.quarantine))
+        seats = self._sessions[run.operator_id].seats
+        return max(1, sum(1 for seat in seats if not seat.quarantine))
 
     def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
         """An episode as it is to be played; ``None``: the run's budgets do not carry it now."""
@@ -173,9 +177,8 @@ class OperatorScriptExecutionManager:
 
     def lost(self, seat: SessionShare, reason: str) -> None:
         """A session died: its episodes go back into the queue, what it kept is forgotten."""
-        if seat in self._seats:
-            self._seats.remove(seat)
         run, words = seat.run, reason or "ended"
+        self._sessions[run.operator_id].end(seat)
         begun = sorted(seat.begun & seat.assigned.keys())
         _log.warning("a session process of %s %s", run.operator_id, words)
         for index in begun:
@@ -186,8 +189,12 @@ class OperatorScriptExecutionManager:
             tries = run.tries[plan.index]
             self.finished(run, plan, run.given_up(plan, f"its session process {words}, {tries} times"))
         seat.assigned.clear()
-        self._close_later(seat)
         self.nudge()
+
+    @property
+    def _seats(self) -> list[SessionShare]:
+        """Sessions at work, of all operators."""
+        return [seat for sessions in self._sessions.values() for seat in sessions.seats]
 
     @property
     def folder(self) -> Path | None:
@@ -200,7 +207,7 @@ class OperatorScriptExecutionManager:
 
     def stop(self) -> None:
         """End early, at once; what is done is kept."""
-        self._in_haste = True
+        self.in_haste = True
         self._give_out_no_more()
 
     def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
@@ -215,7 +222,9 @@ class OperatorScriptExecutionManager:
 
     def _give_out_no_more(self) -> None:
         self.stopping = True
-        self._starts.cancel()
+        self._starts.close()
+        for sessions in self._sessions.values():
+            sessions.cancel_starts()
         self.nudge()
 
     # -- the run ---------------------------------------------------------------------
@@ -257,7 +266,7 @@ class OperatorScriptExecutionManager:
         return FAILED if any(run.failed for run in self._runs) else COMPLETED
 
     async def _get_ready(self) -> None:
-        """Start a session for each operator, so that whatever is wrong shows before anything plays."""
+        """Start each operator, so that whatever is wrong shows before anything plays."""
         tried = self._tried
         todo = [r for r in self._runs if not r.finished and (tried is None or r.operator_id in tried)]
         gate = asyncio.Semaphore(max(2, self._processes))
@@ -266,11 +275,7 @@ class OperatorScriptExecutionManager:
             async with gate:
                 if self.stopping:
                     return
-                seat = await self._starts.start(run)
-                if keep and not self.stopping:
-                    self._warm.setdefault(run.operator_id, []).append(seat)
-                else:
-                    await self._close(seat)
+                await self._running(run).try_out(keep=keep)
 
         extra = self._processes - len(todo)
         jobs = [check(run, i < KEPT_WARM) for i, run in enumerate(todo)]
@@ -294,6 +299,8 @@ class OperatorScriptExecutionManager:
             raise first
         done = [run.operator_id for run in self._runs if run.done]
         self._experiment = without_unstarted(self._experiment, failed, first, done)
+        for operator_id in failed:
+            self._service.remove_operator(operator_id)
         self._runs = [run for run in self._runs if run.operator_id not in failed]
         self._funds = EpisodeFunds(self._experiment, self._runs)
         self._header |= {"episodes": {run.operator_id: run.total for run in self._runs}}
@@ -301,13 +308,11 @@ class OperatorScriptExecutionManager:
     async def _play(self) -> None:
         while not self.stopping and not self._is_over():
             self._changed.clear()
+            self._stop_finished()
             self._funds.look()
             self._hold_up(self._funds.is_held_up)
             if self._looks.due:
                 await self._looks.take()
-                over = [run.operator_id for run in self._runs if run.finished]
-                for seat in [seat for each in over for seat in self._warm.pop(each, ())]:
-                    self._close_later(seat)
                 self._check_ledger()
                 continue
             while len(self._seats) < self._processes and (choice := self._next_operator()) is not None:
@@ -356,21 +361,21 @@ class OperatorScriptExecutionManager:
         seat.feed()
         if not seat.assigned:
             self._watch.let_go(seat)
-            self._seats.remove(seat)
-            if (run.pending or run.later) and sum(map(len, self._warm.values())) < KEPT_WARM:
-                seat.working = False  # for what others bring back of the run's budgets, or for the next look
-                self._warm.setdefault(run.operator_id, []).append(seat)
+            sessions = self._sessions[run.operator_id]
+            warm = sum(len(each.warm) for each in self._sessions.values())
+            if (run.pending or run.later) and warm < KEPT_WARM:
+                sessions.rest(seat)  # for what others bring back of the run's budgets, or for the next look
             else:
-                self._close_later(seat)
+                sessions.end(seat)
             self.nudge()
 
     def _next_operator(self) -> tuple[OperatorExecution, bool] | None:
         """The operator that gets the next free place, and whether for its suspects."""
         for run in self._runs:
-            alone = any(s.run is run and s.quarantine for s in self._seats)
-            if not run.suspects or alone or not self._has_world(run):
+            if not run.suspects or not self._has_world(run):
                 continue
-            if self._funds.carries(run, run.suspects[0]):
+            alone = any(seat.quarantine for seat in self._sessions[run.operator_id].seats)
+            if not alone and self._funds.carries(run, run.suspects[0]):
                 return run, True
         waiting = [
             run
@@ -379,7 +384,7 @@ class OperatorScriptExecutionManager:
         ]
         if not waiting:
             return None
-        return min(waiting, key=lambda r: sum(1 for s in self._seats if s.run is r)), False
+        return min(waiting, key=lambda run: len(self._sessions[run.operator_id].seats)), False
 
     def _has_world(self, run: OperatorExecution) -> bool:
         """Whether nobody plays in the world that it plays in, where there is only one."""
@@ -387,88 +392,45 @@ class OperatorScriptExecutionManager:
         return not world or all(seat.run.resolved.world != world for seat in self._seats)
 
     def _fill(self, run: OperatorExecution, quarantine: bool) -> None:
-        warm = self._warm.get(run.operator_id)
-        seat = warm.pop() if warm else None
-        if seat is not None and not seat.dead:
-            self._put_to_work(seat, quarantine)
-            return
-        if run.broken_starts >= MAX_BROKEN_STARTS:  # in an earlier batch: another one brings nothing new
-            self._give_up(run, run.broken)
-            return
-        seat = SessionShare(self, run)
-        seat.quarantine = quarantine
-        self._seats.append(seat)  # holds the place while the session starts
-        self._spawn(self._start_late(seat, run, quarantine))
-
-    def _put_to_work(self, seat: SessionShare, quarantine: bool) -> None:
-        seat.quarantine, seat.working, seat.since = quarantine, True, time.monotonic()
-        self._seats.append(seat)
-        self.nudge()
-
-    async def _start_late(self, place: SessionShare, run: OperatorExecution, quarantine: bool) -> None:
-        try:
-            if any(s.run is run and s.working for s in self._seats):
-                await self._starts.hold_back()
-                if self.stopping or not (run.pending or run.suspects):
-                    return
-            seat = await self._starts.start(run)
-            run.broken_starts = 0
-        except MosaicError as exc:
-            run.broken_starts, run.broken = run.broken_starts + 1, str(exc)
-            _log.warning("a session of %s could not be started: %s", run.operator_id, exc)
-            if run.broken_starts >= MAX_BROKEN_STARTS:
-                self._give_up(run, str(exc))
-            return
-        finally:
-            if place in self._seats:
-                self._seats.remove(place)
-            self.nudge()
-        if self.stopping:
-            await self._close(seat)
+        sessions = self._sessions[run.operator_id]
+        if not sessions.warm and run.broken_starts >= MAX_BROKEN_STARTS:
+            sessions.give_up()  # in an earlier batch it could not be started: another try brings nothing new
         else:
-            self._put_to_work(seat, quarantine)
+            self._running(run).occupy(quarantine)
 
-    def _give_up(self, run: OperatorExecution, reason: str) -> None:
-        waiting = [*run.suspects, *run.pending]
-        run.suspects.clear()
-        run.pending.clear()
-        error = f"no session could be started: {reason}"
-        for plan in waiting:
-            self.finished(run, plan, run.given_up(plan, error, SESSION))
+    # -- starting and stopping operators ---------------------------------------------
 
-    # -- ending ----------------------------------------------------------------------
+    def _launch(self, config: OperatorConfig) -> OperatorSessions:
+        """Start an operator (the launcher of :class:`MultiOperatorService`)."""
+        sessions = self._sessions[config.operator_id]
+        sessions.start()
+        return sessions
 
-    def _spawn(self, job: Any) -> None:
-        task = asyncio.get_running_loop().create_task(job)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def _running(self, run: OperatorExecution) -> OperatorSessions:
+        """The sessions of an operator whose turn has come, and which is started unless it runs."""
+        self._service.start(run.operator_id)
+        return self._sessions[run.operator_id]
 
-    def _close_later(self, seat: SessionShare) -> None:
-        self._spawn(self._close(seat))
-
-    async def _close(self, seat: SessionShare) -> None:
-        seat.dead = True
-        if seat.session is not None and (self._in_haste or not await self._starts.keep(seat)):
-            await seat.session.close(in_haste=self._in_haste)
+    def _stop_finished(self) -> None:
+        """Stop operators that have played all of their episodes."""
+        for sessions in [self._sessions[operator_id] for operator_id in self._service.running()]:
+            if sessions.run.finished:
+                for seat in sessions.seats:
+                    self._watch.let_go(seat)
+                self._service.stop(sessions.run.operator_id)
 
     async def _close_all(self) -> None:
         self._watch.look("", None)
         self._give_out_no_more()
-        seats = [*self._seats, *(s for warm in self._warm.values() for s in warm)]
-        self._seats.clear()
-        self._warm.clear()
-        await asyncio.gather(*(self._close(seat) for seat in seats), return_exceptions=True)
-        while self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._service.stop_all()
+        await asyncio.gather(*(sessions.ended() for sessions in self._sessions.values()))
 
     # -- progress --------------------------------------------------------------------
 
     def progress(self) -> list[OperatorProgress]:
         """Where every operator stands."""
-        live: dict[str, int] = {}
-        for seat in self._seats:
-            live[seat.run.operator_id] = live.get(seat.run.operator_id, 0) + len(seat.begun)
-        return [run.progress(live.get(run.operator_id, 0)) for run in self._runs]
+        live = {name: sum(len(s.begun) for s in each.seats) for name, each in self._sessions.items()}
+        return [run.progress(live[run.operator_id]) for run in self._runs]
 
     def _show(self) -> None:
         now = time.monotonic()

@@ -39,6 +39,11 @@ class ShareOwner(Protocol):
         ...
 
     @property
+    def in_haste(self) -> bool:
+        """Whether sessions end at once, whatever they are at."""
+        ...
+
+    @property
     def hands_out_ahead(self) -> bool:
         """Whether a session is given more episodes than it can begin at once."""
         ...

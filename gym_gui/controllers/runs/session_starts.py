@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from gym_gui.controllers.engine.session_interface import (
     OpenSession,
@@ -27,7 +26,7 @@ WORTH_A_START_S = 0.25
 
 
 class SessionStarts:
-    """Starts sessions, and forgets those that nobody waits for any more.
+    """Starts the sessions of all operators of a run.
 
     Args:
         owner: Who gives them episodes.
@@ -47,7 +46,6 @@ class SessionStarts:
     ) -> None:
         self._owner, self._experiment = owner, experiment
         self._open_session, self._introduce, self._kept = open_session, introduce, kept
-        self._starting: set[asyncio.Task[Any]] = set()
         self._over = asyncio.Event()
 
     async def start(self, run: OperatorExecution) -> SessionShare:
@@ -74,18 +72,12 @@ class SessionStarts:
         route = SessionRoute(seat.on_event)
         on_event = seat.on_event if self._kept is None else route.on_event
         seat.session = session = self._open_session(run.resolved, settings, on_event)
-        task = asyncio.current_task()
-        assert task is not None
-        self._starting.add(task)
         try:
             seat.ready = await session.start()
         except BaseException:
             seat.dead = True
             await session.close(in_haste=self._owner.stopping)
             raise
-        finally:
-            self._starting.discard(task)
-            del task  # or it would hold its exception, and that this frame, and so the session
         if self._kept is not None:
             seat.kept = KeptSession(run.resolved, settings, session, seat.ready, route)
         self._introduce(run, seat.ready)
@@ -106,8 +98,6 @@ class SessionStarts:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._over.wait(), WORTH_A_START_S)
 
-    def cancel(self) -> None:
-        """Nobody waits for a policy that takes minutes to load."""
+    def close(self) -> None:
+        """Nothing is started any more."""
         self._over.set()
-        for task in self._starting:
-            task.cancel()

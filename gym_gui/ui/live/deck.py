@@ -561,9 +561,9 @@ class OperatorDeck(QObject):
         if self._run.recording is None:
             self._run.begin(self._operators, self._seed)
         operator.player.record_into(self._run.recording)
-        (seed,) = self.service.operators.schedule(operator.player.config.operator_id, 1)
+        (first,) = self.service.operators.schedule(operator.player.config.operator_id)
         render, fps = self._look
-        operator.player.start(seed, render=render, fps=fps, paused=self._lock_step or not self._running)
+        operator.player.start(first.seed, render=render, fps=fps, paused=self._lock_step or not self._running)
 
     def _prepare(self) -> None:
         """Start those that have no session; what can be recorded no more begins again in a new run."""
