@@ -47,6 +47,7 @@ from gym_gui.analysis.units import Sample
 from gym_gui.analysis.verdicts import compare_all
 from gym_gui.core.enums import EpisodeStatus, Outcome
 from gym_gui.core.run_labels import name_of
+from gym_gui.core.slot_patterns import slot_for
 
 _DAY: Final = "2026-11-25 "
 """What comes before the time in when a run began."""
@@ -213,7 +214,7 @@ def _operator(entry: Entry, steps: bool, seen: Sequence[float]) -> OperatorSumma
     calls = collect_calls(entry.operator)
     of_slots: dict[str, CallTally] = {}
     for (episode, agent), tally in calls.items():
-        slot = data.seats.get(episode, {}).get(agent, agent)
+        slot = data.seats.get(episode, {}).get(agent) or slot_for(agent, data.agents) or agent
         of_slots.setdefault(slot, CallTally()).add(tally)
         data.call_tokens[episode] += tally.input_tokens + tally.output_tokens
     decisions = collect_decisions(entry.operator, data) if steps else None

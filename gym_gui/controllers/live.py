@@ -21,6 +21,7 @@ from gym_gui.controllers.session_interface import LiveSettings
 from gym_gui.core.enums import EpisodeStatus, WorkerKind
 from gym_gui.core.live import AgentView, LiveView, PlayedMove, Pointing
 from gym_gui.core.plain import to_plain
+from gym_gui.core.slot_patterns import is_pattern
 from gym_gui.core.types import PLAN_POINTS, REFUSED, WORD, AgentID, Plan
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
@@ -160,7 +161,7 @@ class Spectator:
         discrete = info.action_codec.space.kind == "Discrete"
         return {
             "kind": DECISION,
-            "agent_id": slot,
+            "agent_id": agent if is_pattern(slot) else slot,
             "episode_index": index,
             "step_index": row.step,
             "action": action,

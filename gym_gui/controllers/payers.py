@@ -14,6 +14,7 @@ from gym_gui.controllers.shortage import RUN
 from gym_gui.core.config import Experiment
 from gym_gui.core.leases import Needs
 from gym_gui.core.record_fields import text
+from gym_gui.core.slot_patterns import slot_for
 from gym_gui.core.spending import NOTHING, Amount, Course
 
 MARGIN = 1.25
@@ -169,7 +170,7 @@ class Payers:
         return any(account in own for payer in self.of(other).values() for account in payer.accounts)
 
     def slot_of(self, run: OperatorExecution, index: int, call: Mapping[str, Any]) -> str | None:
-        """The slot that has made a call: agents take other seats where these are swapped.
+        """The slot that has made a call: agents take other seats where these are swapped, or appear.
 
         Args:
             run: The operator.
@@ -178,5 +179,5 @@ class Payers:
         """
         seats = run.resolved.seatings[index % len(run.resolved.seatings)]
         agent = text(call.get("agent")) or ""
-        slot = seats.get(agent, agent)
+        slot = seats.get(agent) or slot_for(agent, run.resolved.assignments)
         return slot if slot in self.of(run.operator_id) else None

@@ -21,7 +21,9 @@ from gym_gui.analysis.record_check import changed_files
 from gym_gui.analysis.report_digest import changed_reports
 from gym_gui.analysis.run_digest import FILES
 from gym_gui.analysis.summary_builder import summarize
+from gym_gui.controllers.appearing_agents import found_by_patterns
 from gym_gui.controllers.departures import EPISODE_KEYS, Deviation, counted, key_differs, row_differs
+from gym_gui.controllers.lineup import read_slots
 from gym_gui.controllers.replay import REPLAY, replay_lineup
 from gym_gui.controllers.resolved_operator import ResolvedOperator, make_environment, resolve_operator, vouch
 from gym_gui.controllers.script_execution import OnProgress, OperatorProgress
@@ -196,11 +198,14 @@ def _cast(operator: OperatorConfig) -> ResolvedOperator:
     environment = make_environment(operator)
     try:
         agents = environment.adapter.possible_agents
-        appear = environment.adapter.is_open_ended
+        if environment.adapter.is_open_ended:  # the record says who took part
+            named = found_by_patterns(environment, read_slots(environment), [*operator.resolved_slots()])
+            cast = resolve_operator(replace(operator, workers={}, link_groups=[]), {ANY: REPLAY})
+            # Who played whom stays in the configuration: who looks on asks for it.
+            config = replace(cast.config, workers=operator.workers, link_groups=operator.link_groups)
+            return replace(cast, config=config, slots={**cast.slots, **named})
     finally:
         environment.close()
-    if appear:  # the record says who took part
-        return resolve_operator(replace(operator, workers={}, link_groups=[]), {ANY: REPLAY})
     return resolve_operator(operator, dict.fromkeys(agents, REPLAY))
 
 
