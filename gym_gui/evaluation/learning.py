@@ -41,6 +41,7 @@ from gym_gui.services.secrets import resolve_secrets
 from gym_gui.wire import pb
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SessionEvents, Supervisor
+from gym_gui.workers.team_context import Joined
 
 _FILES = (".yaml", ".yml", ".json")
 
@@ -428,7 +429,7 @@ class _LearnerSlot:
     def __init__(self, desk: _Desk, sink: Sink) -> None:
         self._desk, self._sink = desk, sink
 
-    def begin(self, episode: int, seed: int, agent_id: str = "") -> None:
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
         """The training has begun it."""
 
     def ask(self, decisions: Sequence[Decision]) -> None:
@@ -456,7 +457,7 @@ class _HeldSlot:
         self._slot, self._codec, self._held_by, self._sink = slot.agent_id, slot.action_codec, held_by, sink
         self._playing: dict[int, HeldPolicy] = {}
 
-    def begin(self, episode: int, seed: int, agent_id: str = "") -> None:
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
         policy = self._playing[episode] = self._held_by(episode)
         policy.begin(episode, agent_id, self._slot)
 

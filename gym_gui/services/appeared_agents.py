@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from gym_gui.core.types import AgentID, Answer, Decision
+from gym_gui.workers.team_context import Joined
 
 _LAST_EPISODE = 2**32 - 1
 """Stand-in numbers are counted down from here: no run has so many episodes."""
@@ -21,12 +22,14 @@ class AppearedAgent(NamedTuple):
         episode: The stand-in: the episode number shown to the slot's policy in place of the real one.
         seed: Its policy seed.
         agent: The agent.
+        joined: The real episode, and what the agent is told.
     """
 
     slot: AgentID
     episode: int
     seed: int
     agent: AgentID
+    joined: Joined
 
 
 class AppearedAgents:
@@ -40,11 +43,16 @@ class AppearedAgents:
     def __bool__(self) -> bool:
         return bool(self._known)
 
-    def add(self, episode: int, slot: AgentID, seed: int, agent: AgentID) -> AppearedAgent:
+    def add(self, slot: AgentID, seed: int, agent: AgentID, joined: Joined) -> AppearedAgent:
         """An agent has appeared in an episode."""
-        found = self._known[episode, agent] = AppearedAgent(slot, self._unused, seed, agent)
+        found = self._known[joined.episode, agent] = AppearedAgent(slot, self._unused, seed, agent, joined)
         self._unused -= 1
         return found
+
+    def tell(self, agent: AgentID, joined: Joined) -> None:
+        """An agent is told something else from now on: its slot has another player."""
+        key = joined.episode, agent
+        self._known[key] = self._known[key]._replace(joined=joined)
 
     def get(self, episode: int, agent: AgentID) -> AppearedAgent | None:
         """What is known of an agent; ``None`` where it was there from the beginning."""

@@ -15,6 +15,7 @@ from gym_gui.core.policy_source import ActorContext, PolicySource
 from gym_gui.core.protocols import Actor
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, Mask, StepOutcome, StepSnapshot
+from gym_gui.workers.team_context import Joined
 from mosaic_worker.failures import FailureLog
 
 _log = logging.getLogger(__name__)
@@ -81,6 +82,10 @@ class PaidBackend(Protocol):
         """What is left of an allowance to an episode that is begun again."""
         ...
 
+    def over(self, episode: int) -> None:
+        """An episode is over for all agents that it has played there: its allowance is gone."""
+        ...
+
 
 @runtime_checkable
 class TellsAgentsApart(Protocol):
@@ -121,8 +126,15 @@ class PolicyBackend(Protocol):
         """Whether :meth:`result` has a listener."""
         ...
 
-    def begin(self, episode: int, seed: int, agent_id: str = "") -> None:
-        """An episode begins, in which the slot plays ``agent_id`` (its own by default)."""
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
+        """An episode begins, in which the slot plays ``agent_id`` (its own by default).
+
+        Args:
+            episode: Its number: of an agent that has appeared, one that stands for it alone.
+            seed: Policy seed.
+            agent_id: The agent.
+            joined: Of an agent that has appeared: the real episode, and what the agent is told.
+        """
         ...
 
     def ask(self, decisions: Sequence[Decision]) -> None:
@@ -203,7 +215,7 @@ class ActorBackend:
             found = self._actors[episode] = self.make(context)
         return found
 
-    def begin(self, episode: int, seed: int, agent_id: str = "") -> None:
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
         try:
             self.actor(episode, seed, agent_id)
         except Exception as exc:  # the border to a person's own policy

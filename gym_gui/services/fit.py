@@ -15,7 +15,6 @@ from typing import Any, Final
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError, without_capital
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.core.experiment.slot_patterns import is_pattern
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import Space, short_space, to_space
 from gym_gui.envs import EnvSpec
@@ -94,11 +93,6 @@ def _environment_incompatibility(
     slot: SlotInfo, worker: WorkerTypeDefinition, settings: Mapping[str, Any]
 ) -> str:
     """Why a worker, or an option that is chosen, is not for this environment or seat."""
-    if worker.inputs.wanted and is_pattern(slot.agent_id):
-        return (
-            f"{worker.display_name} reads or looks, and cannot play {slot.agent_id}: agents that appear are "
-            "not described to it beforehand"
-        )
     if others := worker.capabilities.made_for_others(slot.env_id):
         return f"{worker.display_name} is {others}"
     for setting in worker.settings_schema:

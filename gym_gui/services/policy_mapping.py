@@ -28,6 +28,7 @@ from gym_gui.services.backends import (
     SlotInfo,
     TellsAgentsApart,
 )
+from gym_gui.workers.team_context import Joined
 
 _AT_ONCE_S = 0.0003
 _let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
@@ -211,13 +212,13 @@ class PolicyMappingService:
         self._backends[agent] = backend
         if isinstance(backend, ActorBackend):
             backend.slot = self._slots.get(agent)
-        for appeared in self._appeared.of_slot(agent):
-            backend.begin(appeared.episode, appeared.seed, appeared.agent)
         for episode, seats in self._live.items():
+            if allowance is not None and isinstance(backend, PaidBackend):
+                backend.allow(episode, allowance)
             if agent in seats:
-                if allowance is not None and isinstance(backend, PaidBackend):
-                    backend.allow(episode, allowance)
                 backend.begin(episode, *seats[agent])
+        for appeared in self._appeared.of_slot(agent):
+            backend.begin(appeared.episode, appeared.seed, appeared.agent, appeared.joined)
         if self.on_bound is not None:
             self.on_bound(binding)
 
@@ -449,21 +450,26 @@ class PolicyMappingService:
         for slot, (seed, agent) in seats.items():
             self._backend_of(slot).begin(episode, seed, agent)
 
-    def join(self, episode: int, slot: AgentID, seed: int, info: SlotInfo) -> None:
+    def join(self, slot: AgentID, seed: int, info: SlotInfo, joined: Joined) -> None:
         """An agent has appeared in an episode; a slot plays it that plays others there too.
 
         Args:
-            episode: The episode.
             slot: The slot whose policy plays it.
             seed: Its policy seed.
             info: The agent, what it sees and does.
+            joined: The episode, and what the agent is told.
         """
         backend, agent = self._backend_of(slot), info.agent_id
         if isinstance(backend, TellsAgentsApart):
-            backend.seat(episode, agent, info)
-            backend.begin(episode, seed, agent)
+            backend.seat(joined.episode, agent, info)
+            backend.begin(joined.episode, seed, agent)
             return
-        backend.begin(self._appeared.add(episode, slot, seed, agent).episode, seed, agent)
+        known = self._appeared.add(slot, seed, agent, joined)
+        backend.begin(known.episode, seed, agent, joined)
+
+    def tell(self, agent: AgentID, joined: Joined) -> None:
+        """What an agent that has appeared is told by who plays its slot next."""
+        self._appeared.tell(agent, joined)
 
     def with_remaining_allowances(self, plan: EpisodePlan) -> EpisodePlan:
         """The plan of an episode that is begun again, with what its slots may still spend."""
@@ -488,24 +494,29 @@ class PolicyMappingService:
 
     def end_episode(
         self,
+        episode: int,
         summaries: Mapping[AgentID, EpisodeSummary],
         joined: Mapping[AgentID, EpisodeSummary] | None = None,
     ) -> None:
         """An episode is over. No answer is waited for where it was cut off.
 
         Args:
+            episode: Its index.
             summaries: By slot.
             joined: Of agents that have appeared, by agent.
         """
+        self._live.pop(episode, None)
         for agent, summary in (joined or {}).items():
             self._owe_nothing(summary)
             known = self._appeared.pop(summary.episode_index, agent)
             if known is not None:
                 self._backend_of(known.slot).end(replace(summary, episode_index=known.episode))
         for slot, summary in summaries.items():
-            self._live.pop(summary.episode_index, None)
             self._owe_nothing(summary)
             self._backend_of(slot).end(summary)
+        for backend in self._backends.values():
+            if isinstance(backend, PaidBackend):
+                backend.over(episode)
 
     def _owe_nothing(self, summary: EpisodeSummary) -> None:
         """Forget what an episode that did not come to its end was asked."""

@@ -20,6 +20,7 @@ from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import WorkerConnection
 from gym_gui.workers.extras import read_extras
 from gym_gui.workers.streams import EpisodeStreams, Fed
+from gym_gui.workers.team_context import Joined, TeamContext
 from mosaic_worker.failures import described
 from mosaic_worker.preprocessing import Pipeline
 
@@ -76,11 +77,13 @@ class WorkerSlot:
         self._open: dict[int, tuple[Decision, list[float]]] = {}
         self._batches = 0
         self._starts: dict[int, tuple[int, str]] = {}
+        self._joined: dict[int, Joined] = {}
         self._ends: list[EpisodeSummary] = []
         self._results: list[StepOutcome] = []
         self._timer: asyncio.TimerHandle | None = None
         self._allowed: dict[int, Amount] = {}
-        self._paid: dict[int, tuple[str, Course]] = {}
+        self._paid: dict[int, Course] = {}
+        self._playing: dict[int, set[str]] = {}
         self._begun: set[int] = set()
         self._tainted: dict[int, str] = {}
         self._with_person: set[int] = set()
@@ -109,33 +112,53 @@ class WorkerSlot:
         """Whether the worker wants to be told what its actions led to."""
         return self.process.welcome.wants_results
 
-    def begin(self, episode: int, seed: int, agent_id: str = "") -> None:
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
         """An episode begins; the worker learns it with the first question."""
         agent = agent_id or self.agent_id
         self._starts[episode] = seed, agent
         if self._streams is not None:
             self._streams.begin(episode, agent)
-        if episode in self._allowed:
-            self._paid[episode] = agent, Course()
+        if joined is not None:
+            self._joined[episode] = joined
+        if (real := self._real(episode)) in self._allowed:
+            self._playing.setdefault(real, set()).add(agent)
         self._begun.add(episode)
 
+    def _real(self, episode: int) -> int:
+        """The run's episode."""
+        joined = self._joined.get(episode)
+        return episode if joined is None else joined.episode
+
     def allow(self, episode: int, allowance: Amount) -> None:
-        """How much an episode that begins may take; the worker is told with its start."""
-        self._allowed[episode] = allowance
+        """How much an episode that begins may take; the worker is told with the start of each agent."""
+        self._allowed[episode], self._paid[episode] = allowance, Course()
+
+    def over(self, episode: int) -> None:
+        """An episode of the run is over."""
+        for known in (self._allowed, self._paid, self._playing):
+            known.pop(episode, None)
 
     def left(self, episode: int, allowance: Amount) -> Amount:
         """What is left of an allowance to an episode that is begun again: calls under way count as paid."""
-        paid = self._paid[episode][1].cut_off().paid if episode in self._paid else NOTHING
+        paid = self._paid[episode].cut_off().paid if episode in self._paid else NOTHING
         tokens = max(1, allowance.tokens - paid.tokens) if allowance.tokens else 0
         return Amount(tokens, max(_NEXT_TO_NOTHING, allowance.usd - paid.usd) if allowance.usd else 0.0)
 
-    def on_call(self, call: Mapping[str, Any]) -> None:
-        """The worker has paid for a call."""
+    def on_call(self, call: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The worker has paid for a call.
+
+        Returns:
+            Its record with the run's episode, where it has the one that stands for an agent.
+        """
         episode = call.get("episode")
-        if isinstance(episode, int) and episode in self._paid:
-            agent, course = self._paid[episode]
-            if call.get("agent") == agent:
-                self._paid[episode] = agent, course.with_call(call)
+        if not isinstance(episode, int):
+            return call
+        if episode in self._joined:
+            episode = self._real(episode)
+            call = {**call, "episode": episode}
+        if episode in self._paid and call.get("agent") in self._playing.get(episode, ()):
+            self._paid[episode] = self._paid[episode].with_call(call)
+        return call
 
     def end(self, summary: EpisodeSummary) -> None:
         """An episode is over; open questions of it are forgotten."""
@@ -144,8 +167,7 @@ class WorkerSlot:
             self._close(i)
         self._queue = [d for d in self._queue if d.episode != episode]
         self._begun.discard(episode)
-        self._allowed.pop(episode, None)
-        self._paid.pop(episode, None)
+        self._joined.pop(episode, None)
         if self._streams is not None:
             self._streams.end(episode)
         self.completed += summary.status == EpisodeStatus.COMPLETED
@@ -229,10 +251,14 @@ class WorkerSlot:
         self._ends.clear()
         if self._starts:
             for episode, (seed, agent) in self._starts.items():
-                allowed = self._allowed.get(episode, NOTHING)
-                work.starts.add(
+                allowed = self._allowed.get(self._real(episode), NOTHING)
+                start = work.starts.add(
                     episode=episode, seed=seed, agent=agent, tokens=allowed.tokens, usd=allowed.usd
                 )
+                if (joined := self._joined.get(episode)) is not None:
+                    start.joins = joined.episode
+                    if joined.told is not None:
+                        start.seat.CopyFrom(seat_of(agent, joined.told))
             self._starts.clear()
         if batch:
             self._pack_questions(work.questions, batch)
@@ -457,6 +483,11 @@ class WorkerSlot:
         if action is not None:
             add_columns(human.action, self._does.join([self._does.encode(action)]))
         self.process.send(pb.ToWorker(human=human))
+
+
+def seat_of(agent: str, told: TeamContext) -> pb.Seat:
+    """What a slot is told of the place of one agent, in wire form."""
+    return pb.Seat(agent=agent, **vars(told))
 
 
 def _problem(decision: Decision, p: pb.Problem, told: Mapping[str, Any] | None) -> Answer:

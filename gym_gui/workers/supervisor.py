@@ -25,7 +25,7 @@ from gym_gui.workers.launch import Launch
 from gym_gui.workers.process import WorkerProcess
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.remote import RemoteWorker, remote_address
-from gym_gui.workers.slot import Sink, WorkerSlot
+from gym_gui.workers.slot import Sink, WorkerSlot, seat_of
 from gym_gui.workers.team_context import TeamContext
 from mosaic_worker.preprocessing import Pipeline
 
@@ -90,7 +90,7 @@ class SlotRequest:
             team=self.team_context.team,
             teammates=self.team_context.teammates,
             opponents=self.team_context.opponents,
-            seats=[pb.Seat(agent=agent, **vars(team_context)) for agent, team_context in self.seats.items()],
+            seats=[seat_of(agent, told) for agent, told in self.seats.items()],
             deadline_s=self.deadline_s or 0.0,
             simulator=self.simulator,
             options=self.options,
@@ -169,7 +169,7 @@ class _WorkerGroup:
             self._events.log(logging.WARNING, "mosaic.workers", f"the worker of {worker}: {exc}")
         else:
             for slot in self.slots:
-                slot.on_call(call)
+                call = slot.on_call(call)
             self._events.call(orjson.dumps(call).decode())
             if self._process is not None and self._events.is_behind():
                 self._process.hold(self._events.is_behind)

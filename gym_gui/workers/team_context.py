@@ -21,3 +21,16 @@ class TeamContext:
     team: str = ""
     teammates: Sequence[str] = ()
     opponents: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Joined:
+    """How an agent that has appeared takes part.
+
+    Attributes:
+        episode: The run's episode; to its slot's policy each such agent is an episode of its own.
+        told: What it is told; ``None`` where its player does not read.
+    """
+
+    episode: int
+    told: TeamContext | None = None

@@ -17,6 +17,7 @@ from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.services.actor import ActorService
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
+from gym_gui.workers.team_context import Joined
 
 SEES = spaces.Box(-10, 10, (2,), np.float32)
 CODEC = SpaceCodec(SEES)
@@ -41,7 +42,7 @@ class Box:
     ends: list[EpisodeSummary] = field(default_factory=list)
     settles: int = 0
 
-    def begin(self, episode: int, seed: int, agent_id: str = "") -> None:
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
         self.begun.append((episode, seed, agent_id))
 
     def ask(self, decisions: Sequence[Decision]) -> None:
@@ -125,7 +126,7 @@ async def test_what_a_failed_episode_was_asked_is_no_longer_owed() -> None:
     await asyncio.sleep(0)
     policies.wake()
     await task
-    policies.end_episode({"a": EpisodeSummary(0, agent_id="a", status="failed")})
+    policies.end_episode(0, {"a": EpisodeSummary(0, agent_id="a", status="failed")})
     assert await asyncio.wait_for(policies.select_batch([]), 5) == []
     assert [s.status for s in boxes["a"].ends] == ["failed"]
 
@@ -157,7 +158,7 @@ def test_news_reach_the_slot_they_are_for() -> None:
     policies.notify_result(outcome)
     assert boxes["a"].results == [outcome] and not boxes["b"].results
     summaries = {slot: EpisodeSummary(3, agent_id=slot) for slot in "ab"}
-    policies.end_episode(summaries)
+    policies.end_episode(3, summaries)
     assert boxes["a"].ends == [summaries["a"]] and boxes["b"].ends == [summaries["b"]]
     policies.settle()
     assert (boxes["a"].settles, boxes["b"].settles) == (1, 1)
@@ -167,11 +168,11 @@ def test_a_policy_that_comes_later_is_told_of_the_episodes_that_are_on() -> None
     policies, boxes = table("a")
     policies.begin_episode(3, {"a": (11, "a")})
     policies.begin_episode(4, {"a": (12, "a")})
-    policies.end_episode({"a": EpisodeSummary(3, agent_id="a")})
+    policies.end_episode(3, {"a": EpisodeSummary(3, agent_id="a")})
     late = Box(policies.collect)
     policies.attach(AgentPolicyBinding("a", "late"), late)
     assert late.begun == [(4, 12, "a")]
-    policies.end_episode({"a": EpisodeSummary(4, agent_id="a")})
+    policies.end_episode(4, {"a": EpisodeSummary(4, agent_id="a")})
     assert len(late.ends) == 1 and len(boxes["a"].ends) == 1
 
 

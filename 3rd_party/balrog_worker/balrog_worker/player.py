@@ -50,7 +50,8 @@ class _Playing:
     """One episode.
 
     Attributes:
-        agent_id: Whom the slot plays in it.
+        slot: The slot in the place that it has in it.
+        episode: The run's episode.
         agent: BALROG's.
         step: Of its last question; -1 before the first.
         asked_with: What the agent had said before that question.
@@ -60,7 +61,8 @@ class _Playing:
         tokens: Of the last question: in, out.
     """
 
-    agent_id: str
+    slot: Slot
+    episode: int
     agent: Agent
     step: int = -1
     asked_with: str | None = None
@@ -109,7 +111,8 @@ class BalrogPlayer:
         """An episode begins, with an agent of its own."""
         self.caller.begin(start)
         agent = Agent(self._settings, self._shown)
-        self._episodes[start.episode] = _Playing(start.agent_id or self._slot.agent_id, agent)
+        slot = self._slot.at(start.agent_id or self._slot.agent_id, start.seat)
+        self._episodes[start.episode] = _Playing(slot, start.run_episode, agent)
 
     def forget(self, end: EpisodeEnd) -> None:
         """An episode is over."""
@@ -141,7 +144,7 @@ class BalrogPlayer:
         instruction, long, short = self._seen(decision, playing)
         playing.agent.instruct(instruction)
         until = wanted_by(self._slot)
-        place = Place(playing.agent_id, decision.episode, decision.step, decision.attempt, 0, until)
+        place = Place(playing.slot.agent_id, playing.episode, decision.step, decision.attempt, 0, until)
         try:
             said, reply = await self._act(playing, decision, place, long, short)
         except Unanswered as error:
@@ -191,7 +194,7 @@ class BalrogPlayer:
         if self._is_balrogs:
             instruction, long, short = (str(decision.observation[name]) for name in _BALROGS)
         else:
-            slot = self._slot.at(playing.agent_id)
+            slot = playing.slot
             words = [word for word in slot.action_meanings if word]
             instruction = _INSTRUCTION.format(
                 briefing=slot.briefing.strip(), actions=",\n".join(words) or _LISTED

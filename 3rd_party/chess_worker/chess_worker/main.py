@@ -30,7 +30,7 @@ class ChessWorker(AsyncWorker):
 
     def __init__(self) -> None:
         self._slots: dict[int, tuple[ChessSettings, Caller]] = {}
-        self._seats: dict[tuple[int, int], str] = {}
+        self._seats: dict[tuple[int, int], tuple[str, int]] = {}
 
     def load(self, slot: Slot) -> str:
         """Check the settings of ``slot``, and see that its server is there.
@@ -54,7 +54,8 @@ class ChessWorker(AsyncWorker):
 
     def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
         for start in starts:
-            self._seats[slot.index, start.episode] = start.agent_id or slot.agent_id
+            seat = start.agent_id or slot.agent_id, start.run_episode
+            self._seats[slot.index, start.episode] = seat
             self._slots[slot.index][1].begin(start)
 
     def on_episode_end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
@@ -81,9 +82,10 @@ class ChessWorker(AsyncWorker):
             hide_legal=settings.hide_legal,
             reason=decision.reason,
         )
-        agent = self._seats.get((slot.index, decision.episode), slot.agent_id)
+        alone = slot.agent_id, decision.episode
+        agent, episode = self._seats.get((slot.index, decision.episode), alone)
         until = wanted_by(slot)
-        first = Place(agent, decision.episode, decision.step, decision.attempt, 0, until)
+        first = Place(agent, episode, decision.step, decision.attempt, 0, until)
         tokens, reply = {"input": 0, "output": 0}, Completion("")
         for turn in range(settings.max_turns):
             place = replace(first, turn=turn)

@@ -177,6 +177,8 @@ class Caller:
             self._servers = {model: _opened(settings, model, key) for model in settings.models}
         each = settings.episode_token_limit, settings.episode_cost_limit_usd, settings.episode_time_limit_s
         self._budget = Budget(settings.token_budget, settings.money_budget_usd, each)
+        self._joined: dict[int, int] = {}
+        self._playing: dict[int, set[int]] = {}
         self._more_than_bytes = 1.0
         self._doubted = False
         paced = settings.requests_per_minute
@@ -212,11 +214,20 @@ class Caller:
             self._fatal = (
                 f"the run's money budget cannot be kept: {self._settings.model_id!r} has no known price"
             )
-        self._budget.begin(start.episode, start.tokens, start.usd)
+        here = self._playing.setdefault(start.run_episode, set())
+        if not here:
+            self._budget.begin(start.run_episode, start.tokens, start.usd)
+        here.add(start.episode)
+        self._joined[start.episode] = start.run_episode
 
     def end(self, episode: int) -> None:
-        """An episode is over."""
-        self._budget.end(episode)
+        """An episode is over; that of the run is with the last of its agents."""
+        joined = self._joined.pop(episode, episode)
+        here = self._playing.get(joined, set())
+        here.discard(episode)
+        if not here:
+            self._playing.pop(joined, None)
+            self._budget.end(joined)
 
     async def call(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
         """Ask the model once, as often as it takes.

@@ -73,10 +73,11 @@ class Memory:
         history: Turns that are shown again.
         summary: Whether notes are written.
         pictures: Turns, of those that are shown again, that have their pictures.
+        episode: The run's episode.
     """
 
-    def __init__(self, agent: str, history: int, summary: bool, pictures: int = 0) -> None:
-        self.agent = agent
+    def __init__(self, agent: str, history: int, summary: bool, pictures: int = 0, episode: int = 0) -> None:
+        self.agent, self.episode = agent, episode
         self.notes = ""
         self.refused: Refused | None = None
         self._tokens: dict[int, tuple[int, int]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from math import nan
 from typing import Any, Final, NamedTuple
 
@@ -78,11 +79,13 @@ class Player:
             raise LoadError(str(exc)) from None
         self.caller = Caller(settings, slot.secrets, record)
         self._episodes: dict[int, Memory] = {}
-        self._examples: dict[str, tuple[list[Message], str]] = {}
+        self._joined: dict[tuple[int, str], Prompter] = {}
 
-    def prompter(self, agent: str) -> Prompter:
-        """Writes the prompts of episodes in which the slot plays ``agent``."""
-        return self._prompters.get(agent, self._prompters[self.slot.agent_id])
+    def prompter(self, memory: Memory) -> Prompter:
+        """Writes the prompts of the agent whose memory this is, in its episode."""
+        usual = self._prompters[self.slot.agent_id]
+        joined = self._joined.get((memory.episode, memory.agent))
+        return joined or self._prompters.get(memory.agent, usual)
 
     @property
     def policy(self) -> str:
@@ -100,11 +103,18 @@ class Player:
     def reset(self, start: EpisodeStart) -> None:
         """An episode begins."""
         self.caller.begin(start)
-        self._episodes[start.episode] = self._fresh(start.agent_id or self.slot.agent_id)
+        agent = start.agent_id or self.slot.agent_id
+        self._episodes[start.episode] = self._fresh(agent, start.run_episode)
+        if start.seat is not None:
+            slot = self.slot.at(agent, start.seat)
+            told = Prompter(slot, self.settings, self.reader, self.slot.agent_id)
+            self._joined[start.run_episode, agent] = told
 
     def forget(self, end: EpisodeEnd) -> None:
         """An episode is over."""
-        self._episodes.pop(end.episode, None)
+        memory = self._episodes.pop(end.episode, None)
+        if memory is not None:
+            self._joined.pop((memory.episode, memory.agent), None)
         self.caller.end(end.episode)
 
     def learn(self, results: StepResults) -> None:
@@ -116,11 +126,11 @@ class Player:
             if memory is not None:
                 memory.result(step, self._named(memory, step, action), float(reward))
 
-    def _fresh(self, agent: str) -> Memory:
-        return Memory(agent, self.settings.history, self.settings.summary)
+    def _fresh(self, agent: str, episode: int) -> Memory:
+        return Memory(agent, self.settings.history, self.settings.summary, episode=episode)
 
     def _memory(self, episode: int) -> Memory:
-        return self._episodes.setdefault(episode, self._fresh(self.slot.agent_id))
+        return self._episodes.setdefault(episode, self._fresh(self.slot.agent_id, episode))
 
     def _named(self, memory: Memory, step: int, action: Any) -> str:
         turn = memory.turn(step)
@@ -138,7 +148,7 @@ class Player:
         memory = self._memory(decision.episode)
         memory.begin(decision.step, decision.text, decision.choices, decision.image, decision.messages)
         until = wanted_by(self.slot)
-        place = Place(memory.agent, decision.episode, decision.step, decision.attempt, 0, until)
+        place = Place(memory.agent, memory.episode, decision.step, decision.attempt, 0, until)
         try:
             await self._sum_up(decision, memory, place)
             refused, memory.refused = memory.refused, None
@@ -197,7 +207,7 @@ class Player:
         if self.settings.samples > 1:
             extras["votes"] = votes
             extras["no_vote"] = self.settings.samples - sum(votes.values())
-        if reading.said and self.prompter(memory.agent).talks:
+        if reading.said and self.prompter(memory).talks:
             extras["said"] = reading.said[:_LONGEST_SAID]
         return Actions([reading.action], extras=[extras])
 
@@ -209,7 +219,7 @@ class Player:
             call_seed(decision.seed, place),
             form,
             "answer",
-            stable=1 if notes else 1 + len(self._demonstrated(memory.agent)[0]),
+            stable=1 if notes else 1 + len(self._demonstrated[0]),
             usual=_USUAL_NOTES if notes else _USUAL[self.settings.strategy],
             to_come=self._to_come(messages, memory, decision.step) if self.settings.dry_run else 0,
         )
@@ -233,16 +243,16 @@ class Player:
             mask = None if self.settings.hide_legal else decision.action_mask
             vocabulary = self.reader.vocabulary(mask, decision.choices, decision.text)
         told = not (self.settings.hide_legal and decision.choices)
-        return schema(space, vocabulary, self.prompter(memory.agent).talks, told)
+        return schema(space, vocabulary, self.prompter(memory).talks, told)
 
     async def _sum_up(self, decision: Decision, memory: Memory, place: Place) -> None:
         """Have notes written of the turns so far, when it is time to."""
         turns = memory.to_sum_up(decision.step)
         if not turns:
             return
-        messages = [self._system(memory.agent), *self._earlier(memory.agent, turns)]
+        messages = [self._system(memory), *self._earlier(self.prompter(memory), turns)]
         notes = f"Your notes so far:\n{memory.notes}\n\n" if memory.notes else ""
-        messages.append({"role": "user", "content": f"{notes}{self.prompter(memory.agent).summary}"})
+        messages.append({"role": "user", "content": f"{notes}{self.prompter(memory).summary}"})
         second = Place(place.agent, place.episode, place.step, place.attempt, SUMMARY_TURN, place.until)
         try:
             reply = await self._call(decision, memory, second, messages, None)
@@ -256,10 +266,10 @@ class Player:
     def messages(self, decision: Decision, memory: Memory, refused: Refused | None = None) -> list[Message]:
         """The whole prompt of a decision."""
         last = memory.last(decision.step)
-        shown, opening = self._demonstrated(memory.agent)
-        earlier = self._earlier(memory.agent, memory.before(decision.step), opening)
-        messages = [self._system(memory.agent), *shown, *earlier]
-        prompter = self.prompter(memory.agent)
+        shown, opening = self._demonstrated
+        prompter = self.prompter(memory)
+        earlier = self._earlier(prompter, memory.before(decision.step), opening)
+        messages = [self._system(memory), *shown, *earlier]
         turn = prompter.turn(
             decision, memory.number(decision.step), memory.notes, last.news if last is not None else ""
         )
@@ -285,24 +295,19 @@ class Player:
         """An earlier turn, likewise."""
         return text
 
-    def _system(self, agent: str) -> Message:
-        return {"role": "system", "content": self.prompter(agent).system}
+    def _system(self, memory: Memory) -> Message:
+        return {"role": "system", "content": self.prompter(memory).system}
 
-    def _demonstrated(self, agent: str) -> tuple[list[Message], str]:
-        """The episodes that are shown before one's own, and what stands between; made once for each seat."""
-        known = self._examples.get(agent)
-        if known is None:
-            known = self._examples[agent] = self._tell_episodes(agent)
-        return known
-
-    def _tell_episodes(self, agent: str) -> tuple[list[Message], str]:
+    @cached_property
+    def _demonstrated(self) -> tuple[list[Message], str]:
+        """The episodes that are shown before one's own, and what stands between; the same at each seat."""
         episodes: Sequence[Sequence[Mapping[str, Any]]] = self.settings.demonstrations.get("episodes", ())
         messages: list[Message] = []
-        prompter, before = self.prompter(agent), ""
+        prompter, before = self._prompters[self.slot.agent_id], ""
         for number, recorded in enumerate(episodes, 1):
             turns = [self._turn(at, told) for at, told in enumerate(recorded, 1)]
             opening = "\n\n".join(filter(None, (before, prompter.example(number, len(episodes)))))
-            messages += self._earlier(agent, turns, opening)
+            messages += self._earlier(prompter, turns, opening)
             before = turns[-1].news if turns else before
         return messages, "\n\n".join(filter(None, (before, prompter.own))) if messages else ""
 
@@ -316,12 +321,12 @@ class Player:
         reward = nan if told["reward"] is None else float(told["reward"])
         return Turn(int(told["step"]), number, str(told["text"]), said, played=said, reward=reward)
 
-    def _earlier(self, agent: str, turns: Any, opening: str = "") -> list[Message]:
+    def _earlier(self, prompter: Prompter, turns: Any, opening: str = "") -> list[Message]:
         """Earlier turns as a conversation; ``opening`` stands before the first."""
         messages: list[Message] = []
         news = opening
         for turn in turns:
-            seen = self.prompter(agent).seen(turn.number, turn.seen, news, turn.heard)
+            seen = prompter.seen(turn.number, turn.seen, news, turn.heard)
             answer = turn.answer or turn.played or "(no answer)"
             messages.append({"role": "user", "content": self.recalled(turn, seen)})
             spoken = answer_text(self.settings.strategy, self.slot.action_space, answer)

@@ -43,13 +43,15 @@ class Prompter:
         slot: Who plays what, in the place that it has in the episode.
         settings: How it is talked to.
         reader: Knows the actions.
+        examples_of: Under whose name the host tells example turns; by default that of the agent.
 
     Raises:
         PromptError: A file cannot be used, the role is not known, there are no examples.
     """
 
-    def __init__(self, slot: Slot, settings: LlmSettings, reader: Reader) -> None:
+    def __init__(self, slot: Slot, settings: LlmSettings, reader: Reader, examples_of: str = "") -> None:
         self._slot, self._settings, self._reader = slot, settings, reader
+        self._examples_of = examples_of or slot.agent_id
         self._templates = Templates(settings.prompt_folder)
         self._names = settings.names
         # What the files say of a game is told in the names that it has here.
@@ -187,7 +189,7 @@ class Prompter:
         """Turns of this very environment, as they are asked and answered here."""
         lines: list[str] = []
         played: Mapping[str, Sequence[Mapping[str, Any]]] = self._slot.settings.get(EXAMPLES, {})
-        for turn in played.get(self._slot.agent_id, ()):
+        for turn in played.get(self._examples_of, ()):
             decision = decision_of(turn)
             answer = answer_text(
                 "few_shot",

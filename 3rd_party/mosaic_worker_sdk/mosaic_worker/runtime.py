@@ -261,10 +261,7 @@ class Runtime:
             ends = [EpisodeEnd(e.episode, e.total_reward, e.steps, e.status) for e in work.ends]
             (decider.end if decider else worker.on_episode_end)(slot, ends)
         if work.starts:
-            starts = [
-                EpisodeStart(s.episode, s.seed, s.agent or slot.agent_id, s.tokens, s.usd)
-                for s in work.starts
-            ]
+            starts = [_start(slot, start) for start in work.starts]
             (decider.reset if decider else worker.reset)(slot, starts)
         if not work.HasField("questions"):
             return None
@@ -305,12 +302,25 @@ def _slot(load: pb.Load) -> Slot:
         teammates=tuple(load.teammates),
         opponents=tuple(load.opponents),
         deadline_s=load.deadline_s or None,
-        seats={
-            seat.agent: Seat(seat.briefing, seat.team, tuple(seat.teammates), tuple(seat.opponents))
-            for seat in load.seats
-        },
+        seats={seat.agent: _seat(seat) for seat in load.seats},
         simulator=json.loads(load.simulator or "{}"),
         options=tuple(load.options),
+    )
+
+
+def _seat(seat: pb.Seat) -> Seat:
+    return Seat(seat.briefing, seat.team, tuple(seat.teammates), tuple(seat.opponents))
+
+
+def _start(slot: Slot, s: pb.Start) -> EpisodeStart:
+    return EpisodeStart(
+        s.episode,
+        s.seed,
+        s.agent or slot.agent_id,
+        s.tokens,
+        s.usd,
+        s.joins if s.HasField("joins") else None,
+        _seat(s.seat) if s.HasField("seat") else None,
     )
 
 

@@ -64,13 +64,14 @@ class Slot:
     simulator: Mapping[str, Any] = field(default_factory=lambda: _no_settings(), repr=False)
     options: Sequence[str] = ()
 
-    def at(self, agent_id: str) -> Slot:
+    def at(self, agent_id: str, told: Seat | None = None) -> Slot:
         """The slot as it is in an episode in which it plays ``agent_id``.
 
         Args:
             agent_id: Of the episode's start; its own where seats are not swapped.
+            told: The start's ``seat``, of an agent that has appeared.
         """
-        seat = self.seats.get(agent_id)
+        seat = told or self.seats.get(agent_id)
         return self if seat is None else replace(self, agent_id=agent_id, **seat._asdict())
 
     def legal_words(self, decision: Decision) -> dict[str, int]:
@@ -116,6 +117,9 @@ class EpisodeStart(NamedTuple):
         tokens: What the run's budgets leave to the slot in this episode; 0 for no limit. A worker that
             pays for its decisions raises :class:`LimitReached` before it would pass it.
         usd: The same in US dollars.
+        joins: Of an agent that has appeared: the run's episode that it takes part in. ``episode`` is of it
+            alone then; ``tokens`` and ``usd`` are for all agents that the slot plays in that of the run.
+        seat: What such an agent is told, for workers that want ``text`` or ``image``.
     """
 
     episode: int
@@ -123,6 +127,13 @@ class EpisodeStart(NamedTuple):
     agent_id: str = ""
     tokens: int = 0
     usd: float = 0.0
+    joins: int | None = None
+    seat: Seat | None = None
+
+    @property
+    def run_episode(self) -> int:
+        """The run's episode, which records of calls name."""
+        return self.episode if self.joins is None else self.joins
 
 
 class EpisodeEnd(NamedTuple):

@@ -84,6 +84,8 @@ class _Player:
         problem = why_not()
         if not problem and self.slot.seats:
             problem = "needs agents that keep their seats, and this match swaps them"
+        if not problem and "*" in self.slot.agent_id:
+            problem = f"needs agents that are named beforehand, and {self.slot.agent_id} names none"
         if problem:
             raise LoadError(f"transport xmpp {problem}")
         try:

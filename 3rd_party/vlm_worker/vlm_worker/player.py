@@ -47,8 +47,8 @@ class VlmPlayer(Player):
             return Invalid("there was no picture to show to the model")
         return await super().decide(self._shown(decision))
 
-    def _system(self, agent: str) -> Message:
-        message = super()._system(agent)
+    def _system(self, memory: Memory) -> Message:
+        message = super()._system(memory)
         return {**message, "content": f"{message['content']}\n\n{about_picture(self.settings)}"}
 
     def _shown(self, decision: Decision) -> Decision:
@@ -64,8 +64,9 @@ class VlmPlayer(Player):
         """The picture of an earlier turn, where it is shown again, then its words."""
         return self._beside(turn.picture, text)
 
-    def _fresh(self, agent: str) -> Memory:
-        return Memory(agent, self.settings.history, self.settings.summary, self.settings.image_history)
+    def _fresh(self, agent: str, episode: int) -> Memory:
+        settings = self.settings
+        return Memory(agent, settings.history, settings.summary, settings.image_history, episode)
 
     def _beside(self, image: tuple[bytes, str] | None, text: str) -> Any:
         return text if image is None else [self._picture(*image), {"type": "text", "text": text}]

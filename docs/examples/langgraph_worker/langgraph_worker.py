@@ -40,7 +40,7 @@ class LangGraphWorker(AsyncWorker):
         return f"langgraph:{name}"
 
     def reset(self, slot, starts):  # where teams change places, a slot has another seat in each episode
-        self.seats.update({(slot.index, start.episode): slot.at(start.agent_id) for start in starts})
+        self.seats.update({(slot.index, s.episode): slot.at(s.agent_id, s.seat) for s in starts})
 
     def on_episode_end(self, slot, ends):
         for end in ends:

@@ -25,7 +25,7 @@ class LoopWorker(AsyncWorker):
 
     def reset(self, slot, starts):
         for start in starts:
-            seat = slot.at(start.agent_id)  # where teams change places, another one in each episode
+            seat = slot.at(start.agent_id, start.seat)  # where teams change places, another each time
             system = {"role": "system", "content": f"{seat.briefing}\n\n{RULES}"}
             self.chats[slot.index, start.episode] = seat.agent_id, [system]
 

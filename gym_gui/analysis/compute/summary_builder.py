@@ -46,6 +46,7 @@ from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.statistics.summary_numbers import Bounds, Estimate
 from gym_gui.analysis.statistics.units import Sample
 from gym_gui.core.enums import EpisodeStatus, Outcome
+from gym_gui.core.experiment.slot_patterns import slot_for
 from gym_gui.core.run_labels import name_of
 
 _DAY: Final = "2026-11-25 "
@@ -213,7 +214,7 @@ def _operator(entry: Entry, steps: bool, seen: Sequence[float]) -> OperatorSumma
     calls = collect_calls(entry.operator)
     of_slots: dict[str, CallTally] = {}
     for (episode, agent), tally in calls.items():
-        slot = data.seats.get(episode, {}).get(agent, agent)
+        slot = data.seats.get(episode, {}).get(agent) or slot_for(agent, data.agents) or agent
         of_slots.setdefault(slot, CallTally()).add(tally)
         data.call_tokens[episode] += tally.input_tokens + tally.output_tokens
     decisions = collect_decisions(entry.operator, data) if steps else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from gym_gui.controllers.engine.lineup import read_slot, read_slots
@@ -67,16 +67,32 @@ def slots_of_patterns(environment: Environment, named: Iterable[AgentID]) -> dic
             "named beforehand",
             fix=f"Name slots for kinds of them: {pattern_of(unplayed[0])!r}, or {ANY!r} for all",
         )
+    found = found_by_patterns(environment, slots, wanted)
+    missing = next((slot for slot in wanted if slot not in found), None)
+    if missing is not None:
+        raise ExperimentError(
+            f"no agent of slot {missing!r} has appeared in {len(_SEEDS)} episodes of random play",
+            fix="See with `mosaic envs check` which agents appear",
+        )
+    return found
+
+
+def found_by_patterns(
+    environment: Environment, slots: Mapping[AgentID, SlotInfo], wanted: Sequence[AgentID]
+) -> dict[AgentID, SlotInfo]:
+    """What agents of each slot see and do, as the first of them that is found.
+
+    Args:
+        environment: It is played a little at random, where no agent of a pattern is there at first.
+        slots: Those of the agents that are there at first.
+        wanted: Names and patterns; one of which no agent appears is not in the result.
+    """
     found: dict[AgentID, SlotInfo] = {}
     for slot in wanted:
         here = next((info for agent, info in slots.items() if slot_for(agent, wanted) == slot), None)
         info = here or _appeared(environment, slot, wanted)
-        if info is None:
-            raise ExperimentError(
-                f"no agent of slot {slot!r} has appeared in {len(_SEEDS)} episodes of random play",
-                fix="See with `mosaic envs check` which agents appear",
-            )
-        found[slot] = dataclasses.replace(info, agent_id=slot)
+        if info is not None:
+            found[slot] = dataclasses.replace(info, agent_id=slot)
     return found
 
 

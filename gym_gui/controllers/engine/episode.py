@@ -39,6 +39,7 @@ from gym_gui.core.spaces import NotInSpace
 from gym_gui.core.types import CAUSE, REFUSED, AgentID, Answer, Decision, EpisodeSummary
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
+from gym_gui.workers.team_context import Joined, TeamContext
 from mosaic_worker.failures import described
 
 _LONGEST_REASON = 500
@@ -329,9 +330,12 @@ class Episode:
 
     def _ask_agents(self, current: Sequence[AgentID], observations: Mapping[AgentID, Any]) -> list[Decision]:
         adapter, asked = self._adapter, self.asked
+        fresh = [agent for agent in current if agent not in self.seats]
+        joined = [self._join(agent) for agent in fresh]
+        if self.on_join is not None:
+            for info in joined:  # when all are seated who have come at once: each is told of the others
+                self.on_join(self, info)
         for agent in current:
-            if agent not in self.seats:
-                self._join(agent)
             observation = observations[agent]
             try:
                 encoded = self._encode[agent](observation)
@@ -354,8 +358,11 @@ class Episode:
             asked[agent] = self._shown(decision) if self.views else decision
         return list(asked.values())
 
-    def _join(self, agent: AgentID) -> None:
+    def _join(self, agent: AgentID) -> SlotInfo:
         """Seat an agent that has appeared in the slot whose pattern it fits.
+
+        Returns:
+            The agent, what it sees and does.
 
         Raises:
             EnvironmentFailure: There is none, or its spaces are not those of the slot.
@@ -385,8 +392,25 @@ class Episode:
         untold = slot in self.views and not self.environment.tells_rewards(self.views[slot])
         self.trajectory.join(agent, untold=untold)
         self.environment.seat(list(self.seats))
-        if self.on_join is not None:
-            self.on_join(self, info)
+        return info
+
+    def joining(self, agent: AgentID) -> Joined:
+        """How an agent that has appeared takes part, with what it is told where its slot reads.
+
+        Raises:
+            ObservationError: That cannot be said.
+        """
+        view = self.views.get(self.seats[agent])
+        if view is None:
+            return Joined(self.index)
+        team, mates, others = self.environment.company(agent)
+        try:
+            briefing = self.environment.briefing(agent, view)
+        except Exception as exc:  # the border to environments' own attributes
+            raise ObservationError(f"what {agent} is to know cannot be told: {described(exc)}") from exc
+        lives = self.trajectory.lives
+        told = TeamContext(briefing, team, list(filter(lives, mates)), list(filter(lives, others)))
+        return Joined(self.index, told)
 
     def _shown(self, decision: Decision) -> Decision:
         """The question with what its slot is shown beside the observation."""

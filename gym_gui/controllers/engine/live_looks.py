@@ -19,6 +19,7 @@ from gym_gui.controllers.engine.pacing import Gate
 from gym_gui.controllers.engine.session_events import FrameDrawn, LogLine, OnSessionEvent, Thought
 from gym_gui.controllers.engine.session_interface import LiveSettings
 from gym_gui.core.enums import EpisodeStatus, WorkerKind
+from gym_gui.core.experiment.slot_patterns import is_pattern
 from gym_gui.core.live import AgentView, LiveView, PlayedMove, Pointing
 from gym_gui.core.plain import to_plain
 from gym_gui.core.types import PLAN_POINTS, REFUSED, WORD, AgentID, Plan
@@ -160,7 +161,7 @@ class Spectator:
         discrete = info.action_codec.space.kind == "Discrete"
         return {
             "kind": DECISION,
-            "agent_id": slot,
+            "agent_id": agent if is_pattern(slot) else slot,
             "episode_index": index,
             "step_index": row.step,
             "action": action,

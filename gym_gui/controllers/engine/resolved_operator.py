@@ -194,7 +194,10 @@ class ResolvedOperator:
 
     @cached_property
     def _team_contexts(self) -> Mapping[AgentID, TeamContexts]:
-        """What slots that read are told; made, with one environment for all, when one of them is started."""
+        """What slots that read are told; made, with one environment for all, when one of them is started.
+
+        A slot of agents that appear is told nothing beforehand: each of them is, when it appears.
+        """
         environment = self.make_environment()
         environment.cut_off = self.max_steps
 
@@ -207,6 +210,8 @@ class ResolvedOperator:
                     team_context(slot, view),
                     {seat: team_context(seat, view) for seat in self._taken_by(slot)},
                 )
+                if not is_pattern(slot)
+                else (TeamContext(), {})
                 for slot, view in self.views.items()
             }
         finally:

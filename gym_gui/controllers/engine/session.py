@@ -172,16 +172,13 @@ class SessionController:
                 self._fail(episode, exc)
         for episode in self._live.values():
             episode.views = self._lineup.views
+            for agent in [agent for agent, played_by in episode.joined.items() if played_by == slot]:
+                self._policies.tell(agent, episode.joining(agent))
         self._policies.attach(binding, backend, allowance)
         self._nudge()
 
-    def question_to(self, slot: AgentID) -> Decision | None:
-        """What a slot is asked now in the lowest episode in flight; ``None``: nothing."""
-        found = self.asked_in(slot)
-        return None if found is None else found[1]
-
     def asked_in(self, slot: AgentID) -> tuple[Episode, Decision] | None:
-        """The same, with the episode in which it is asked."""
+        """What a slot is asked now in the lowest episode in flight, after the episode; ``None``: nothing."""
         for index in sorted(self._live):
             for decision in self._live[index].asked.values():
                 if decision.slot == slot:
@@ -267,7 +264,7 @@ class SessionController:
     def _on_join(self, episode: Episode, info: SlotInfo) -> None:
         """An agent has appeared: it has a policy of its slot to itself."""
         agent = info.agent_id
-        self._policies.join(episode.index, episode.joined[agent], episode.seeds[agent], info)
+        self._policies.join(episode.joined[agent], episode.seeds[agent], info, episode.joining(agent))
         self._listen_for_results(episode)
 
     def _listen_for_results(self, episode: Episode) -> None:
@@ -379,6 +376,7 @@ class SessionController:
         patterns = self._patterns
         if patterns:
             environment.seat([])
+            environment.cut_off = self._max_steps
         episode = Episode(
             plan,
             environment,
@@ -568,7 +566,7 @@ class SessionController:
             self._ready = [d for d in self._ready if d.episode != episode.index]
         for outcome in episode.trajectory.last_outcomes():
             self._policies.notify_result(outcome)
-        self._policies.end_episode(episode.summaries(status), episode.joined_summaries(status))
+        self._policies.end_episode(episode.index, episode.summaries(status), episode.joined_summaries(status))
         fit = status is EpisodeStatus.COMPLETED and episode.environment.reusable
         self._environments.give_back(episode.environment, fit=fit)
 

@@ -100,6 +100,11 @@ class Trajectory:
         if untold:
             self._untold |= {agent}
 
+    def lives(self, agent: AgentID) -> bool:
+        """Whether an agent has not ended."""
+        row = self._last.get(agent)
+        return row is None or not (row.terminated or row.truncated)
+
     def pay(self, rewards: Mapping[AgentID, float]) -> None:
         """Rewards belong to the last action of their agent, or to its first where it has none yet.
 

@@ -16,6 +16,7 @@ import orjson
 from gym_gui.analysis.transcripts.decision_rows import CONSIDERED, DECISION, SCORES
 from gym_gui.analysis.transcripts.turn import CHAT, DRY, Turn, turn_of, with_row
 from gym_gui.core.enums import FALLBACKS
+from gym_gui.core.experiment.slot_patterns import is_pattern
 from gym_gui.core.live import LiveView
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.types import REFUSED, WORD
@@ -146,7 +147,8 @@ class CallLog:
         """Learn what actions are called, where the game has no notation: rows have their numbers alone."""
         for agent in view.agents:
             if agent.number is not None and agent.action:
-                self._action_words[agent.slot, agent.number] = agent.action
+                asked = agent.agent if is_pattern(agent.slot) else agent.slot
+                self._action_words[asked, agent.number] = agent.action
 
     def played(self, steps: bytes, seats: dict[str, str]) -> None:
         """An episode is over: its rows say what became of the answers.

@@ -34,6 +34,7 @@ from gym_gui.controllers.setup.play_setup import seated_as_written
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.experiment.slot_patterns import is_pattern
 from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 
 if TYPE_CHECKING:
@@ -432,5 +433,6 @@ class SessionPlay:
 
 
 def _slots(row: dict[str, Any]) -> dict[str, str]:
-    """Slot by agent, as an episode's line says."""
-    return {agent: str(about.get("slot", agent)) for agent, about in row.get("agents", {}).items()}
+    """Slot by agent, as an episode's line says; agents that have appeared go by their own names."""
+    slots = {agent: str(about.get("slot", agent)) for agent, about in row.get("agents", {}).items()}
+    return {agent: slot for agent, slot in slots.items() if not is_pattern(slot)}

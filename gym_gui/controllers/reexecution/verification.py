@@ -21,6 +21,8 @@ from gym_gui.analysis.read_runs import checked
 from gym_gui.analysis.records.compare import EpisodeRows
 from gym_gui.analysis.records.record_check import changed_files
 from gym_gui.analysis.records.run_digest import FILES
+from gym_gui.controllers.engine.appearing_agents import found_by_patterns
+from gym_gui.controllers.engine.lineup import read_slots
 from gym_gui.controllers.engine.resolved_operator import (
     ResolvedOperator,
     make_environment,
@@ -207,11 +209,14 @@ def _cast(operator: OperatorConfig) -> ResolvedOperator:
     environment = make_environment(operator)
     try:
         agents = environment.adapter.possible_agents
-        appear = environment.adapter.is_open_ended
+        if environment.adapter.is_open_ended:  # the record says who took part
+            named = found_by_patterns(environment, read_slots(environment), [*operator.resolved_slots()])
+            cast = resolve_operator(replace(operator, workers={}, link_groups=[]), {ANY: REPLAY})
+            # Who played whom stays in the configuration: who looks on asks for it.
+            config = replace(cast.config, workers=operator.workers, link_groups=operator.link_groups)
+            return replace(cast, config=config, slots={**cast.slots, **named})
     finally:
         environment.close()
-    if appear:  # the record says who took part
-        return resolve_operator(replace(operator, workers={}, link_groups=[]), {ANY: REPLAY})
     return resolve_operator(operator, dict.fromkeys(agents, REPLAY))
 
 

@@ -20,6 +20,7 @@ from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import EpisodeError, ExperimentError, UsageError
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.core.experiment.slot_patterns import is_pattern, slot_for
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.trusted.trust import Origin
 from gym_gui.core.types import AgentID
@@ -120,11 +121,17 @@ def _turns_of_episodes(
     config = _operator(resolved, recorded, experiment)
     rows = EpisodeRows(run.operators[config.operator_id])
     agent, view = recorded.agent or slot, resolved.views.get(slot)
-    if agent not in resolved.slots:
+    if is_pattern(agent):
+        raise ExperimentError(
+            f"{agent} stands for agents that appear: an episode is told as one of them saw it",
+            fix="Write agent: the name of one beside run, as the episode's record has it",
+        )
+    seat = slot_for(agent, resolved.slots)
+    if seat is None:
         raise ExperimentError(
             f"nobody in {resolved.env_id} is called {agent!r}", fix=f"Its agents: {', '.join(resolved.slots)}"
         )
-    if "text" not in resolved.slots[agent].offers:
+    if "text" not in resolved.slots[seat].offers:
         raise ExperimentError(
             f"what {agent} sees in {resolved.env_id} has no words, so that no episode of it can be told",
             fix="Leave demonstrations out",
@@ -197,7 +204,8 @@ def _decision_again(
     try:
         tells = environment.tells_rewards(view)
         plan = EpisodePlan(int(line["episode_index"]), int(line["seed"]), 0)
-        again = ReplayedEpisode(plan, environment, resolved.slots, steps, max_steps, views={agent: view})
+        seat = slot_for(agent, resolved.slots) or agent
+        again = ReplayedEpisode(plan, environment, resolved.slots, steps, max_steps, views={seat: view})
         again.open()
         for answers in again.rounds():
             for decision in (answer.decision for answer in answers):

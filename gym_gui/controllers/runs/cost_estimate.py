@@ -19,6 +19,7 @@ from gym_gui.controllers.runs.model_slots import DRY_RUN, dry, paying_slots, set
 from gym_gui.controllers.runs.operator_execution import RunResult
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.experiment.slot_patterns import is_pattern
 from gym_gui.core.experiment.spending import NOTHING, Amount
 from gym_gui.core.record_fields import count, mapping, number, text
 from gym_gui.envs import Environment
@@ -57,7 +58,7 @@ class ModelSlot:
         input_tokens: Tokens of the prompts of ``dry_calls``.
         output_tokens: Tokens that their replies would usually have.
         usd: About what ``dry_calls`` would cost; ``None``: the price is not known.
-        steps: Most environment steps of an episode; ``None``: nothing limits them.
+        steps: Most environment steps of an episode; ``None``: nothing limits them, or the agents in them.
         requests: Most requests for one decision.
         request: What each of them takes at most.
         limit: What the person allows the slot in each episode; 0 for no limit.
@@ -306,7 +307,7 @@ def _slots(
                 sum(call.input_tokens for call in mine),
                 sum(call.output_tokens for call in mine),
                 None if None in prices else sum(p for p in prices if p is not None),
-                steps,
+                None if is_pattern(slot) else steps,  # any number of agents may appear in each
                 *_most_a_decision([dry_rows[call.ref] for call in mine], assignment.on_invalid.retry),
                 limits[slot].episode if slot in limits else NOTHING,
                 unreachable=text(dry_rows[mine[0].ref].get("unreachable")) or "" if mine else "",

@@ -13,6 +13,7 @@ from gym_gui.controllers.runs.operator_execution import OperatorExecution
 from gym_gui.controllers.runs.shortage import RUN
 from gym_gui.core.config import Experiment
 from gym_gui.core.experiment.leases import Needs
+from gym_gui.core.experiment.slot_patterns import slot_for
 from gym_gui.core.experiment.spending import NOTHING, Amount, Course
 from gym_gui.core.record_fields import text
 
@@ -169,7 +170,7 @@ class Payers:
         return any(account in own for payer in self.of(other).values() for account in payer.accounts)
 
     def slot_of(self, run: OperatorExecution, index: int, call: Mapping[str, Any]) -> str | None:
-        """The slot that has made a call: agents take other seats where these are swapped.
+        """The slot that has made a call: agents take other seats where these are swapped, or appear.
 
         Args:
             run: The operator.
@@ -178,5 +179,5 @@ class Payers:
         """
         seats = run.resolved.seatings[index % len(run.resolved.seatings)]
         agent = text(call.get("agent")) or ""
-        slot = seats.get(agent, agent)
+        slot = seats.get(agent) or slot_for(agent, run.resolved.assignments)
         return slot if slot in self.of(run.operator_id) else None

@@ -6,13 +6,15 @@ An episode of random legal moves is played in an environment of its own, from a 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+from gym_gui.core.experiment.slot_patterns import is_pattern, slot_for
 from gym_gui.core.plain import to_plain
 from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.types import AgentID
@@ -54,7 +56,7 @@ def turns_by_seat(resolved: ResolvedOperator, agent: AgentID, count: int) -> dic
     seats = (agent, *resolved.team_contexts_elsewhere(agent))
     steps = max(1, _STEPS_OF_ALL // len(resolved.views))
     with contextlib.closing(resolved.make_environment()) as environment:
-        return example_turns(environment, seats, resolved.views[agent], count, steps)
+        return example_turns(environment, seats, resolved.views[agent], count, steps, resolved.slots)
 
 
 def example_turns(
@@ -63,6 +65,7 @@ def example_turns(
     view: PromptInputs,
     count: int,
     steps: int = _STEPS_OF_ALL,
+    slots: Iterable[AgentID] = (),
 ) -> dict[AgentID, list[Turn]]:
     """Turns of some seats, from the same episodes: what is seen, what is legal, and an action that is.
 
@@ -74,11 +77,12 @@ def example_turns(
         view: How they are told.
         count: How many of each seat.
         steps: Of the environment, at most.
+        slots: Where agents appear, all slots: a seat that is a pattern has the turns of those that it plays.
     """
     shown = replace(view, text=True, image=False, messages=False, facts=False, state=False)
     found: dict[AgentID, list[Turn]] = {seat: [] for seat in seats}
     wanted = set(seats)
-    for seat, turn in _played(environment, wanted, shown, steps):
+    for seat, turn in _played(environment, wanted, shown, steps, list(filter(is_pattern, slots))):
         found[seat].append(turn)
         if len(found[seat]) >= _SEEN * count:
             wanted.discard(seat)
@@ -88,23 +92,28 @@ def example_turns(
 
 
 def _played(
-    environment: Environment, wanted: Set[AgentID], view: PromptInputs, steps: int
+    environment: Environment,
+    wanted: Set[AgentID],
+    view: PromptInputs,
+    steps: int,
+    patterns: Sequence[AgentID],
 ) -> Iterator[tuple[AgentID, Turn]]:
     """Turns of the seats that are wanted when they come."""
     adapter, rng = environment.adapter, np.random.default_rng(_SEED)
-    views = {seat: replace(view, text=environment.describer(seat).can_say(seat)) for seat in wanted}
     for seed in range(_SEED, _SEED + _EPISODES):
         seen = adapter.reset(seed=seed)
-        numbers = dict.fromkeys(views, 0)
+        numbers = Counter[AgentID]()
         for _ in range(_STEPS):
             moves: dict[AgentID, Any] = {}
             for agent in adapter.get_current_agents():
                 mask, draw = adapter.action_mask(agent), int(rng.integers(1 << 62))
                 moves[agent] = environment.describer(agent).any_action(agent, mask, draw)
-                if agent in wanted:
-                    what = environment.show(agent, seen[agent], views[agent], mask)
+                seat = agent if agent in wanted else slot_for(agent, patterns)
+                if seat is not None and seat in wanted:
+                    told = replace(view, text=environment.describer(agent).can_say(agent))
+                    what = environment.show(agent, seen[agent], told, mask)
                     yield (
-                        agent,
+                        seat,
                         {
                             "step": numbers[agent],
                             "text": what.text,

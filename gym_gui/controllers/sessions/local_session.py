@@ -320,7 +320,7 @@ class LocalSession:
         known = self._examples.get(agent)
         if known is None or known[0] is not self._resolved:  # played once, not at each look
             known = self._examples[agent] = self._resolved, examples_for(self._resolved, agent)
-        return slot_context(self._resolved, agent, self._controller.question_to(agent), known[1])
+        return slot_context(self._resolved, agent, self._controller.asked_in(agent), known[1])
 
     async def see(self, agent: AgentID) -> Sight:
         if self._controller is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gym_gui.controllers.engine.episode import Episode
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.sessions.example_turns import SETTING, most_turns, turns_by_seat
 from gym_gui.core.errors import UsageError
@@ -24,14 +25,17 @@ def examples_for(resolved: ResolvedOperator, agent: AgentID) -> Mapping[str, Any
 
 
 def slot_context(
-    resolved: ResolvedOperator, agent: AgentID, decision: Decision | None, examples: Mapping[str, Any]
+    resolved: ResolvedOperator,
+    agent: AgentID,
+    asked: tuple[Episode, Decision] | None,
+    examples: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The slot and the question that it has now.
 
     Args:
         resolved: Who plays.
         agent: The slot.
-        decision: Its open question, ``None`` where it has none.
+        asked: Its open question and the episode in which it is asked, ``None`` where it has none.
         examples: Of :func:`examples_for`.
 
     Raises:
@@ -39,16 +43,19 @@ def slot_context(
     """
     if agent not in resolved.views:
         raise UsageError(f"{agent} is played by nobody who reads", fix="Choose a language model for it")
-    if decision is None:
+    if asked is None:
         raise UsageError(f"{agent} is not asked anything now", fix="Step until it is its turn")
-    slot = resolved.slots[agent]
-    team_context = resolved.team_context(agent)
+    episode, decision = asked
+    slot, seat, team_context = resolved.slots[agent], agent, resolved.team_context(agent)
+    if (known := episode.joined.get(decision.agent_id)) is not None:
+        seat, team_context = decision.agent_id, episode.joining(decision.agent_id).told or team_context
+        examples = {name: {seat: turns.get(known, [])} for name, turns in examples.items()}
     shown = decision.shown or Shown()
     names = resolved.names_for(agent)
     mask = decision.action_mask
     return {
         "slot": {
-            "agent": agent,
+            "agent": seat,
             "env": resolved.env_id,
             "action_meanings": list(resolved.told_actions(agent)),
             "action_space": space_to_spec(slot.action_space),

@@ -38,10 +38,9 @@ async def staff(resolved: ResolvedOperator, supervisor: Supervisor, secrets: Sec
     players: dict[AgentID, Player] = {}
     for agent, policy in resolved.objects.items():
         players[agent] = _bind_object(policies, agent, policy)
-    starts = [
-        _start_worker(resolved, supervisor, group, secrets or {}, policies.collect)
-        for group in process_groups(resolved)
-    ]
+    # What is wrong with a slot's settings is said before any worker is started.
+    groups = [slot_requests(resolved, group, secrets or {}) for group in process_groups(resolved)]
+    starts = [start_group(resolved, supervisor, requests, policies.collect) for requests in groups]
     for started in await asyncio.gather(*starts):
         for binding, slot in started:
             policies.attach(binding, slot)
@@ -71,7 +70,8 @@ async def start_worker(
     Raises:
         WorkerLaunchError: It could not be started or refused its slot.
     """
-    (started,) = await _start_worker(resolved, supervisor, [agent], secrets, sink)
+    requests = slot_requests(resolved, [agent], secrets)
+    (started,) = await start_group(resolved, supervisor, requests, sink)
     return started
 
 
@@ -82,16 +82,6 @@ def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
         link = resolved.config.link_group_of(agent)
         groups.setdefault(f"link:{link.group_id}" if link else f"slot:{agent}", []).append(agent)
     return list(groups.values())
-
-
-async def _start_worker(
-    resolved: ResolvedOperator,
-    supervisor: Supervisor,
-    agents: Sequence[AgentID],
-    secrets: Secrets,
-    sink: Sink,
-) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
-    return await start_group(resolved, supervisor, slot_requests(resolved, agents, secrets), sink)
 
 
 def slot_requests(

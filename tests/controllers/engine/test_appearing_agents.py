@@ -7,11 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import orjson
 import pytest
-from gymnasium import spaces
-from pettingzoo import ParallelEnv
 
 from gym_gui.analysis import open_run, summarize
 from gym_gui.controllers.engine.lineup import recorded_slots
@@ -31,53 +28,12 @@ from gym_gui.core.paradigms import adapt
 from gym_gui.core.paradigms.check import check_environment
 from gym_gui.services.runs.recorded_episode import load_episode
 from gym_gui.workers.discovery import known_workers
+from gym_gui.workers.team_context import TeamContext
+from tests.support.colony import Colony
 from tests.support.engine import arena, player, record_run
 
-TASK = f"{__name__}:Colony"
+TASK = "tests.support.colony:Colony"
 RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
-
-
-class Colony(ParallelEnv[Any, Any, Any]):
-    """Two ants at first; bees hatch in steps 2 and 5, an ant dies in step 4. It lists no agents.
-
-    Args:
-        grows: Later bees see more than the first.
-    """
-
-    metadata = {"name": "colony", "render_modes": []}  # noqa: RUF012
-
-    def __init__(self, grows: bool = False) -> None:
-        self.grows, self.render_mode = grows, None
-
-    def observation_space(self, agent: Any) -> Any:
-        size = 1 if agent.startswith("ant") else 3 if self.grows and agent == "bee_1" else 2
-        return spaces.Box(0, 1, (size,), np.float32)
-
-    def action_space(self, agent: Any) -> Any:
-        return spaces.Discrete(2 if agent.startswith("ant") else 4)
-
-    def see(self) -> dict[str, Any]:
-        return {a: self.rng.random(self.observation_space(a).shape).astype(np.float32) for a in self.agents}
-
-    def reset(self, seed: int | None = None, options: Any = None) -> Any:
-        self.rng, self.t = np.random.default_rng(seed), 0
-        self.agents = ["ant_0", "ant_1"]
-        return self.see(), {a: {} for a in self.agents}
-
-    def step(self, actions: dict[str, Any]) -> Any:
-        assert set(actions) == set(self.agents)
-        self.t += 1
-        over = self.t == 8
-        ended = {a: over or (a == "ant_0" and self.t == 4) for a in self.agents}
-        rewards = {a: float(action) for a, action in actions.items()}
-        if self.t in (2, 5):
-            hatched = "bee_0" if self.t == 2 else "bee_1"
-            self.agents = [*self.agents, hatched]
-            ended[hatched], rewards[hatched] = False, 0.0
-        seen = self.see()
-        no = dict.fromkeys(ended, False)
-        self.agents = [a for a in self.agents if not ended[a]]
-        return seen, rewards, ended, no, {a: {} for a in seen}
 
 
 def colony(operator_id: str = "colony", **workers: WorkerAssignment) -> OperatorConfig:
@@ -193,10 +149,11 @@ def test_kinds_of_agents_are_described_and_played_by_who_stands_for_them() -> No
 
     offers = {offer.worker.type_id: offer.reason for offer in report.workers["bee_*"]}
     assert not offers["operators_worker"]
-    assert "not described to it beforehand" in offers["mosaic_llm_worker"]
+    assert not offers["mosaic_llm_worker"]
     model = WorkerAssignment("mosaic_llm_worker", "llm", {"client_name": "vllm", "model_id": "m"})
-    with pytest.raises(ExperimentError, match=r"cannot play bee_\*: .* not described to it beforehand"):
-        resolve_operator(colony(**{"ant_*": RANDOM, "bee_*": model}))
+    resolved = resolve_operator(colony(**{"ant_*": RANDOM, "bee_*": model}))
+    assert tuple(resolved.views) == ("bee_*",)
+    assert resolved.team_context("bee_*") == TeamContext(), "each is told when it appears"
 
 
 def test_the_check_says_that_agents_cannot_be_named_beforehand() -> None:

@@ -13,6 +13,7 @@ from gym_gui.core.experiment.assignment import OnInvalid
 from gym_gui.core.policy_source import PolicySource
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.services.policy_mapping import AgentPolicyBinding
+from gym_gui.workers.team_context import Joined
 from tests.support.engine import arena, lineup_of, plans, player
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
@@ -120,7 +121,7 @@ async def test_while_paused_nobody_is_asked_for_a_step_that_was_not_asked_for() 
     task = asyncio.create_task(controller.run())
     await in_time(lambda: controller.live == 1, "the episode is open")
     assert await settled(controller) == 0 and asked == []
-    assert controller.question_to("agent_0") is not None  # what it will be asked can be looked at
+    assert controller.asked_in("agent_0") is not None  # what it will be asked can be looked at
     for k in range(3):
         controller.step()
         await in_time(lambda k=k: controller.total_steps == k + 1, "a step")
@@ -231,7 +232,7 @@ class Patient:
     settles: int = 0
     ended: list[EpisodeSummary] = field(default_factory=list)
 
-    def begin(self, episode: int, seed: int, agent_id: str = "") -> None: ...
+    def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None: ...
 
     def ask(self, decisions: Sequence[Decision]) -> None:
         self.open += decisions

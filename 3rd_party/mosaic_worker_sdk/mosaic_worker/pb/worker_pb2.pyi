@@ -159,18 +159,22 @@ class Work(_message.Message):
     def __init__(self, slot: _Optional[int] = ..., results: _Optional[_Union[Results, _Mapping]] = ..., ends: _Optional[_Iterable[_Union[End, _Mapping]]] = ..., starts: _Optional[_Iterable[_Union[Start, _Mapping]]] = ..., questions: _Optional[_Union[Questions, _Mapping]] = ...) -> None: ...
 
 class Start(_message.Message):
-    __slots__ = ("episode", "seed", "agent", "tokens", "usd")
+    __slots__ = ("episode", "seed", "agent", "tokens", "usd", "joins", "seat")
     EPISODE_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     AGENT_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     USD_FIELD_NUMBER: _ClassVar[int]
+    JOINS_FIELD_NUMBER: _ClassVar[int]
+    SEAT_FIELD_NUMBER: _ClassVar[int]
     episode: int
     seed: int
     agent: str
     tokens: int
     usd: float
-    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., agent: _Optional[str] = ..., tokens: _Optional[int] = ..., usd: _Optional[float] = ...) -> None: ...
+    joins: int
+    seat: Seat
+    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., agent: _Optional[str] = ..., tokens: _Optional[int] = ..., usd: _Optional[float] = ..., joins: _Optional[int] = ..., seat: _Optional[_Union[Seat, _Mapping]] = ...) -> None: ...
 
 class End(_message.Message):
     __slots__ = ("episode", "total_reward", "steps", "status")
