@@ -129,19 +129,19 @@ begin pyright --project pyproject.toml
 # All that tests import is compiled here, and not by each of the processes below for itself.
 check "collecting the tests" collected
 check "import rule" lint-imports --no-logo
-check "import cycles" python scripts/import_cycles.py
-check "folders" python scripts/folders.py
+check "import cycles" python scripts/checks/import_cycles.py
+check "folders" python scripts/checks/folders.py
 check "dead code" vulture
-check "plain words" python scripts/plain_words.py
-check "commit subjects" python scripts/commit_subjects.py
-check "changelog length" python scripts/changelog_length.py
+check "plain words" python scripts/checks/plain_words.py
+check "commit subjects" python scripts/checks/commit_subjects.py
+check "changelog length" python scripts/checks/changelog_length.py
 check "documentation" sphinx-build -q -W --keep-going -b html docs docs/_build/html
 check "tests" tests
 check "pyright, beside them" ended
 # Beside nothing else; it prints the figures of docs/faults.md.
-[[ $marks == full* ]] && check "fault campaign" python scripts/faults.py
+[[ $marks == full* ]] && check "fault campaign" python scripts/faults/faults.py
 # Each target once; docs/faults.md has the figures of twenty. It takes root, for a Slurm of its own.
-[[ $marks == full* && $EUID -eq 0 ]] && check "faults elsewhere" python scripts/faults_elsewhere.py --kills 12
+[[ $marks == full* && $EUID -eq 0 ]] && check "faults elsewhere" python scripts/faults/faults_elsewhere.py --kills 12
 [[ $marks == full* ]] && check "coverage" measured
 
 printf '\n=== summary (%d s)\n' "$SECONDS"

@@ -1,6 +1,6 @@
 """Names of environments whose family may not be installed, so that they can be found and installed.
 
-``known_names.json`` is written by ``scripts/known_names.py`` from the packages' own registries.
+``known_names.json`` is written by ``scripts/pages/known_names.py`` from the packages' own registries.
 """
 
 from __future__ import annotations

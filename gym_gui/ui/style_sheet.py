@@ -12,7 +12,8 @@ from typing import Final
 
 ASSETS: Final = Path(__file__).parent / "assets"
 MARKS: Final = ("caret-down", "caret-up", "check")
-"""Little pictures that a style sheet can only take from files; scripts/home_pictures.py draws them."""
+"""Little pictures that a style sheet can only take from files; ``scripts/pictures/home_pictures.py`` draws
+them."""
 
 _SHEET: Final = """
 QWidget {{ color: {text}; outline: none; }}

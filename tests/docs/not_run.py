@@ -137,9 +137,9 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "mosaic reparse runs/01M84GHGE9MSJXGWRAPJB5QRFR": _YOURS,
     },
     "docs/faults.md": {
-        "python scripts/faults.py": _LONG,
-        "python scripts/faults.py --quick": _LONG,
-        "python scripts/faults.py --only 85": _LONG,
+        "python scripts/faults/faults.py": _LONG,
+        "python scripts/faults/faults.py --quick": _LONG,
+        "python scripts/faults/faults.py --only 85": _LONG,
     },
     "docs/getting_started.md": {
         "git clone URL mosaic && cd mosaic": _DOWNLOADS,

@@ -50,7 +50,7 @@ _VARIES = (
     (r"─+", "─"),
 )
 WRITES = "MOSAIC_WRITE_TRANSCRIPTS"
-"""Where ``scripts/transcripts.py`` sets it, what differs is written to the page, and fails nothing."""
+"""Where ``scripts/pages/transcripts.py`` sets it, what differs is written to the page, and fails nothing."""
 _PATH = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 _NO_DISPLAY = {"DISPLAY": "", "WAYLAND_DISPLAY": "", "QT_QPA_PLATFORM": ""}
 

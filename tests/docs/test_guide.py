@@ -99,8 +99,8 @@ def test_why_there_is_no_window_is_told_as_it_is_said(monkeypatch: pytest.Monkey
 
 
 def test_pictures_come_from_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    scenes = runpy.run_path(str(ROOT / "scripts" / "screenshots.py"))["Scenes"]
+    monkeypatch.syspath_prepend(str(ROOT / "scripts" / "pictures"))
+    scenes = runpy.run_path(str(ROOT / "scripts" / "pictures" / "screenshots.py"))["Scenes"]
     known = scenes(SimpleNamespace(context=None), Path(), "").by_name()
     shown: set[str] = set()
     for page in (*PAGES, ROOT / "README.md", ROOT / "docs" / "index.md"):

@@ -24,7 +24,7 @@ def found(tmp_path: Path) -> Found:
             path.parent.mkdir(parents=True, exist_ok=True)
             (path.parent / "__init__.py").touch()
             path.write_text(text, encoding="utf-8")
-        command = [sys.executable, str(SCRIPTS / "folders.py"), str(tmp_path / "pack")]
+        command = [sys.executable, str(SCRIPTS / "checks" / "folders.py"), str(tmp_path / "pack")]
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
         assert not ended.stderr
         return ended.returncode, ended.stdout

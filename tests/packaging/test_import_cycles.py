@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "import_cycles.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "checks" / "import_cycles.py"
 
 Found = Callable[[Mapping[str, str]], tuple[int, str]]
 

@@ -1,4 +1,4 @@
-"""The fault campaign of ``scripts/faults.py``: one here, all of it by ``./scripts/test.sh --full``."""
+"""The fault campaign of ``scripts/faults/faults.py``: one here, all of it by ``./scripts/test.sh --full``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def campaign(*arguments: str, within: float) -> str:
     """Carry faults out; each says how it went, and a table is printed at the end."""
     inherited = {key: value for key, value in os.environ.items() if key != TAG}
     done = subprocess.run(
-        [sys.executable, str(ROOT / "scripts/faults.py"), *arguments],
+        [sys.executable, str(ROOT / "scripts/faults/faults.py"), *arguments],
         env=inherited,
         capture_output=True,
         text=True,

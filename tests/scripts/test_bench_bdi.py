@@ -12,7 +12,7 @@ import pytest
 from tests.support.jason import why_not
 
 pytest.importorskip("agentspeak")
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "bench_bdi.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "bench" / "bench_bdi.py"
 
 
 @pytest.mark.full

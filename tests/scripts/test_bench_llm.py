@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "bench_llm.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "bench" / "bench_llm.py"
 
 
 def test_its_server_says_where_it_is_and_ends_with_its_input() -> None:

@@ -79,13 +79,18 @@ sys.meta_path.insert(0, Absent())
 _OF_TESTS = ("pytest", "_pytest", "hypothesis", "transformers", "choix", "nbclient", "nbformat", "ipykernel")
 
 
+def _script(name: str) -> Path:
+    (found,) = SCRIPTS.rglob(f"{name}.py")
+    return found
+
+
 def started(name: str, arguments: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
     """A script, in a process that lacks the packages of the extra ``dev``."""
     (folder / "sitecustomize.py").write_text(_ABSENT.format(names=set(_OF_TESTS)))
     (folder / "out").mkdir()
     given = [each.format(out=folder / "out") for each in arguments]
     return subprocess.run(
-        [sys.executable, str(SCRIPTS / f"{name}.py"), *given],
+        [sys.executable, str(_script(name)), *given],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(folder), "COVERAGE_PROCESS_CONFIG": ""},
         capture_output=True,
@@ -95,7 +100,7 @@ def started(name: str, arguments: tuple[str, ...], folder: Path) -> subprocess.C
 
 
 def test_every_script_is_started_or_is_part_of_another() -> None:
-    assert {path.stem for path in SCRIPTS.glob("*.py")} == SMALLEST.keys() | PARTS
+    assert {path.stem for path in SCRIPTS.rglob("*.py")} == SMALLEST.keys() | PARTS
 
 
 @pytest.mark.full
@@ -110,7 +115,7 @@ def test_it_runs(name: str, tmp_path: Path) -> None:
 def test_a_figure_that_fails_costs_itself_alone(tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        f"sys.path.insert(0, {str(SCRIPTS)!r})\n"
+        f"sys.path.insert(0, {str(SCRIPTS / 'bench')!r})\n"
         "from pathlib import Path\n"
         "from bench import Figure, Figures\n"
         "figures = Figures()\n"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts import changelog_length
-from scripts.commit_subjects import fault
-from scripts.plain_words import main
+from scripts.checks import changelog_length
+from scripts.checks.commit_subjects import fault
+from scripts.checks.plain_words import main
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
 @pytest.fixture
 def instruments(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
+    monkeypatch.syspath_prepend(str(SCRIPTS / "bench"))
     return importlib.import_module("bench_gui_instruments")
 
 
@@ -56,7 +56,7 @@ def test_a_window_is_measured_in_a_process_of_its_own(tmp_path: Path) -> None:
     places = {f"MOSAIC_{name}_DIR": str(tmp_path / name) for name in ("DATA", "CACHE", "RUNS")}
     begun = time.monotonic_ns()
     subprocess.run(
-        [sys.executable, str(SCRIPTS / "bench_gui_window.py"), "start", str(target)],
+        [sys.executable, str(SCRIPTS / "bench" / "bench_gui_window.py"), "start", str(target)],
         env={**os.environ, "QT_QPA_PLATFORM": "offscreen", **places},
         check=True,
         timeout=120,
@@ -71,7 +71,7 @@ def test_a_window_is_measured_in_a_process_of_its_own(tmp_path: Path) -> None:
 def test_an_operator_elsewhere_is_measured_beside_one_here(tmp_path: Path) -> None:
     need_programs("sshd", "ssh", "ss", packages=("openssh-server", "openssh-client", "iproute2"))
     told = tmp_path / "figures.json"
-    command = [sys.executable, str(SCRIPTS / "bench_gui.py"), "--quick", "--only", "elsewhere"]
+    command = [sys.executable, str(SCRIPTS / "bench" / "bench_gui.py"), "--quick", "--only", "elsewhere"]
     subprocess.run([*command, "--offscreen", "--json", str(told)], check=False, timeout=240)
     figures = {row["name"]: row["measured"] for row in json.loads(told.read_text())["figures"]}
     assert len(figures) == 5 and min(figures.values()) > 0, "each part was seen"

@@ -35,9 +35,9 @@ MOST_STOPS = 80
 
 @pytest.fixture
 def reader(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """scripts/screen_reader.py, which scripts/screenshots.py uses too."""
+    """scripts/pictures/screen_reader.py, which scripts/pictures/screenshots.py uses too."""
     pytest.importorskip("jeepney")
-    monkeypatch.syspath_prepend(str(SCRIPTS))
+    monkeypatch.syspath_prepend(str(SCRIPTS / "pictures"))
     return importlib.import_module("screen_reader")
 
 
@@ -153,7 +153,7 @@ DIALOGS = (
 
 def test_dialogs_are_understood_and_used_by_keyboard(desktop: Desktop, tmp_path: Path) -> None:
     """Each is opened and heard; Tab is pressed through it, Enter has its button, Esc closes it."""
-    command = [sys.executable, str(SCRIPTS / "screenshots.py"), "--bare", "--spoken", "--check"]
+    command = [sys.executable, str(SCRIPTS / "pictures" / "screenshots.py"), "--bare", "--spoken", "--check"]
     command += ["--out", str(tmp_path), "--size", "1024x700", "--theme", "light"]
     command += ["--only", *(f"dialog-{name}" for name in DIALOGS), "play-keys", "palette"]
     done = subprocess.run(command, env=desktop.variables, capture_output=True, text=True, timeout=400)

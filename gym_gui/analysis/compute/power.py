@@ -78,7 +78,8 @@ def power_of(seeds: int, difference: float, spread: float, *, comparisons: int =
     The rule is the verdict's: p below the 5 % level divided by the comparisons, which is the step of Holm's
     procedure that the first of them has to pass, and an interval that excludes 0. What signs of so few
     seeds can give at the least is reckoned with, and so is that a third of the intervals is wider
-    than Student's by :data:`_WIDER` of the seeds. Held against verdicts by ``scripts/calibration_power.py``.
+    than Student's by :data:`_WIDER` of the seeds. ``scripts/calibration/calibration_power.py`` holds it
+    against verdicts.
 
     Source:
         Guenther, "Sample Size Formulas for Normal Theory T Tests", The American Statistician 35 (1981), for

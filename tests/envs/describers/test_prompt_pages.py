@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_a_page_is_written_anew_as_it_stands(tmp_path: Path) -> None:
-    script = ROOT / "scripts" / "prompts.py"
+    script = ROOT / "scripts" / "pages" / "prompts.py"
     done = subprocess.run(
         [sys.executable, str(script), "crafter", "--out", str(tmp_path)],
         capture_output=True,
@@ -22,12 +22,12 @@ def test_a_page_is_written_anew_as_it_stands(tmp_path: Path) -> None:
     for name in ("crafter.md", "index.md"):
         assert (tmp_path / name).read_text("utf-8") == (ROOT / "docs" / "prompts" / name).read_text(
             "utf-8"
-        ), f"{name} is not up to date: run scripts/prompts.py and read what changed"
+        ), f"{name} is not up to date: run scripts/pages/prompts.py and read what changed"
 
 
 def test_an_unknown_family_is_told_which_there_are() -> None:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "prompts.py"), "craftr"],
+        [sys.executable, str(ROOT / "scripts" / "pages" / "prompts.py"), "craftr"],
         capture_output=True,
         text=True,
         timeout=240,

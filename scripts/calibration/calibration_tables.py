@@ -1,0 +1,186 @@
+"""Put figures of the calibration scripts into the pages of docs that show them.
+
+    python scripts/calibration/calibration_tables.py FIGURES.json…
+
+Takes what these scripts wrote with ``--json``, of one kind in as many files as one likes, and writes each
+table between its marks (``<!-- calibration: NAME -->`` and ``<!-- end -->``) anew as a whole. Figures of
+sizes are in the order of the headings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+Figures = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its heading, in which ``{sizes}`` stands for those that were made, and a cell of one size."""
+
+    heading: str
+    cell: Callable[[Figures], str]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A table of a page.
+
+    Attributes:
+        page: The file in docs.
+        keys: What rows of its figures have; the first names a row.
+        size: Which of them is the size that cells of a row differ in.
+        studies: Which says how many studies were made up.
+        columns: After the names.
+    """
+
+    page: str
+    keys: tuple[str, ...]
+    size: str
+    studies: str
+    columns: tuple[Column, ...]
+
+
+def _whole(key: str) -> Callable[[Figures], str]:
+    return lambda row: "" if row[key] is None else f"{row[key]:.0f}"
+
+
+def _tenths(key: str) -> Callable[[Figures], str]:
+    return lambda row: "" if row[key] is None else f"{row[key]:.1f}"
+
+
+def _hundredths(key: str) -> Callable[[Figures], str]:
+    return lambda row: f"{row[key]:.2f}"
+
+
+TABLES: Mapping[str, Page] = {
+    "looks": Page(
+        "statistics.md",
+        ("what", "operators", "played"),
+        "seeds",
+        "studies",
+        (
+            Column("wrong, at most {sizes} seeds", _tenths("wrong")),
+            Column("right", _whole("right")),
+            Column("seeds", _whole("played")),
+            Column("holds", _tenths("held")),
+        ),
+    ),
+    "pairs": Page(
+        "statistics.md",
+        ("what", "operators", "seeds", "wrong"),
+        "seeds",
+        "studies",
+        (Column("wrong, on {sizes} seeds", _tenths("wrong")),),
+    ),
+    "trainings": Page(
+        "statistics.md",
+        ("scores", "trainings"),
+        "trainings",
+        "studies",
+        (
+            Column("mean of {sizes} trainings holds", _tenths("mean")),
+            Column("IQM", _tenths("IQM")),
+            Column("difference", _tenths("difference")),
+            Column("improvement", _tenths("improvement")),
+            Column("wrong", _tenths("wrong")),
+        ),
+    ),
+    "ratings": Page(
+        "tournaments.md",
+        ("what", "none_given"),
+        "n",
+        "samples",
+        (
+            Column("rating holds, {sizes} seeds", _tenths("rating")),
+            Column("width in points", _whole("width")),
+            Column("wrong ranks", _tenths("ranks")),
+            Column("wrong best", _tenths("best")),
+        ),
+    ),
+    "crossed": Page(
+        "cross_play.md",
+        ("what", "gap", "lift"),
+        "n",
+        "studies",
+        (
+            Column("gap holds, {sizes} seeds", _tenths("gap")),
+            Column("its width to Student's t's", _hundredths("ratio")),
+            Column("Student's t holds", _tenths("student")),
+            Column("lift holds", _tenths("lift")),
+            Column("wrong gap", _tenths("wrong_gap")),
+            Column("wrong lift", _tenths("wrong_lift")),
+        ),
+    ),
+}
+"""By name; figures belong to the first one whose keys they have."""
+
+
+def table_of(name: str, rows: Sequence[Figures]) -> str:
+    """A table in Markdown, of rows in any order of sizes."""
+    page = TABLES[name]
+    sizes = sorted({row[page.size] for row in rows})
+    named = [page.keys[0], *(["operators"] if "operators" in page.keys else [])]
+    groups: dict[tuple[Any, ...], dict[int, Figures]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[key] for key in named), {})[row[page.size]] = row
+    told = ", ".join(map(str, sizes))
+    headings = [column.heading.replace("{sizes}", told) for column in page.columns]
+    lines = [["", *named[1:], *headings, "studies"], ["---"] * (len(named) + len(headings) + 1)]
+    for names, by_size in sorted(groups.items(), key=lambda group: group[0][1:]):
+        studies = dict.fromkeys(f"{row[page.studies]:,}" for _, row in sorted(by_size.items()))
+        cells = [_cell(column, by_size, sizes) for column in page.columns]
+        lines.append([*map(str, names), *cells, ", ".join(studies)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cell(column: Column, by_size: Mapping[int, Figures], sizes: Sequence[int]) -> str:
+    """Figures by size, "-" where one has none; empty where none has."""
+    told = [column.cell(by_size[size]) if size in by_size else "" for size in sizes]
+    last = max((i for i, each in enumerate(told) if each), default=-1)
+    return ", ".join(each or "-" for each in told[: last + 1])
+
+
+def kind_of(row: Figures) -> str:
+    """The table that a row belongs to."""
+    return next(name for name, page in TABLES.items() if all(key in row for key in page.keys))
+
+
+def put(text: str, name: str, rows: Sequence[Figures]) -> str:
+    """A page with its table anew."""
+    begin = f"<!-- calibration: {name} -->"
+    found = re.compile(f"{re.escape(begin)}.*?<!-- end -->", re.DOTALL)
+    table = f"{begin}\n\n{table_of(name, rows)}\n\n<!-- end -->"
+    if not found.search(text):
+        raise SystemExit(f"{TABLES[name].page} has no mark {begin}")
+    return found.sub(lambda _: table, text)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("figures", nargs="+", type=Path, help="what calibration scripts wrote with --json")
+    options = parser.parse_args(arguments)
+    rows: dict[str, list[Figures]] = {}
+    for path in options.figures:
+        read: Any = json.loads(path.read_text("utf-8"))
+        for row in cast("list[Figures]", read["two"] if isinstance(read, dict) else read):
+            rows.setdefault(kind_of(row), []).append(row)
+    for name, of in rows.items():
+        page = DOCS / TABLES[name].page
+        page.write_text(put(page.read_text("utf-8"), name, of), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
