@@ -37,6 +37,7 @@ from gym_gui.cli.commands_training import daemon, train
 from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, reported, tell
 from gym_gui.core.trusted import trust
 from gym_gui.core.visible import visible_streams
+from gym_gui.version import __version__
 
 app = typer.Typer(
     name="mosaic",
@@ -61,8 +62,6 @@ _CLICK_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.
 
 def _say_version(wanted: bool) -> None:
     if wanted:
-        from gym_gui.version import __version__
-
         sys.stdout.write(f"mosaic {__version__}\n")
         raise typer.Exit(DONE)
 

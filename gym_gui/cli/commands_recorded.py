@@ -20,6 +20,7 @@ from gym_gui.cli.arguments import (
 )
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import find_run
 from gym_gui.core.trusted import trust
 
 
@@ -145,8 +146,6 @@ def report(
     best, the median, the worst and failed episodes again. Of groups of trainings (mosaic train --seeds),
     algorithms.json and algorithms.html.
     """
-    from gym_gui.core.paths import find_run
-
     if site is not None and (out is not None or form):
         raise UsageError("--site goes with neither --out nor --format", fix="Leave them out")
     if all_replays and (site is None or not replays):

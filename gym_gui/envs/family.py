@@ -13,6 +13,8 @@ from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, adapt
 from gym_gui.core.types import Plan
+from gym_gui.envs.boards.words import can_mate, legal_words
+from gym_gui.envs.describers import SpaceDescriber
 from gym_gui.envs.documents import source
 from gym_gui.envs.documents.environment_arguments import arguments_of, with_default
 from gym_gui.envs.index import is_installed
@@ -299,15 +301,11 @@ class Family:
     def can_still_win(self, environment: Instance, agent: str) -> bool:
         """Whether ``agent`` can win what is played, should the others run out of time: in chess, whether it
         can mate with the pieces it has."""
-        from gym_gui.envs.boards.words import can_mate
-
         board = self.board(environment) if self.has_board(environment.spec) else None
         return board is None or can_mate(board, agent)
 
     def legal_words(self, environment: Instance) -> Mapping[int, str]:
         """What may be played now in the notation of :meth:`notation`, by action; of boards by default."""
-        from gym_gui.envs.boards.words import legal_words
-
         board = self.board(environment) if self.has_board(environment.spec) else None
         return {} if board is None else legal_words(board)
 
@@ -331,8 +329,6 @@ class Family:
 
     def describer(self, environment: Instance) -> Describer:
         """Says in words what its agents see; by default by the names of its spaces."""
-        from gym_gui.envs.describers import SpaceDescriber
-
         return SpaceDescriber(environment)
 
     def simulator(self, environment: Instance) -> Simulator | None:

@@ -13,6 +13,7 @@ import struct
 from collections.abc import Callable
 from typing import Protocol
 
+from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from mosaic_worker.link import MAX_FRAME, PROTOCOL
@@ -198,8 +199,6 @@ class Lines(Receiver):
     """Takes JSON lines; empty ones are passed over."""
 
     def _drain(self) -> str:
-        from google.protobuf import json_format  # takes a while, and few workers write JSON
-
         while not self._over:
             end = self._buffer.find(b"\n")
             if end < 0:
@@ -345,8 +344,6 @@ class JsonChannel:
         return cls(writer, reader, lines)
 
     def send(self, message: pb.ToWorker) -> None:
-        from google.protobuf import json_format
-
         text = json_format.MessageToJson(
             message, indent=None, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
         )

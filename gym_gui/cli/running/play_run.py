@@ -23,6 +23,7 @@ from gym_gui.controllers.engine.resolved_operator import vouch
 from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment
 from gym_gui.controllers.runs.model_slots import DRY_RUN, dry, replayed, slots_with
 from gym_gui.controllers.runs.operator_execution import RunResult
+from gym_gui.controllers.runs.shard_plan import check_same
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.matrix_table import missing_in_words
@@ -218,7 +219,6 @@ def _chosen_episodes(resume: Path) -> Mapping[str, Collection[int]] | None:
 
 def _part(planned: PlannedExperiment, shard: Shard, resume: Path | None) -> ShardPlan:
     from gym_gui.cli.running.parts import planner_of  # few runs are parts of one
-    from gym_gui.controllers.runs.shard_plan import check_same
 
     part = planner_of(planned.planned, planned.operators).plan(shard)
     if resume is not None:

@@ -40,6 +40,7 @@ from gym_gui.controllers.runs.shortage import shortage
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.matrix_expansion import without
 from gym_gui.core.experiment.shards import MOST_SHARDS, Shard, schedule_of
 from gym_gui.core.experiment.spending import Amount, Amounts
 from gym_gui.core.experiment.tournament import Tournament
@@ -123,8 +124,6 @@ def submit_experiment(
         experiment = with_budgets(experiment, budgets)
         resolved, problems = resolve_all(experiment, seats_of=hosts.seats, secrets=False)
     if problems:
-        from gym_gui.core.experiment.matrix_expansion import without
-
         experiment = without(experiment, problems)
     plan_shard(experiment, resolved, Shard(1, 1), coordinated=True)  # refuses what has no parts
     seatings = {each.config.operator_id: len(each.seatings) for each in resolved}

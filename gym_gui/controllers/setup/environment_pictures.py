@@ -8,9 +8,11 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from gym_gui import envs
 from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
 from gym_gui.controllers.setup.environment_sheet_cache import fingerprint
 from gym_gui.core.errors import MosaicError
+from gym_gui.envs.png import as_png
 from mosaic_worker.plain_files import replace_file
 
 if TYPE_CHECKING:
@@ -69,8 +71,6 @@ class EnvironmentPictures:
     def _path(self, request: EnvironmentRequest) -> Path | None:
         """Its file; ``None`` where it is not to be drawn unasked: its world is a running simulator, or it
         compiles for minutes before it begins."""
-        from gym_gui import envs
-
         try:
             spec = envs.resolve(request.task)
             family = envs.families()[spec.family]
@@ -87,8 +87,6 @@ class EnvironmentPictures:
 
 
 def _small(picture: Picture | None) -> bytes:
-    from gym_gui.envs.png import as_png
-
     return b"" if picture is None else as_png(picture, longest=LONGEST)
 
 

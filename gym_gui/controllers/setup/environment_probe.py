@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_gui import envs
 from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
@@ -81,8 +82,6 @@ class EnvironmentRequest:
             NotAllowedError: A file names code that the person has not allowed.
             UsageError: It is unknown or not installed.
         """
-        from gym_gui import envs  # NumPy and Gymnasium: not before somebody asks
-
         try:
             spec = envs.resolve(self.task, env_name=self.env_name or None, api=self.api, origin=self.origin)
         except UsageError:

@@ -19,12 +19,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from gym_gui import envs
 from gym_gui.controllers.engine.environment_seats import EnvironmentSeats, of_operator
 from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
 from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.core.interpreters import installed_versions
 from gym_gui.core.trusted.subjects import Subject
+from gym_gui.envs.index import package_dir
+from gym_gui.envs.installed_distributions import distributions_of
 from gym_gui.version import __version__
 from mosaic_worker.plain_files import replace_file
 
@@ -89,11 +93,6 @@ class EnvironmentSheets:
 
 def fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> str:
     """Changes with the environment's package and with what describes it here."""
-    from gym_gui import envs
-    from gym_gui.core.interpreters import installed_versions
-    from gym_gui.envs.index import package_dir
-    from gym_gui.envs.installed_distributions import distributions_of
-
     spec = envs.resolve(
         request.task, env_name=request.env_name or None, api=request.api, origin=request.origin
     )

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.errors import UsageError
+from gym_gui.envs.environment import Environment
 from gym_gui.envs.family import Family
 from gym_gui.envs.keymaps import KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
     from gym_gui.envs.instance import Instance
 
 
@@ -91,8 +91,6 @@ class DerivedFamily(Family):
         return family.pace(task)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        from gym_gui.envs.environment import Environment
-
         family, task = self._behind(spec)
         env = family.build(task, render_mode=render_mode, env_kwargs=env_kwargs)
         environment = Environment(task, family.adapter(task, env), family)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.widgets import (
@@ -213,7 +213,6 @@ class EnvironmentSettingsDialog(Dialog):
         Raises:
             MosaicError: The text is none, or says again what the form says.
         """
-        from gym_gui.core.errors import UsageError
         from gym_gui.services.environment_settings import read_further
 
         assert self._form is not None

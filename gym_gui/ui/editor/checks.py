@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import tomllib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from gym_gui.core.errors import MosaicError
+from gym_gui.core.errors import MosaicError, Place, UsageError
 from gym_gui.core.record_fields import count, items, mapping, text
+from gym_gui.core.toml_places import place_in_toml
 from gym_gui.services.module_query import Conversation
 from gym_gui.ui.editor.file_request import Checked, FileCheck, FileRequest, Problem
 from gym_gui.ui.widgets.message_panels import Action
+from gym_gui.workers.manifest import parse_manifest
 
 if TYPE_CHECKING:
-    from gym_gui.core.errors import Place
     from gym_gui.workers.definition import WorkerTypeDefinition
     from gym_gui.workers.settings.settings_schema import Setting
 
@@ -155,8 +157,6 @@ def _find_nothing(_path: Path, _written: str) -> MosaicError | None:
 
 
 def _find_in_python(path: Path, written: str) -> MosaicError | None:
-    from gym_gui.core.errors import Place, UsageError
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -176,12 +176,7 @@ def _find_in_experiment(path: Path, written: str) -> MosaicError | None:
 
 
 def _find_in_toml(path: Path, written: str) -> MosaicError | None:
-    import tomllib
-
-    from gym_gui.core.errors import UsageError
-    from gym_gui.core.toml_places import place_in_toml
     from gym_gui.envs.families import own_servers
-    from gym_gui.workers.manifest import parse_manifest
 
     try:
         if path.name == own_servers.FILE:

@@ -20,6 +20,7 @@ from gym_gui.controllers.setup.play_setup import (
 )
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.experiment.execution import Opening
 from gym_gui.ui.input.human_answers import HumanInput
 from gym_gui.ui.live.live_operator import LiveOperator
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.live_play.live_run import LiveRun
     from gym_gui.core.config import OperatorConfig
     from gym_gui.core.experiment.assignment import WorkerAssignment
-    from gym_gui.core.experiment.execution import Opening, TimeControl
+    from gym_gui.core.experiment.execution import TimeControl
     from gym_gui.core.live import HumanQuestion, LiveView
     from gym_gui.ui.context import AppContext
 
@@ -178,8 +179,6 @@ class PlayGame(QObject):
         Args:
             step: Moves that stand.
         """
-        from gym_gui.core.experiment.execution import Opening
-
         view = self._operator.player.last_view if self._operator is not None else None
         if view is not None and 0 <= step < view.step:
             self.play(self.seed, Opening(view.episode, step))

@@ -19,6 +19,7 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.services.store import Store
+from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
 from gym_gui.services.trainings.training_presets import TrainingPreset
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
@@ -219,8 +220,6 @@ class PoliciesView(QWidget):
         self.refresh()
 
     async def _measure(self, row: PolicyRow) -> None:
-        from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
-
         policy = row.entry
         self._facts.set_measuring(True)
         try:

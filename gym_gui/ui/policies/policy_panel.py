@@ -25,6 +25,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from mosaic_worker.preprocessing import describe_steps
 
 if TYPE_CHECKING:
     from gym_gui.services.policies.policy_library import PolicyEntry
@@ -144,7 +145,6 @@ class PolicyPanel(QWidget):
 def _texts(policy: PolicyEntry, parts: Sequence[AgentPart]) -> dict[str, str]:
     from gym_gui.services.fit import space_words
     from gym_gui.services.policies.policy_parts import networks_in_words
-    from mosaic_worker.preprocessing import describe_steps
 
     about = policy.file.description
     moment = moment_of(policy)

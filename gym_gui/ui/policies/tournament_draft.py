@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from gym_gui.core.config import OperatorConfig
+from gym_gui.core.config import ExecutionConfig, OperatorConfig
 from gym_gui.core.enums import WorkerKind
 from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.trusted.trust import TYPED
 
 if TYPE_CHECKING:
     from gym_gui.controllers.runs.contest import Contest
@@ -125,9 +126,7 @@ def contest_of(
     """
     from gym_gui.controllers.engine.resolved_operator import unchecked_operator
     from gym_gui.controllers.runs.contest import Contest
-    from gym_gui.core.config import ExecutionConfig
     from gym_gui.core.experiment.tournament import Schedule, Tournament, environment
-    from gym_gui.core.trusted.trust import TYPED
 
     together = len(sheet.teams) < 2
     asked = Tournament(

@@ -12,12 +12,13 @@ from PyQt6.QtCore import QByteArray, QStandardPaths, QUrl
 from PyQt6.QtGui import QDesktopServices, QImage, QPainter
 from PyQt6.QtWidgets import QFileDialog, QWidget
 
+from gym_gui.analysis import open_run
 from gym_gui.analysis.findings.comparison import Comparison
 from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.words import wording
 from gym_gui.core.errors import UsageError
 from gym_gui.services.runs.recorded_episode import RecordedEpisode
-from gym_gui.services.runs.run_analysis import write_run_table
+from gym_gui.services.runs.run_analysis import analyse, write_run_table
 from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui.numbers import local, screen
 from gym_gui.ui.results.jobs import Job, OnShare, Said
@@ -161,7 +162,6 @@ def verify_job(run: Path) -> Job:
 
 def _see_allowed(run: Path) -> None:
     """Have the window ask, which can; the process that verifies could only refuse."""
-    from gym_gui.analysis import open_run
     from gym_gui.controllers.reexecution.verification import see_allowed
 
     see_allowed(open_run(run))
@@ -218,7 +218,6 @@ def figure_job(runs: Sequence[Path], shown: Summary, comparison: Comparison | No
 
     async def job(_share: OnShare) -> Said:
         from gym_gui.analysis.exports.export import figure_svg, write_figure
-        from gym_gui.services.runs.run_analysis import analyse
 
         summary, pair = shown, comparison
         if (screen().point, screen().group) != (wording.C.point, wording.C.group):

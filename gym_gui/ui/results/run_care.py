@@ -12,6 +12,7 @@ from typing import Any
 from gym_gui.analysis.words import wording
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.services.runs.run_library import RunEntry
+from gym_gui.services.submissions.submission_record import SENT, open_submission
 from gym_gui.services.trash import TrashError, put_back, throw_away
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import count
@@ -134,8 +135,6 @@ def _see_ended(folder: Path) -> None:
     Raises:
         UsageError: Some are, as far as is known.
     """
-    from gym_gui.services.submissions.submission_record import SENT, open_submission
-
     try:
         left = open_submission(folder).numbers(SENT)
     except RunFormatError:

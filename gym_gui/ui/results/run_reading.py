@@ -11,6 +11,7 @@ from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from gym_gui.analysis.findings.summary import Summary
 from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.core.errors import MosaicError
 from gym_gui.services.runs.run_analysis import analyse
 from gym_gui.services.runs.run_library import RunEntry, RunLibrary
 from gym_gui.ui.numbers import screen
@@ -141,8 +142,6 @@ class RunReading(QObject):
             self.read()
 
     async def _read(self, runs: tuple[Path, ...]) -> None:
-        from gym_gui.core.errors import MosaicError
-
         if unknown := [run for run in runs if run not in self._entries]:
             found = [await asyncio.to_thread(RunLibrary(run.parent).one, run) for run in unknown]
             self._entries |= {entry.path: entry for entry in found if entry is not None}

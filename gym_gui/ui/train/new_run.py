@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from gym_gui import envs
 from gym_gui.controllers.setup.installing import missing_in
 from gym_gui.services.trainings.training_choices import (
     Trainer,
@@ -462,6 +463,4 @@ def _worker_item(trainer: Trainer) -> PickerItem:
 
 
 def _environments() -> tuple[dict[str, EnvSpec], list[PickerItem]]:
-    from gym_gui import envs
-
     return {spec.id: spec for spec in envs.list_specs()}, list(catalogue())
