@@ -40,6 +40,7 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "faults": ("--quick", "--only", "1"),
     "faults_elsewhere": ("--help",),  # it takes root, and is a check of its own
     "folders": (),
+    "house": (),
     "import_cycles": (),
     "known_names": ("--help",),  # it reads the registries of packages that are not here
     "plain_words": (),
