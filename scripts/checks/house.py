@@ -8,8 +8,8 @@ Prints, of the checkout at ROOT (this one, if none is named):
 - imports within functions of gym_gui;
 - places that make the experiment runner, and that write the head of ``run.json``;
 - near-copies: pairs of places in gym_gui that share six or more lines of code, alike but for names, strings
-  and numbers. Imports, docstrings, comments, and lines of brackets and single words do not count as lines; a
-  pair counts where half of its lines differ from each other. ``--pairs`` lists them;
+  and numbers. Imports, docstrings, comments, declared fields, and lines of brackets and single words do not
+  count as lines; a pair counts where half of its lines differ from each other. ``--pairs`` lists them;
 - lines of Python in gym_gui, 3rd_party and tests.
 """
 
@@ -69,7 +69,7 @@ def modules_that_call(root: Path, text: str) -> int:
 
 
 def _left_out(text: str) -> set[int]:
-    """Lines of imports and docstrings."""
+    """Lines of imports, docstrings and declared fields."""
     lines: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         is_text = (
@@ -77,7 +77,8 @@ def _left_out(text: str) -> set[int]:
             and isinstance(node.value, ast.Constant)
             and isinstance(node.value.value, str)
         )
-        if is_text or isinstance(node, ast.Import | ast.ImportFrom):
+        is_field = isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        if is_text or is_field or isinstance(node, ast.Import | ast.ImportFrom):
             lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))  # type: ignore[attr-defined]
     return lines
 
