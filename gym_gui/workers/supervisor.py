@@ -53,7 +53,7 @@ class SlotRequest:
         deadline_s: Longest time for an answer.
         secrets: Keys by name; they leave this process only inside the ``Load`` message.
         pipeline: What happens to observations before the worker sees them.
-        company: The game in words and who else plays, for workers that read.
+        team_context: The game in words and who else plays, for workers that read.
         seats: The same for others' seats that the slot takes in some episodes.
         simulator: What is inside the environment, for workers that are handed its state: JSON.
         options: What a manager may ask of the slot, by number.

@@ -1,4 +1,4 @@
-"""Numbers and verdicts as a person reads them.
+"""Numbers as a person reads them.
 
 Every number that results show is written here. A :class:`Locale` says how; what is not told one is written
 as :func:`written_as` says, else as in :data:`C`, in ASCII: any terminal can show it. Files hold numbers
