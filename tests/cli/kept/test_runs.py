@@ -135,7 +135,7 @@ def it_is_said_to_run_and_not_gone_on_with(mosaic: Mosaic) -> None:
     row = only_run(mosaic)
     assert row["status"] == "running"
     assert row["operators"][0]["episodes"] == 5000
-    line = mosaic("run", "--trust", "--resume", row["run"])
+    line = mosaic("run", "--trust", "--resume", row["run"], PYTHONPATH=str(ROOT))
     assert line.status == 2
     assert "another process" in line.line
 

@@ -35,7 +35,8 @@ def test_each_operator_of_the_deck_is_started_and_stopped_by_the_service(
     qtbot.waitUntil(lambda: not deck.active, timeout=PATIENCE_MS)
     assert Counter(starts.log[2:]) == Counter(f"stop {name}" for name in names)
     deck.run()
-    qtbot.waitUntil(lambda: len(opened) == 4, timeout=PATIENCE_MS)
+    # Their old sessions may still be ending: those are kept then, and none is opened.
     assert starts.log[4:] == [f"start {name}" for name in names]
+    qtbot.waitUntil(lambda: deck.active, timeout=PATIENCE_MS)
     finish(deck.close())
     deck.deleteLater()

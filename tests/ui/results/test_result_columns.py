@@ -11,7 +11,7 @@ from pathlib import Path
 
 import gym_gui
 
-COLUMNS, SUMMARY = "result_columns.py", "summary.py"
+COLUMNS, SUMMARY = "columns/result_columns.py", "findings/summary.py"
 COLUMN = """    ResultColumn(
         "Failed",
         lambda row, locale: Cell(wording.percent(row.operator.failed_share, locale)),

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from mosaic_llm_worker.calls import BudgetSpent, Fatal
 from mosaic_llm_worker.chat_servers.servers import Place
+from mosaic_llm_worker.memory import Memory
 from mosaic_llm_worker.player import Player
 from mosaic_llm_worker.server_settings import call_seed
 from mosaic_llm_worker.settings import LlmSettings
@@ -401,5 +402,6 @@ def test_prompts_of_ones_own_take_the_place_of_the_defaults(server: FakeModelSer
     (tmp_path / "strategies").mkdir()
     (tmp_path / "strategies" / "naive.txt").write_text("Give $one for $$5.\n---\nNow!\n")
     table = Table(server, strategy="naive", prompt_folder=str(tmp_path))
-    assert "Give the word of one action for $5." in table.player.prompter("green_0").system
-    assert table.player.prompter("green_0").reminder == "Now!"
+    prompter = table.player.prompter(Memory("green_0", history=0, summary=False))
+    assert "Give the word of one action for $5." in prompter.system
+    assert prompter.reminder == "Now!"
