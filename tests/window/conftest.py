@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.commands import ROOT
 from tests.support.processes import abandoned, strangers
 from tests.support.waiting import eventually
 from tests.window.desktop import Desktop, missing
@@ -38,8 +42,17 @@ def desktop() -> Iterator[Desktop]:
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What can be made again is made once: lists of environments, above all."""
-    return tmp_path_factory.mktemp("cache")
+    """What can be made again, with the list of environments, for which many packages are imported once."""
+    result = tmp_path_factory.mktemp("cache")
+    listed = [sys.executable, "-m", "gym_gui", "envs", "list", "--json"]
+    subprocess.run(
+        listed,
+        cwd=ROOT,
+        env={**os.environ, "MOSAIC_CACHE_DIR": str(result), "MOSAIC_DATA_DIR": str(result / "data")},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    return result
 
 
 @pytest.fixture
@@ -49,7 +62,7 @@ def start(desktop: Desktop, cache: Path, tmp_path: Path, request: pytest.Fixture
     At the end it is closed. A process, socket or piece of shared memory that is left then,
     or a complaint on the terminal, fails the test; a failed test keeps a picture of the screen.
     """
-    programs: list[Program] = []
+    programs = request.node.stash[_PROGRAMS] = []
     before = strangers(_SHARED_MEMORY)
     with tempfile.TemporaryDirectory(prefix="mw", dir="/tmp") as short:
 
@@ -61,12 +74,6 @@ def start(desktop: Desktop, cache: Path, tmp_path: Path, request: pytest.Fixture
             return programs[-1]
 
         yield run
-        report = request.node.stash.get(_REPORT, None)
-        if report is not None and report.failed:
-            picture = tmp_path / "screen.png"
-            desktop.photograph(picture)
-            report.sections.append(("Screen", str(picture)))
-            report.sections += [("Terminal", program.log) for program in programs]
         for program in programs:
             program.close()
         for program in programs:
@@ -84,13 +91,17 @@ def window(start: Start) -> Program:
     return start()
 
 
-_REPORT = pytest.StashKey[pytest.TestReport]()
+_PROGRAMS = pytest.StashKey[list[Program]]()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[pytest.TestReport]:
-    """Let a fixture know whether the test failed."""
+    """Keep a picture of the screen of a failed test, before any fixture closes the program."""
     report = yield  # type: ignore[misc]
-    if report.when == "call":
-        item.stash[_REPORT] = report
+    programs = item.stash.get(_PROGRAMS, [])
+    if report.when == "call" and report.failed and programs:
+        picture = item.funcargs["tmp_path"] / "screen.png"
+        programs[-1].desktop.photograph(picture)
+        report.sections.append(("Screen", str(picture)))
+        report.sections += [("Terminal", program.log) for program in programs]
     return report

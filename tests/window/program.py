@@ -309,10 +309,16 @@ class Program:
         self.until("one can type", lambda s: s["focus"][:1] == ["picker-search"])
         self.type(words)
 
-        def found() -> bool:
-            return self.text("picker-search") == words and self.current_row("picker-list") == shown
+        seen = ["", ""]
 
-        self.wait(found, f"{shown!r} is found by {words!r}")
+        def found() -> bool:
+            seen[:] = self.text("picker-search"), self.current_row("picker-list")
+            return seen == [words, shown]
+
+        try:
+            self.wait(found, f"{shown!r} is found by {words!r}")
+        except AssertionError as error:
+            raise AssertionError(f"{error}; [search, row]: {seen}; state: {self.state}") from None
         self.press("Return")
         self.until("the list is shut", lambda s: s["popup"] == "")
 

@@ -134,7 +134,8 @@ class TrainingMirror:
         folder = self._submission.training_folder(part)
         try:
             self._submission.out.mkdir(parents=True, exist_ok=True)
-            make_folder(folder, inside=self._submission.out)
+            if folder != self._submission.out:  # a single training is in that folder itself
+                make_folder(folder, inside=self._submission.out)
             keep_elsewhere(folder, where)
         except OSError as error:
             raise _trouble(error, folder) from error

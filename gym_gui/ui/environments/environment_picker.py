@@ -59,6 +59,7 @@ class EnvironmentPicker(PickerButton):
             searchable=True,
             elide=Qt.TextElideMode.ElideMiddle,  # those of one title are told apart by the ends of their ids
             pictures=self._looks.look if self._looks is not None else None,
+            awaited="Listing the environments…",
             parent=parent,
         )
         if self._looks is not None:

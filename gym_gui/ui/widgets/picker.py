@@ -37,6 +37,7 @@ class PickerButton(QPushButton):
         searchable: Shows a magnifying glass, as the drawing does for environments.
         elide: What is left out where there is no room: of names the end, of ids the middle.
         pictures: Small pictures of what there is to choose.
+        awaited: Said in the list until :meth:`set_items` has given it items.
         parent: Qt owner.
     """
 
@@ -52,10 +53,11 @@ class PickerButton(QPushButton):
         searchable: bool = False,
         elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
         pictures: Pictures | None = None,
+        awaited: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(placeholder, parent)
-        self._elide, self._pictures = elide, pictures
+        self._elide, self._pictures, self._awaited = elide, pictures, awaited
         self.setObjectName(name)
         self.setProperty("role", "picker")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -101,7 +103,7 @@ class PickerButton(QPushButton):
     def open(self) -> None:
         """Show the list below the button."""
         if self._popup is None:
-            self._popup = PickerPopup(self._search_hint, self, self._pictures, self._elide)
+            self._popup = PickerPopup(self._search_hint, self, self._pictures, self._elide, self._awaited)
             self._popup.picked.connect(self._on_picked)
         self._popup.set_items(self._items)
         self._popup.open_below(self, self._value)

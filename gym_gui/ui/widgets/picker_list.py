@@ -36,6 +36,7 @@ _NARROWEST, _WIDEST = 320, 520
 """Of the list, where the button is not wider."""
 PICTURE = QSize(38, 26)
 """Room of an item's picture."""
+_NOTHING = "Nothing fits. Try fewer letters."
 _AROUND = 72
 """Beside the words of an item: margins, the gap between them, the scroll bar."""
 
@@ -83,6 +84,7 @@ class PickerPopup(QFrame):
         parent: Qt owner.
         pictures: Small pictures of the items; ``None``: they have none.
         elide: What is left out of names that have no room.
+        awaited: Said while there are no items yet; empty: they are there from the beginning.
     """
 
     picked = pyqtSignal(object)
@@ -93,6 +95,7 @@ class PickerPopup(QFrame):
         parent: QWidget,
         pictures: Pictures | None = None,
         elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        awaited: str = "",
     ) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self.setObjectName("picker-popup")
@@ -117,7 +120,7 @@ class PickerPopup(QFrame):
         self._list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self._list.setMouseTracking(True)
         self._list.clicked.connect(self._on_clicked)
-        self._nothing = muted_label("Nothing fits. Try fewer letters.")
+        self._nothing = muted_label(_NOTHING)
         self._nothing.setObjectName("picker-nothing")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = QVBoxLayout(self)
@@ -126,17 +129,28 @@ class PickerPopup(QFrame):
         layout.addWidget(self._search)
         layout.addWidget(self._list, 1)
         layout.addWidget(self._nothing, 1)
+        self._awaited = awaited
         self._items: tuple[PickerItem, ...] = ()
+        self._value: object = None
 
     def set_items(self, items: Sequence[PickerItem]) -> None:
-        """Show these, as far as they fit what is typed."""
+        """Show these, as far as they fit what is typed; the current one stays so where it is still there.
+
+        Where there were none before, the chosen one is current, unless something is typed.
+        """
+        before = self.model.row(self._list.currentIndex().row())
         self._items = tuple(items)
         self._filter()
+        if isinstance(before, PickerItem):
+            self._select(self.model.row_of(before.value))
+        elif not self._search.text().strip():
+            self._select(self.model.row_of(self._value))
 
     def open_below(self, button: QWidget, value: object) -> None:
         """Show it under a button, on its screen, with the chosen item in view."""
         self._search.clear()
         self._filter()
+        self._value = value
         rows = min(max(self.model.rowCount(), 4), 12)
         width = max(button.width(), min(max(self._widest(), _NARROWEST), _WIDEST))
         size = QSize(width, 60 + rows * ItemDelegate.HEIGHT)
@@ -186,6 +200,7 @@ class PickerPopup(QFrame):
             found = [item for item in self._items if not item.searched_only]
         self.model.show(found, grouped=not query.strip())
         empty = self.model.rowCount() == 0
+        self._nothing.setText(_NOTHING if self._items or not self._awaited else self._awaited)
         self._list.setVisible(not empty)
         self._nothing.setVisible(empty)
         self._select(self.model.next_item(-1, 1))

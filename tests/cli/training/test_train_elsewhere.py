@@ -8,14 +8,15 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import yaml
 
 from gym_gui.processes.tree import TAG
+from gym_gui.services.submissions.shell import TOKEN
 from gym_gui.services.submissions.submission_record import open_submission
 from mosaic_worker.training import ask
 from tests.cli.test_submissions import begun, profile, submission_of
@@ -33,6 +34,7 @@ SEARCH = ("train", "--worker", "search_trainer", "--algo", "search", "--env", "C
 LONG = ("--steps", "40000")
 """Enough to be interrupted in."""
 GROUP = "runs/ppo_CartPole-v1"
+_T = TypeVar("_T")
 
 
 @pytest.fixture
@@ -62,6 +64,20 @@ def rows_of(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
+def in_time(command: subprocess.Popen[bytes], mosaic: Mosaic, condition: Callable[[], _T], what: str) -> _T:
+    """:func:`eventually` while a command runs; a failure shows what the command has said."""
+
+    def met() -> _T:
+        found = condition()
+        assert found or command.poll() is None, f"the command ended before: {what}"
+        return found
+
+    try:
+        return eventually(met, what)
+    except AssertionError as error:
+        raise AssertionError(f"{error}; it said: {(mosaic.home / 'said').read_text()}") from None
+
+
 def kept(mosaic: Mosaic, host: str) -> list[Path]:
     """Run folders on a host in which there is a checkpoint to go on with."""
     return [file.parent for file in (mosaic.home / host).glob("*/work/*/runs/*/seed*/state/*")]
@@ -88,12 +104,16 @@ def test_a_group_on_two_hosts_is_the_group(mosaic: Mosaic, server: Sshd) -> None
     watched = mosaic("runs", "watch", submission_of(mosaic))
     assert watched.status == 0
     assert "Seed 2: collected on " in watched.out and "2,048 steps, last return " in watched.out
-    # Who was killed before all was removed, or could not reach a host then, comes again.
+    # A coordinator that was killed before all was removed leaves what it has sent, with its token.
     submission = open_submission(submission_of(mosaic))
     assert submission.cleared
     submission.cleared = False
     submission.save()
-    (mosaic.home / "one" / submission.folder.name).mkdir()
+    name = submission.folder.name
+    handed_in = json.loads((mosaic.home / "data" / "submissions" / f"{name}.json").read_text())
+    left = mosaic.home / "one" / name
+    left.mkdir()
+    (left / TOKEN).write_text(f"{handed_in['token']}\n")
     again = mosaic("train", "--resume", submission.folder)
     assert again.status == 0, again.err
     assert not list((mosaic.home / "one").iterdir()) and open_submission(submission.folder).cleared
@@ -108,11 +128,11 @@ def test_a_training_that_was_killed_goes_on_from_its_checkpoint(mosaic: Mosaic, 
     hosts = profile(mosaic, server, "one")
     asked = (*PPO, *LONG, "--seeds", "1", "--executor", "ssh", "--profile", hosts)
     first = begun(mosaic, *asked)
-    eventually((mosaic.home / GROUP / "seed1/events.jsonl").exists, "it is seen here", 60)
+    in_time(first, mosaic, (mosaic.home / GROUP / "seed1/events.jsonl").exists, "it is seen here")
     ask(mosaic.home / GROUP / "seed1", "checkpoint")
-    run = eventually(lambda: kept(mosaic, "one"), "a checkpoint is kept", 60)[0].parent
+    run = in_time(first, mosaic, lambda: kept(mosaic, "one"), "a checkpoint is kept")[0].parent
     told = run / "events.jsonl"  # which a training that is killed in between has not written yet
-    eventually(lambda: '"checkpoint"' in told.read_text(), "it says that one is kept", 60)
+    in_time(first, mosaic, lambda: '"checkpoint"' in told.read_text(), "it says that one is kept")
     # The coordinator, and then the training: both are gone on with.
     first.kill()
     first.wait()
@@ -140,7 +160,7 @@ def test_who_stops_it_goes_on_with_it_and_one_is_ended_by_its_run_folder(
     hosts = profile(mosaic, server, "one", shards=2)
     first = begun(mosaic, *PPO, *LONG, "--seeds", "2", "--executor", "ssh", "--profile", hosts)
     seen = [mosaic.home / GROUP / f"seed{seed}/events.jsonl" for seed in (1, 2)]
-    eventually(lambda: all(file.exists() for file in seen), "both are seen here", 60)
+    in_time(first, mosaic, lambda: all(file.exists() for file in seen), "both are seen here")
     first.send_signal(signal.SIGINT)
     assert first.wait(60) == 130, (mosaic.home / "said").read_text()
     assert "checkpoints are kept where they are" in (mosaic.home / "said").read_text()
@@ -181,10 +201,10 @@ def test_one_training_as_a_job_is_gone_on_with_after_a_pre_emption(
             stderr=said,
         )
     folder = mosaic.home / "runs/ppo_CartPole-v1_seed5"
-    eventually((folder / "events.jsonl").exists, "it is seen here", 120)
+    in_time(first, mosaic, (folder / "events.jsonl").exists, "it is seen here")
     ask(folder, "checkpoint")
     states = "runs/submissions/*/cluster/work/*/runs/*/seed*/state/*"
-    eventually(lambda: list(mosaic.home.glob(states)), "a checkpoint is kept", 120)
+    in_time(first, mosaic, lambda: list(mosaic.home.glob(states)), "a checkpoint is kept")
     job = next(submission_of(mosaic).glob("cluster/arrays/*.job")).read_text()
     subprocess.run(["scontrol", "requeue", f"{job}_1"], env={**os.environ, **cluster}, check=True)
     assert first.wait(EXPERIMENT_S) == 0, (mosaic.home / "said").read_text()

@@ -62,9 +62,9 @@ def submission(home: Path, **states: ShardState) -> Submission:
     return found
 
 
-def begun(place: Path, start: str, **files: str) -> Path:
-    """A beginning of the second part, as a worker leaves it on a host."""
-    run = place / "work" / "2" / "runs" / start / "seed7"
+def begun(place: Path, start: str, part: int = 2, **files: str) -> Path:
+    """A beginning of a part, the one with seed 7, as a worker leaves it on a host."""
+    run = place / "work" / str(part) / "runs" / start / "seed7"
     run.mkdir(parents=True)
     for name, text in files.items():
         (run / name.replace("_", ".")).write_text(text)
@@ -188,6 +188,26 @@ def test_a_run_folder_here_grows_with_the_one_there(place: Path, tmp_path: Path)
     asyncio.run(again.follow(site, {2: 2}))
     assert (here / "events.jsonl").read_text() == event("start", step=0)
     assert (state.done, state.safe) == (0, 0)
+
+
+def test_a_single_training_is_in_the_folder_of_the_submission_itself(place: Path, tmp_path: Path) -> None:
+    out = tmp_path / "runs" / "ppo_seed7"
+    alone = Trainings(("--algo", "ppo"), False, (Training(7, out, "01RUN7"),))
+    states = {1: ShardState(SENT, "one", 1)}
+    (tmp_path / "sub").mkdir()
+    asked = Submission(tmp_path / "sub", "ssh", {}, "train", 1, 100, out, states, trainings=alone)
+    asked.save()
+    mirror = TrainingMirror(asked, alone)
+    mirror.note()
+    run = begun(place, "0001", 1, events_jsonl=event("start", step=0), policy_json="{}")
+    asyncio.run(mirror.follow(Place(place), {1: 1}))
+    assert (out / "events.jsonl").read_text() == event("start", step=0)
+    where = read_elsewhere(out)
+    assert where is not None and where.start == "0001"
+    (run / "train.json").write_text(json.dumps(REQUEST))
+    (run / "exit.json").write_text("{}")
+    take_part(place / "work/1/runs", asked, 1)
+    assert (out / "policy.json").exists() and read_elsewhere(out) is None
 
 
 def test_a_training_is_stopped_from_its_run_folder(place: Path, tmp_path: Path) -> None:

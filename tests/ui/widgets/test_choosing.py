@@ -8,6 +8,7 @@ from PyQt6.QtWidgets import QLabel, QLineEdit, QListView, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 from gym_gui.ui.widgets import PickerButton, PickerItem, SeedBox, SegmentedControl
 from gym_gui.ui.widgets.picker import PickerPopup
 from tests.support.named import named
@@ -111,6 +112,37 @@ class TestPicker:
         qtbot.keyClick(named(popup, QLineEdit, "picker-search"), Qt.Key.Key_Escape)
         assert not popup.isVisible()
         assert picker.value == "cart"
+
+    def test_items_that_arrive_leave_the_search_and_the_current_row(
+        self, picker: PickerButton, qtbot: QtBot
+    ) -> None:
+        popup = opened(picker, qtbot)
+        search, rows = named(popup, QLineEdit, "picker-search"), named(popup, QListView, "picker-list")
+        qtbot.keyClicks(search, "v")
+        first = popup.model.data(rows.currentIndex())
+        qtbot.keyClick(search, Qt.Key.Key_Down)
+        current = popup.model.data(rows.currentIndex())
+        assert current != first
+        picker.set_items([PickerItem("cliff", "CliffWalking-v1", "", "Toy text"), *ITEMS])
+        assert search.text() == "v" and "CliffWalking-v1" in shown(popup)
+        assert popup.model.data(rows.currentIndex()) == current
+        picker.set_items([item for item in ITEMS if item.label != current])
+        assert popup.model.data(rows.currentIndex()) == first, "the one before is gone"
+
+    def test_items_that_are_awaited_are_said_to_be(self, context: AppContext, qtbot: QtBot) -> None:
+        picker = EnvironmentPicker(context)
+        qtbot.addWidget(picker)
+        picker.show()
+        picker.set_value("acro")
+        popup = opened(picker, qtbot)
+        nothing = named(popup, QLabel, "picker-nothing")
+        assert nothing.isVisible() and nothing.text() == "Listing the environments…"
+        picker.set_items(ITEMS)
+        assert not nothing.isVisible()
+        rows = named(popup, QListView, "picker-list")
+        assert popup.model.data(rows.currentIndex()) == "Acrobot-v1", "the chosen one"
+        qtbot.keyClicks(named(popup, QLineEdit, "picker-search"), "qqq")
+        assert nothing.isVisible() and nothing.text().startswith("Nothing fits")
 
     def test_nothing_found_is_said(self, picker: PickerButton, qtbot: QtBot) -> None:
         popup = opened(picker, qtbot)
