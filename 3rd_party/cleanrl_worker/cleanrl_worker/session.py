@@ -194,7 +194,7 @@ class Session:
         )
 
     def _film(self, step: int, learner: Learner) -> None:
-        from cleanrl_worker.evaluate import film
+        from cleanrl_worker.environments import EVALUATION
         from cleanrl_worker.policy import load_policy
         from mosaic_worker.learning.film import CannotFilm
 
@@ -202,7 +202,7 @@ class Session:
         try:
             policy = load_policy(self.describe(learner), finite_weights(learner))
             self._run.filmed(
-                step, film(policy, self._config.env_id, self._run.folder, step, self._config.seed)
+                step, EVALUATION.film(policy, self._config.env_id, self._run.folder, step, self._config.seed)
             )
         except CannotFilm as error:
             self._run.warn(f"no video at step {step}: {error}")

@@ -17,8 +17,7 @@ from cleanrl_worker.config.joint import JointConfig
 from cleanrl_worker.config.ppo import OnPolicyConfig
 from cleanrl_worker.config.replay import ReplayConfig
 from cleanrl_worker.config.self_play import SelfPlayConfig
-from cleanrl_worker.environments import action_kind, observation_kind
-from cleanrl_worker.evaluate import mean_return
+from cleanrl_worker.environments import EVALUATION, action_kind, observation_kind
 from cleanrl_worker.games import Games
 from cleanrl_worker.joint_environments import GroupView, JointEnvironments
 from cleanrl_worker.policy import Policy, load_policy, read_weights
@@ -113,7 +112,7 @@ def _evaluated(
     if isinstance(config, SelfPlayConfig):
         assert isinstance(policy, Policy)
         return evaluate_in_league(environments, policy, run.folder, go_on)
-    return mean_return(policy, config.env_id, go_on)
+    return EVALUATION.mean_return(policy, config.env_id, go_on)
 
 
 def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironments | Games) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cleanrl_worker.evaluate import episode_returns
+from cleanrl_worker.environments import EVALUATION
 from cleanrl_worker.policy import Policy, load_policy, read_weights
 from cleanrl_worker.train import main
 from mosaic_worker.playing.joint_policy import JointPolicy
@@ -44,7 +44,7 @@ def test_agents_learn_what_each_has_to_do(algorithm: str, options: tuple[str, ..
     out = train(tmp_path / "p", algorithm, "Roles", *SHORT, *options)
     policy = load_policy(*read_weights(out))
     # 3 agents x 5 steps; by chance a third of it.
-    assert np.mean(episode_returns(policy, "joint_probes:Roles", range(50, 60))) >= 14.0
+    assert np.mean(EVALUATION.episode_returns(policy, "joint_probes:Roles", range(50, 60))) >= 14.0
     assert rows(out / "events.jsonl")[-1]["mean_return"] >= 14.0
 
 

@@ -250,14 +250,13 @@ class Session:
 
     def _film(self) -> None:
         from mosaic_worker.learning.film import CannotFilm
-        from ray_worker.evaluate import film
+        from ray_worker.environments import EVALUATION
 
         self._filmed = self.step
         try:
             policy = load_whole(*self._policy())
-            self._run.filmed(
-                self.step, film(policy, self._config.env_id, self._run.folder, self.step, self._config.seed)
-            )
+            folder, seed = self._run.folder, self._config.seed
+            self._run.filmed(self.step, EVALUATION.film(policy, self._config.env_id, folder, self.step, seed))
         except CannotFilm as error:
             self._filming = False
             self._run.warn(f"no videos: {error}")

@@ -24,7 +24,7 @@ from mosaic_worker.learning.training_state import Beginning, State, begin
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from ray_worker import cluster
 from ray_worker.algorithms import Algorithm
-from ray_worker.evaluate import mean_return
+from ray_worker.environments import EVALUATION
 from ray_worker.plan import Plan, plan_of
 from ray_worker.policy import load_whole, read_policy
 from ray_worker.session import Session
@@ -73,7 +73,9 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
             return finish(
                 run,
                 session,
-                lambda go_on: mean_return(load_whole(*read_policy(run.folder)), config.env_id, go_on),
+                lambda go_on: EVALUATION.mean_return(
+                    load_whole(*read_policy(run.folder)), config.env_id, go_on
+                ),
                 config.env_id,
                 "ray_worker",
             )

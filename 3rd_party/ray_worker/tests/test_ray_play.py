@@ -21,7 +21,7 @@ from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.worker import Batch, EpisodeStart, LoadError, Slot
 from ray_worker.convert import NotConvertible, convert
-from ray_worker.evaluate import episode_returns
+from ray_worker.environments import EVALUATION
 from ray_worker.main import RayWorker
 from ray_worker.network import Module, finite_weights
 from ray_worker.policy import Policy, load_whole, read_policy
@@ -153,7 +153,7 @@ def test_one_agent_out_of_a_joint_file_and_all_of_them(tmp_path: Path) -> None:
     whole = load_whole(*read_policy(folder)).choose({"left_0": rows, "right_0": rows}).actions
     assert [each["left_0"] for each in whole] == left.tolist()
     assert [each["right_0"] for each in whole] == right.tolist()
-    returns = episode_returns(load_whole(*read_policy(folder)), "ray_probes:Pair", range(3))
+    returns = EVALUATION.episode_returns(load_whole(*read_policy(folder)), "ray_probes:Pair", range(3))
     assert len(returns) == 3 and all(0 <= total <= 12 for total in returns)
 
 

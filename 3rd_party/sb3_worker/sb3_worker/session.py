@@ -26,7 +26,7 @@ from mosaic_worker.preprocessing import Pipeline
 from mosaic_worker.spaces import Space
 from mosaic_worker.training import TrainingRun
 from sb3_worker.config import OffPolicyConfig, TrainingConfig
-from sb3_worker.evaluate import film
+from sb3_worker.environments import EVALUATION
 from sb3_worker.network import Network, write_weights
 from sb3_worker.policy import WORKER, Policy
 from sb3_worker.state import state_of
@@ -218,9 +218,8 @@ class Session(BaseCallback):
         try:
             self.save_policy()
             policy = Policy.load(self._run.folder)
-            self._run.filmed(
-                self.step, film(policy, self._config.env_id, self._run.folder, self.step, self._config.seed)
-            )
+            folder, seed = self._run.folder, self._config.seed
+            self._run.filmed(self.step, EVALUATION.film(policy, self._config.env_id, folder, self.step, seed))
         except CannotFilm as error:
             self._filming = False
             self._run.warn(f"no videos: {error}")

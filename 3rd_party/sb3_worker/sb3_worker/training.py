@@ -37,6 +37,7 @@ from sb3_worker.config import (
 )
 from sb3_worker.environments import (
     CNN_SIZE,
+    EVALUATION,
     Env,
     action_kind,
     make_environment,
@@ -44,7 +45,6 @@ from sb3_worker.environments import (
     quiet,
     steps_for,
 )
-from sb3_worker.evaluate import mean_return
 from sb3_worker.families import load
 from sb3_worker.network import Network, load_weights, read_weights, tensors_of
 from sb3_worker.policy import Policy, from_zero
@@ -97,7 +97,7 @@ def train(
             return finish(
                 run,
                 session,
-                lambda go_on: mean_return(Policy.load(run.folder), config.env_id, go_on),
+                lambda go_on: EVALUATION.mean_return(Policy.load(run.folder), config.env_id, go_on),
                 config.env_id,
                 "sb3_worker",
             )

@@ -14,21 +14,24 @@ from xuance_policies import library_weights, told
 
 from mosaic_worker.learning.importing import ImportRefused
 from mosaic_worker.learning.training_command import ConfigError
-from mosaic_worker.learning.training_schema import schema_text
+from mosaic_worker.learning.training_schema import schema_file, schema_text
 from xuance_worker.algorithms import ALGORITHMS
 from xuance_worker.alike import check_alike
 from xuance_worker.convert import network_of, playing_weights
 from xuance_worker.foreign import check_weights, fitting_plan, read_pth
 from xuance_worker.moments import Moments
 from xuance_worker.plan import plan_for
-from xuance_worker.schema import FILE
 from xuance_worker.train import main
 
+FILE = schema_file("xuance_worker")
+STALE = "run: python -m mosaic_worker.learning.training_schema xuance_worker"
 MANIFEST = tomllib.loads((FILE.parent / "worker.toml").read_text("utf-8"))
 
 
 def test_the_schema_is_what_the_settings_say() -> None:
-    assert FILE.read_text("utf-8") == schema_text(ALGORITHMS), "run: python -m xuance_worker.schema"
+    assert FILE.read_text("utf-8") == schema_text(ALGORITHMS), (
+        "run: python -m mosaic_worker.learning.training_schema xuance_worker"
+    )
     assert MANIFEST["train"]["algorithms"] == list(ALGORITHMS)
     named = {option["value"] for option in MANIFEST["settings"]["algorithm"]["options"]}
     assert named == set(ALGORITHMS)

@@ -26,11 +26,11 @@ from mosaic_worker.training import TrainingRun
 from xuance_worker.algorithms import Acting, Algorithm
 from xuance_worker.config import TeamConfig
 from xuance_worker.convert import network_of, playing_weights
-from xuance_worker.evaluate import film
 from xuance_worker.moments import Moments
 from xuance_worker.plan import Plan
 from xuance_worker.policy import WORKER, joint_policy
 from xuance_worker.state import state_of
+from xuance_worker.team import EVALUATION
 
 _PACKAGES = ("xuance", "torch", "gymnasium", "numpy", "safetensors")
 
@@ -208,7 +208,7 @@ class Session:
         try:
             policy = joint_policy(self._described(), self._weights())
             folder, seed = self._run.folder, self._config.seed
-            self._run.filmed(self.step, film(policy, self._config.env_id, folder, self.step, seed))
+            self._run.filmed(self.step, EVALUATION.film(policy, self._config.env_id, folder, self.step, seed))
         except CannotFilm as error:
             self._filming = False
             self._run.warn(f"no videos: {error}")

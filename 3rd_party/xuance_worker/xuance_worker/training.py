@@ -19,12 +19,12 @@ from mosaic_worker.learning.training_state import State, begin
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from xuance_worker.algorithms import Algorithm
 from xuance_worker.config import OffPolicyConfig, OnPolicyConfig, TeamConfig
-from xuance_worker.evaluate import mean_return
 from xuance_worker.loading import load_library
 from xuance_worker.plan import Plan, plan_for
 from xuance_worker.policy import joint_policy, read_weights
 from xuance_worker.session import Session
 from xuance_worker.state import restore
+from xuance_worker.team import EVALUATION
 
 _SEEN = ("buf_obs", "buf_state", "buf_avail_actions")
 """Where the library's copies keep what is seen: observations, states of the whole, masks."""
@@ -80,7 +80,9 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
             return finish(
                 run,
                 session,
-                lambda go_on: mean_return(joint_policy(*read_weights(run.folder)), config.env_id, go_on),
+                lambda go_on: EVALUATION.mean_return(
+                    joint_policy(*read_weights(run.folder)), config.env_id, go_on
+                ),
                 config.env_id,
                 "xuance_worker",
             )
