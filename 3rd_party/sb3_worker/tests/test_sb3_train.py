@@ -174,6 +174,14 @@ def test_one_seed_gives_the_same_weights(algorithm: str, tmp_path: Path) -> None
     assert first == second != third
 
 
+def test_a_film_leaves_the_evaluation_in_the_policy(tmp_path: Path) -> None:
+    command = ["--algo=a2c", "--env-id=CartPole-v1", "--num-envs=1", "--total-steps=15", "--video-every=100"]
+    assert main([*command, f"--out={tmp_path}"]) == 0
+    assert len(list((tmp_path / "videos").iterdir())) == 1
+    description = read_description(tmp_path)
+    assert description.mean_return is not None and len(description.evaluation_seeds) == 20
+
+
 def test_statistics_of_the_training_travel_with_the_policy(tmp_path: Path) -> None:
     command = ["--algo=ppo", "--env-id=CartPole-v1", "--num-envs=2", "--n-steps=64", "--batch-size=64"]
     command += ["--total-steps=256", "--normalize-observations", "--normalize-rewards", "--frame-stack=2"]
