@@ -15,6 +15,7 @@ from gymnasium import spaces
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
 from mosaic_worker import environments
 from mosaic_worker.failures import one_line, with_place
+from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
 
 Env = gym.Env[Any, Any]
@@ -135,6 +136,10 @@ def make_environment(env_id: str, steps: Steps = (), render_mode: str | None = N
         env.close()
         raise
     return wrapped
+
+
+EVALUATION = PolicyEvaluation(make_environment)
+"""How good the policies of this worker are, and what they do."""
 
 
 def observation_kind(space: Any) -> str:

@@ -6,22 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-import safetensors
-import safetensors.torch
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from cleanrl_worker.registry import player_class
-from mosaic_worker.checkpoint import DESCRIPTION, PolicyDescription, read_checkpoint
+from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
-from mosaic_worker.playing.full_batches import BATCH, in_batches
-from mosaic_worker.playing.joint_policy import JointPolicy
-from mosaic_worker.worker import LoadError
+from mosaic_worker.playing.full_batches import BATCH
+from mosaic_worker.playing.torch_policy import TorchPolicy
 
 WORKER = "cleanrl_worker"
 
@@ -64,7 +60,7 @@ class Player(Protocol):
         ...
 
 
-class Policy:
+class Policy(TorchPolicy):
     """Weights and their description, ready to play.
 
     Args:
@@ -72,10 +68,10 @@ class Policy:
         player: The network, its weights in place.
     """
 
+    worker = WORKER
+
     def __init__(self, description: PolicyDescription, player: Player) -> None:
-        # More threads would make a row's bits depend on how the work was divided.
-        torch.set_num_threads(1)
-        self.description = description
+        super().__init__(description)
         self._player = player
         player.module.eval()
         shown = description.shown_space
@@ -95,84 +91,34 @@ class Policy:
         return self._player
 
     @classmethod
-    def load(cls, checkpoint: str | Path, agent: str = "") -> Policy:
-        """Read a checkpoint, see :func:`mosaic_worker.checkpoint.read_checkpoint`.
-
-        Args:
-            checkpoint: Its folder, or a file in it.
-            agent: Whose part of a joint policy.
+    def build(cls, description: PolicyDescription, weights: Mapping[str, Tensor]) -> Policy:
+        """Make it of a description and the weights that are its own.
 
         Raises:
-            LoadError: It cannot be played, with the way out.
+            ValueError: It asks for a network that cannot be built, or the weights are not those of it.
         """
-        description, weights = read_weights(checkpoint)
-        return cls.of(description.part_of(agent) if agent else description, weights, str(checkpoint))
-
-    @classmethod
-    def of(cls, description: PolicyDescription, weights: Mapping[str, Tensor], where: str = "") -> Policy:
-        """Put weights into the network that their description asks for.
-
-        Args:
-            description: What they are.
-            weights: Tensors by parameter name.
-            where: Whose weights, for messages.
-
-        Raises:
-            LoadError: They do not fit, or are of another worker, with the way out.
-        """
-        where = where or "the policy"
-        if description.worker != WORKER:
-            raise LoadError(f"{where} is played by {description.worker}, not {WORKER}. Set the slot's worker")
-        try:
-            player = build_player(description)
-        except ValueError as error:
-            raise LoadError(
-                f"{DESCRIPTION} of {where} cannot be used: {error}. Copy the checkpoint again, or "
-                "train it again"
-            ) from error
-        head = description.weights_prefix
-        weights = {name[len(head) :]: tensor for name, tensor in weights.items() if name.startswith(head)}
+        player = build_player(description)
         wanted = {name: tuple(tensor.shape) for name, tensor in player.module.state_dict().items()}
         found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
         if found != wanted:
             name = min(k for k in {**found, **wanted} if found.get(k) != wanted.get(k))
-            raise LoadError(
-                f"the weights of {where} do not fit their description: {name} has shape "
-                f"{found.get(name)} where {wanted.get(name)} is needed. Train it again"
+            raise ValueError(
+                f"the weights do not fit their description: {name} has shape {found.get(name)} where "
+                f"{wanted.get(name)} is needed"
             )
         if not all(t.dtype == torch.float32 and bool(t.isfinite().all()) for t in weights.values()):
-            raise LoadError(f"the weights of {where} are not all finite float32 numbers. Train it again")
+            raise ValueError("the weights are not all finite float32 numbers")
         player.module.load_state_dict(dict(weights))
         return cls(description, player)
 
-    def choose(
+    def decide(
         self,
-        observations: NDArray[np.generic],
-        masks: NDArray[np.bool_] | None = None,
-        draws: Draws | None = None,
-        memory: NDArray[np.float32] | None = None,
-    ) -> Choices:
-        """Choose an action for each observation.
-
-        Args:
-            observations: Shape (N, *input_space.shape).
-            masks: bool (N, actions), true where legal; ``None`` where every action is.
-            draws: Numbers to sample with, each of shape (N,); ``None`` for the most likely action.
-            memory: What :class:`Choices` gave for each row's observation before; zeros, or
-                ``None`` for all of them, where an episode begins.
-
-        Returns:
-            The choice for each row, whichever rows are with it.
-        """
-        return in_batches(self._choose, np.asarray(observations), masks, draws, memory)
-
-    def _choose(
-        self,
-        rows: NDArray[np.generic],
+        rows: Any,
         masks: NDArray[np.bool_] | None,
         draws: Draws | None,
         memory: NDArray[np.float32] | None,
     ) -> Choices:
+        """Decide at most :data:`BATCH` rows."""
         count = len(rows)
         self._padded[:count] = rows.reshape(count, *self._padded.shape[1:])
         self._padded[count:] = 0
@@ -210,28 +156,6 @@ class Policy:
             ok[:count],
             None if after is None else after[:count].numpy().copy(),
         )
-
-
-def read_weights(checkpoint: str | Path) -> tuple[PolicyDescription, dict[str, Tensor]]:
-    """Read a checkpoint; raises as :func:`mosaic_worker.checkpoint.read_checkpoint`."""
-    description, data = read_checkpoint(checkpoint)
-    try:
-        return description, safetensors.torch.load(data)
-    except safetensors.SafetensorError as error:
-        raise LoadError(f"the weights of {checkpoint} are no safetensors file ({error})") from error
-
-
-def load_policy(
-    description: PolicyDescription, weights: Mapping[str, Tensor]
-) -> Policy | JointPolicy[Policy]:
-    """What plays a policy as a whole.
-
-    Raises:
-        LoadError: The weights do not fit.
-    """
-    if not description.parts:
-        return Policy.of(description, weights)
-    return JointPolicy(description, lambda part: Policy.of(part, weights))
 
 
 def build_player(description: PolicyDescription) -> Player:

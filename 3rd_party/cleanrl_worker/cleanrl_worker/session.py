@@ -5,29 +5,30 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
-import safetensors.torch
 import torch
 from torch import Tensor
 
 from cleanrl_worker.config.base import ConfigError, TrainingConfig
-from cleanrl_worker.environments import observation_kind
+from cleanrl_worker.environments import EVALUATION, observation_kind
 from cleanrl_worker.games import Games
 from cleanrl_worker.joint_copies import Finished
 from cleanrl_worker.joint_environments import JointEnvironments
+from cleanrl_worker.policy import WORKER, Policy
+from cleanrl_worker.registry import algorithm as algorithm_of
+from cleanrl_worker.registry import load
 from cleanrl_worker.vector_environments import Environments
-from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
+from mosaic_worker.checkpoint import PolicyPart
 from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.learning.film import CannotFilm
 from mosaic_worker.learning.training_command import TrainingFailed
-from mosaic_worker.learning.training_report import RECENT, Scalars, TrainingReport, moment, versions
-from mosaic_worker.learning.training_state import State, write_state
+from mosaic_worker.learning.training_cycle import Training
+from mosaic_worker.learning.training_report import AgentReturns, Scalars
+from mosaic_worker.learning.training_state import State
 from mosaic_worker.training import TrainingRun
-
-WORKER = "cleanrl_worker"
-_PACKAGES = ("torch", "gymnasium", "numpy", "safetensors")
 
 
 class Learner(Protocol):
@@ -46,7 +47,7 @@ class Learner(Protocol):
         ...
 
 
-class Session:
+class Session(Training):
     """One training, as its algorithm sees it.
 
     Args:
@@ -59,11 +60,15 @@ class Session:
 
     Attributes:
         device: Where networks live.
-        step: Environment steps so far.
         restored: State of the training that is resumed, of what :meth:`Learner.state` gave.
         folder: The run folder.
         learner: The learner last seen; ``None`` before the first update.
     """
+
+    policies = Policy
+    versions_of = ("torch", "gymnasium", "numpy", "safetensors")
+    evaluation = EVALUATION
+    foreign = False
 
     def __init__(
         self,
@@ -76,26 +81,36 @@ class Session:
     ) -> None:
         # One thread: small matrices gain nothing from two, and sums must not depend on the machine's load.
         torch.set_num_threads(1)
-        self._algorithm, self._config, self._environments = algorithm, config, environments
+        super().__init__(algorithm, config, run, scalars, restored)
+        self._config, self._environments = config, environments
         self.folder = run.folder
-        self._run = run
         self.device = _device(config, environments)
         self.restored = restored
-        told: dict[str, Any] = restored.values["session"] if restored else {}
-        self.step = restored.step if restored else 0
         self.learner: Learner | None = None
-        recent = told.get("returns", ()), told.get("lengths", ())
-        self._report = TrainingReport(run, scalars, self.step, *recent)
-        self._filmed = int(told.get("filmed", 0))
+        self._filmed = int(restored.values["session"].get("filmed", 0)) if restored else 0
+
+    def learn(self) -> None:
+        """Have the algorithm learn.
+
+        Raises:
+            TrainingFailed: A number is no finite one any more, or the environment raised.
+        """
+        train = load(algorithm_of(self.algorithm).train)
+        try:
+            self.learner = train(self._config, self._environments, self)
+        except TrainingFailed as error:
+            raise TrainingFailed(f"after step {self.step:,}: {error}") from error
+        if not self._environments.exact:
+            self.run.warn("not every episode could be gone on with; some began anew")
 
     def episodes(self, step: int, finished: Iterable[tuple[float, int]]) -> None:
         """Report episodes that ended: return and length of each."""
         for total, length in finished:
-            self._report.episode(step, total, length)
+            self.report.episode(step, total, length)
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """Report numbers by TensorBoard name, and with them how episodes go and the speed."""
-        self._report.metrics(step, values)
+        self.report.metrics(step, values)
 
     def advance(self, step: int, learner: Learner) -> bool:
         """Call this after every update; may not return for as long as the training is paused.
@@ -108,77 +123,18 @@ class Session:
             OSError: The folder cannot be written.
         """
         self.step, self.learner = step, learner
-        self._run.advance(step, self.save)
-        every = self._config.video_every
-        if every and step // every > self._filmed // every:
-            self._film(step, learner)
-        return not self._run.stop_requested
+        return self.go_on()
 
-    def save(self) -> None:
-        """Keep the policy as it is now, and what going on needs.
+    # -- what it has learnt --------------------------------------------------------------
 
-        Raises:
-            TrainingFailed: The weights are no finite numbers any more.
-            OSError: The folder cannot be written.
-        """
-        self.save_policy()
+    def weights(self) -> Mapping[str, Tensor]:
+        """What playing needs."""
         assert self.learner is not None
-        state = self.learner.state()
-        state.values |= {
-            "algorithm": self._algorithm,
-            "config": self._config.model_dump(mode="json"),
-            "step": self.step,
-            "environments": self._environments.state(self.step),
-            "session": self._kept(),
-        }
-        write_state(self._run.folder, state)
+        return self.learner.weights()
 
-    def _kept(self) -> dict[str, Any]:
-        """Of this session, to go on from."""
-        return {
-            "returns": list(self._report.returns),
-            "lengths": list(self._report.lengths),
-            "filmed": self._filmed,
-        }
-
-    def save_policy(self, result: float | None = None, seeds: tuple[int, ...] = ()) -> None:
-        """Keep the policy alone, with what its evaluation gave.
-
-        Raises:
-            TrainingFailed: The weights are no finite numbers any more.
-            OSError: The folder cannot be written.
-        """
-        assert self.learner is not None
-        description = self.describe(self.learner, result, seeds)
-        weights = finite_weights(self.learner)
-        save_checkpoint(self._run.folder, description, safetensors.torch.save(weights))
-
-    def describe(
-        self, learner: Any, mean_return: float | None = None, seeds: tuple[int, ...] = ()
-    ) -> PolicyDescription:
-        """``policy.json`` of the policy as it is now."""
-        config = self._config
-        return PolicyDescription.joint(
-            self._parts(learner),
-            worker=WORKER,
-            algorithm=self._algorithm,
-            env_id=config.env_id,
-            seed=config.seed,
-            total_steps=self.step,
-            mean_return=mean_return,
-            evaluation_seeds=seeds,
-            config=config.model_dump(mode="json"),
-            versions=versions(_PACKAGES),
-            trained_at=moment(),
-        )
-
-    def film_finished(self) -> None:
-        """Film the policy as it came out, where films are wanted and none shows it yet."""
-        if self._config.video_every and self._filmed < self.step and self.learner is not None:
-            self._film(self.step, self.learner)
-
-    def _parts(self, learner: Any) -> Sequence[PolicyPart]:
+    def parts(self) -> Sequence[PolicyPart]:
         """What the policy plays."""
+        learner: Any = self.learner
         environments = self._environments
         assert not isinstance(environments, JointEnvironments)
         preprocessing = tuple(environments.preprocessing)
@@ -193,19 +149,41 @@ class Session:
             ),
         )
 
-    def _film(self, step: int, learner: Learner) -> None:
-        from cleanrl_worker.evaluate import film
-        from cleanrl_worker.policy import load_policy
-        from mosaic_worker.learning.film import CannotFilm
+    def state(self) -> State:
+        """Of the learner, the environments and this session."""
+        assert self.learner is not None
+        state = self.learner.state()
+        state.values |= {"environments": self._environments.state(self.step), "session": self._kept()}
+        return state
 
-        self._filmed = step
-        try:
-            policy = load_policy(self.describe(learner), finite_weights(learner))
-            self._run.filmed(
-                step, film(policy, self._config.env_id, self._run.folder, step, self._config.seed)
-            )
-        except CannotFilm as error:
-            self._run.warn(f"no video at step {step}: {error}")
+    def _kept(self) -> dict[str, Any]:
+        """Of this session, to go on from."""
+        return {
+            "returns": list(self.report.returns),
+            "lengths": list(self.report.lengths),
+            "filmed": self._filmed,
+        }
+
+    def worker_id(self) -> str:
+        """The id of this worker, which plays policies of its own id alone."""
+        return WORKER
+
+    def keep_last_good(self) -> None:
+        """After a failure: the network of the last update is still whole, or refused."""
+        if self.learner is not None:
+            with suppress(TrainingFailed):
+                self.save_policy()
+
+    # -- films -----------------------------------------------------------------------------
+
+    def film_due(self) -> bool:
+        """At the first update behind each multiple of ``video_every``."""
+        every = self._config.video_every
+        return every > 0 and self.step // every > self._filmed // every
+
+    def not_filmed(self, error: CannotFilm) -> None:
+        """Say why there is no film of this step."""
+        self.run.warn(f"no video at step {self.step}: {error}")
 
 
 class JointSession(Session):
@@ -217,31 +195,23 @@ class JointSession(Session):
         assert isinstance(environments, JointEnvironments)
         self._joint = environments
         told: dict[str, Any] = self.restored.values["session"] if self.restored else {}
-        recent = told.get("agents", {})
-        self._returns = {agent: deque(recent.get(agent, ()), RECENT) for agent in environments.agents}
+        self._returns = AgentReturns(environments.agents, environments.teams, told.get("agents", {}))
 
     def finished(self, step: int, episodes: Iterable[Finished]) -> None:
         """Report episodes that ended, agent by agent; what they made together is the return."""
         for episode in episodes:
-            for agent, total in episode.returns.items():
-                self._returns[agent].append(total)
-            self._report.episode(step, sum(episode.returns.values()), episode.length, episode.returns)
+            self._returns.add(episode.returns)
+            self.report.episode(step, sum(episode.returns.values()), episode.length, episode.returns)
 
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """As :meth:`Session.metrics`, with mean returns of agents and, of several teams, of each."""
-        means = {agent: sum(found) / len(found) for agent, found in self._returns.items() if found}
-        told = {f"agents/{agent}": mean for agent, mean in means.items()}
-        if means and len(self._joint.teams) > 1:
-            told |= {
-                f"teams/{team}": sum(means[agent] for agent in agents)
-                for team, agents in self._joint.teams.items()
-            }
-        super().metrics(step, {**values, **told})
+        super().metrics(step, {**values, **self._returns.metrics()})
 
     def _kept(self) -> dict[str, Any]:
-        return {**super()._kept(), "agents": {agent: list(found) for agent, found in self._returns.items()}}
+        return {**super()._kept(), "agents": self._returns.kept()}
 
-    def _parts(self, learner: Any) -> Sequence[PolicyPart]:
+    def parts(self) -> Sequence[PolicyPart]:
+        learner: Any = self.learner
         networks = learner.networks()
         views = self._joint.views.values()
         parts = [view.part(agent, networks[view.group.name]) for view in views for agent in view.group.agents]
@@ -253,18 +223,6 @@ def input_space(environments: Environments | Games) -> Any:
     from mosaic_worker.preprocessing import Pipeline
 
     return Pipeline(environments.preprocessing, environments.raw_observation_space).input_space
-
-
-def finite_weights(learner: Learner) -> dict[str, Tensor]:
-    """Copies of the weights, on the CPU.
-
-    Raises:
-        TrainingFailed: They are no finite numbers any more.
-    """
-    weights = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in learner.weights().items()}
-    if not all(bool(tensor.isfinite().all()) for tensor in weights.values()):
-        raise TrainingFailed("the weights are no finite numbers any more; lower learning_rate")
-    return weights
 
 
 def _device(config: TrainingConfig, environments: Environments | JointEnvironments | Games) -> torch.device:

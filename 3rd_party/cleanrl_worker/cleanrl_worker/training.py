@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
 
 from cleanrl_worker.algorithms.self_play import evaluate as evaluate_in_league
 from cleanrl_worker.algorithms.self_play import make_games
@@ -18,18 +17,17 @@ from cleanrl_worker.config.ppo import OnPolicyConfig
 from cleanrl_worker.config.replay import ReplayConfig
 from cleanrl_worker.config.self_play import SelfPlayConfig
 from cleanrl_worker.environments import action_kind, observation_kind
-from cleanrl_worker.evaluate import mean_return
 from cleanrl_worker.games import Games
 from cleanrl_worker.joint_environments import GroupView, JointEnvironments
-from cleanrl_worker.policy import Policy, load_policy, read_weights
-from cleanrl_worker.registry import Algorithm, load
+from cleanrl_worker.policy import Policy
+from cleanrl_worker.registry import Algorithm
 from cleanrl_worker.session import JointSession, Session
 from cleanrl_worker.vector_environments import Environments
-from mosaic_worker.learning.evaluation import finish
-from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_cycle import tensorboard
 from mosaic_worker.learning.training_memory import check_room
 from mosaic_worker.learning.training_state import State, begin
-from mosaic_worker.training import TENSORBOARD, TrainingRun
+from mosaic_worker.playing.torch_policy import read_weights
+from mosaic_worker.training import TrainingRun
 
 
 def train(
@@ -55,31 +53,21 @@ def train(
     with contextlib.closing(environments_of(config, run, begun)) as environments:
         check_fit(algorithm, environments)
         check_memory(config, environments)
-        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=start.purge_step)
-        with contextlib.closing(scalars):
-            session = (JointSession if algorithm.joint else Session)(
-                algorithm.name, config, environments, run, scalars, restored
-            )
-            config.start(run, algorithm.name, session.step)
-            try:
-                learner = load(algorithm.train)(config, environments, session)
-            except TrainingFailed as error:
-                # The network of the last update is still whole, or refused by save_policy.
-                if session.learner is not None:
-                    with contextlib.suppress(TrainingFailed):
-                        session.save_policy()
-                raise TrainingFailed(f"after step {session.step:,}: {error}") from error
-        if not environments.exact:
-            run.warn("not every episode could be gone on with; some began anew")
-        session.learner = learner
-        # From disk, so that what was kept is proven to load and play.
-        return finish(
-            run,
-            session,
-            lambda go_on: _evaluated(config, environments, run, go_on),
-            config.env_id,
-            "cleanrl_worker",
+        kind = (
+            JointSession if algorithm.joint else LeagueSession if isinstance(environments, Games) else Session
         )
+        with tensorboard(run, start) as scalars:
+            return kind(algorithm.name, config, environments, run, scalars, restored).train()
+
+
+class LeagueSession(Session):
+    """A training in games with the members of a league."""
+
+    def mean_return(self, go_on: Callable[[], bool]) -> float:
+        """Mean return of the policy that was kept, with all members."""
+        policy = Policy.whole(*read_weights(self.folder))
+        assert isinstance(policy, Policy) and isinstance(self._environments, Games)
+        return evaluate_in_league(self._environments, policy, self.folder, go_on)
 
 
 def environments_of(
@@ -103,17 +91,6 @@ def environments_of(
             games.restore(state)
         return games
     return Environments(config, state)
-
-
-def _evaluated(
-    config: TrainingConfig, environments: Any, run: TrainingRun, go_on: Callable[[], bool]
-) -> float:
-    """Mean return of the policy that was kept."""
-    policy = load_policy(*read_weights(run.folder))
-    if isinstance(config, SelfPlayConfig):
-        assert isinstance(policy, Policy)
-        return evaluate_in_league(environments, policy, run.folder, go_on)
-    return mean_return(policy, config.env_id, go_on)
 
 
 def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironments | Games) -> None:

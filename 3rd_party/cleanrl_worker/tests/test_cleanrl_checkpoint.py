@@ -105,7 +105,7 @@ BAD = {
         lambda f: edit(f, network={"type": "cnn", "activation": "relu", "hidden": [1]}),
         "unknown kind",
     ),
-    "another worker": (lambda f: edit(f, worker="sb3_worker"), "is played by sb3_worker"),
+    "another worker": (lambda f: edit(f, worker="sb3_worker"), "is for sb3_worker"),
     "an encoder of another shape": (
         lambda f: edit(f, network=NETWORK | {"encoder": ENCODER | {"shape": [9]}}),
         r"takes \(9,\), its input space has \(4,\)",

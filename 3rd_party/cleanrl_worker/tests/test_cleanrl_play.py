@@ -10,7 +10,7 @@ import pytest
 import safetensors.torch
 import torch
 
-from cleanrl_worker.evaluate import episode_returns
+from cleanrl_worker.environments import EVALUATION
 from cleanrl_worker.main import CleanRLWorker
 from cleanrl_worker.policy import Policy, build_player
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
@@ -166,5 +166,5 @@ def test_algorithm_may_be_named(tmp_path: Path) -> None:
 
 def test_the_shipped_checkpoint_balances_the_pole() -> None:
     policy = Policy.load(SHIPPED)
-    assert np.mean(episode_returns(policy, "CartPole-v1", range(20))) >= 475.0
+    assert np.mean(EVALUATION.episode_returns(policy, "CartPole-v1", range(20))) >= 475.0
     assert sum(p.stat().st_size for p in SHIPPED.iterdir()) < 100_000

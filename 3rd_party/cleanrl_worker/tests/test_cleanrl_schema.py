@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 
 from cleanrl_worker.registry import ALGORITHMS, load
-from cleanrl_worker.schema import FILE
-from mosaic_worker.learning.training_schema import schema_text, write_schema
+from mosaic_worker.learning.training_schema import schema_file, schema_text, write_schema
 
+FILE = schema_file("cleanrl_worker")
+STALE = "run: python -m mosaic_worker.learning.training_schema cleanrl_worker"
 WRITTEN: dict[str, Any] = json.loads(FILE.read_text("utf-8"))["algorithms"]
 
 
 def test_the_file_is_what_the_models_say() -> None:
-    assert FILE.read_text("utf-8") == schema_text(ALGORITHMS), "run python -m cleanrl_worker.schema"
+    assert FILE.read_text("utf-8") == schema_text(ALGORITHMS), (
+        "run python -m mosaic_worker.learning.training_schema cleanrl_worker"
+    )
 
 
 def test_staleness_is_told_by_the_exit_status(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from cleanrl_worker.evaluate import episode_returns
+from cleanrl_worker.environments import EVALUATION
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.train import main
 
@@ -201,7 +201,7 @@ def test_help_lists_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
 def test_cartpole_is_solved_by_default_settings(seed: int, tmp_path: Path) -> None:
     args = ["--env-id=CartPole-v1", "--total-steps=30000", f"--seed={seed}", f"--out={tmp_path}"]
     assert main(args) == 0
-    assert np.mean(episode_returns(Policy.load(tmp_path), "CartPole-v1", range(20))) >= 475.0
+    assert np.mean(EVALUATION.episode_returns(Policy.load(tmp_path), "CartPole-v1", range(20))) >= 475.0
 
 
 def test_an_environment_that_raises_in_its_own_process_is_named(

@@ -12,8 +12,9 @@ import torch
 from test_cleanrl_play import box, discrete
 
 from cleanrl_worker.main import CleanRLWorker
-from cleanrl_worker.policy import build_player, load_policy, read_weights
+from cleanrl_worker.policy import Policy, build_player
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
+from mosaic_worker.playing.torch_policy import read_weights
 from mosaic_worker.worker import Batch, EpisodeEnd, EpisodeStart, LoadError, Slot
 
 GREEN, BLUE = "green_0", "blue_0"
@@ -162,7 +163,7 @@ def test_what_a_network_plays_together_is_what_each_slot_plays_alone(lstm: int, 
 
 @pytest.mark.parametrize("lstm", [0, 8])
 def test_the_whole_team_plays_as_one(lstm: int, tmp_path: Path) -> None:
-    policy = load_policy(*read_weights(keep(tmp_path, lstm=lstm)))
+    policy = Policy.whole(*read_weights(keep(tmp_path, lstm=lstm)))
     assert policy.memory == (32 if lstm else 0)
     seen = {GREEN: np.zeros((3, 3), np.float32), BLUE: np.zeros((3, 3), np.float32)}
     masks = np.ones((3, 2, 4), bool)

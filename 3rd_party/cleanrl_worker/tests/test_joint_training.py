@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cleanrl_worker.evaluate import episode_returns
-from cleanrl_worker.policy import Policy, load_policy, read_weights
+from cleanrl_worker.environments import EVALUATION
+from cleanrl_worker.policy import Policy
 from cleanrl_worker.train import main
 from mosaic_worker.playing.joint_policy import JointPolicy
+from mosaic_worker.playing.torch_policy import read_weights
 
 SHORT = [
     "--num-envs=8", "--num-steps=20", "--hidden", "32", "--learning-rate=5e-3", "--total-steps=3200",
@@ -42,9 +43,9 @@ def rows(path: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("options", [(), ("--no-share-parameters",), ("--lstm-size=16",)], ids=str)
 def test_agents_learn_what_each_has_to_do(algorithm: str, options: tuple[str, ...], tmp_path: Path) -> None:
     out = train(tmp_path / "p", algorithm, "Roles", *SHORT, *options)
-    policy = load_policy(*read_weights(out))
+    policy = Policy.whole(*read_weights(out))
     # 3 agents x 5 steps; by chance a third of it.
-    assert np.mean(episode_returns(policy, "joint_probes:Roles", range(50, 60))) >= 14.0
+    assert np.mean(EVALUATION.episode_returns(policy, "joint_probes:Roles", range(50, 60))) >= 14.0
     assert rows(out / "events.jsonl")[-1]["mean_return"] >= 14.0
 
 
@@ -81,7 +82,7 @@ def test_agents_of_different_kinds_learn_beside_each_other(algorithm: str, tmp_p
     assert parts[0]["action_space"]["kind"] == "Box"
     kinds = {part["network"]["type"] for part in parts}
     assert kinds == ({"actor_critic"} if algorithm == "ippo" else {"actor"})
-    assert isinstance(load_policy(*read_weights(out)), JointPolicy)
+    assert isinstance(Policy.whole(*read_weights(out)), JointPolicy)
 
 
 @pytest.mark.parametrize("lstm", ["0", "8"])

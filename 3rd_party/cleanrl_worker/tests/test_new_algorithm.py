@@ -52,7 +52,7 @@ def test_an_algorithm_of_three_files_is_offered_and_trained(tmp_path: Path) -> N
     manifest = copy / "worker.toml"
     insert_after(manifest, "algorithms = [", '"plain_ppo", ')
     paths = os.pathsep.join(map(str, (copy, SDK)))
-    command = [sys.executable, "-m", "cleanrl_worker.schema"]
+    command = [sys.executable, "-m", "mosaic_worker.learning.training_schema", "cleanrl_worker"]
     subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": paths}, cwd=tmp_path)
     settings = {"total_steps": 256, "num_envs": 2, "num_steps": 64}
     result = train(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from off_policy_probes import train
 
-from cleanrl_worker.evaluate import episode_returns
+from cleanrl_worker.environments import EVALUATION
 from cleanrl_worker.policy import Policy
 
 # The settings of docs/training_results.md, which are not the defaults of today.
@@ -39,4 +39,4 @@ def test_a_real_environment_is_learnt(
     name: str, env_id: str, least: float, settings: dict[str, Any], tmp_path: Path
 ) -> None:
     train(name, env_id, tmp_path, **settings)
-    assert np.mean(episode_returns(Policy.load(tmp_path), env_id, range(20))) >= least
+    assert np.mean(EVALUATION.episode_returns(Policy.load(tmp_path), env_id, range(20))) >= least

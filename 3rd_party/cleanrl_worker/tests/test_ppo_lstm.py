@@ -10,7 +10,7 @@ import probes  # noqa: F401  # registers the environments
 import pytest
 import trainings
 
-from cleanrl_worker.evaluate import episode_returns
+from cleanrl_worker.environments import EVALUATION
 from cleanrl_worker.main import CleanRLWorker
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.train import main
@@ -39,7 +39,7 @@ def remembering(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_was_seen_three_steps_ago_decides(remembering: Path) -> None:
     policy = Policy.load(remembering)
     assert policy.memory == 32
-    assert np.mean(episode_returns(policy, "Recall-v0", range(40))) == 1.0
+    assert np.mean(EVALUATION.episode_returns(policy, "Recall-v0", range(40))) == 1.0
 
 
 def test_one_seed_gives_equal_bits() -> None:

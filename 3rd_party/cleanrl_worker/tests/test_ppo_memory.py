@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from cleanrl_worker.algorithms.ppo_lstm import again, forget
-from cleanrl_worker.evaluate import episode_returns
+from cleanrl_worker.environments import EVALUATION
 from cleanrl_worker.network import Architecture, Encoding, RecurrentActorCritic
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.train import main
@@ -36,7 +36,7 @@ def test_a_cue_is_remembered_through_noise_where_much_is_paid_for_it(tmp_path: P
         "--total-steps=17280",
     ]  # fmt: skip
     assert main(["--algo=ppo_lstm", "--env-id=Cue-v0", f"--out={tmp_path}", *args]) == 0
-    assert np.mean(episode_returns(Policy.load(tmp_path), "Cue-v0", range(40))) == 100.0
+    assert np.mean(EVALUATION.episode_returns(Policy.load(tmp_path), "Cue-v0", range(40))) == 100.0
 
 
 @pytest.mark.parametrize("resets", [0.0, 0.2, 1.0])
@@ -72,4 +72,4 @@ def test_a_pole_is_balanced_by_who_does_not_see_speeds(tmp_path: Path) -> None:
     """Without a memory nobody comes far beyond 50 here."""
     args = ["--algo=ppo_lstm", "--env-id=Unmoving-v0", "--total-steps=200704", f"--out={tmp_path}"]
     assert main(args) == 0
-    assert np.mean(episode_returns(Policy.load(tmp_path), "Unmoving-v0", range(50))) >= 400.0
+    assert np.mean(EVALUATION.episode_returns(Policy.load(tmp_path), "Unmoving-v0", range(50))) >= 400.0

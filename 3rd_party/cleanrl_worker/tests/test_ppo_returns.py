@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cleanrl_worker.evaluate import episode_returns
+from cleanrl_worker.environments import EVALUATION
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.train import main
 
@@ -46,4 +46,4 @@ def test_the_stated_return_is_reached(task: str, tmp_path: Path) -> None:
     stated, args = TASKS[task]
     env_id = next(arg for arg in args if arg.startswith("--env-id")).partition("=")[2]
     assert main([*STATED, *args, f"--out={tmp_path}"]) == 0
-    assert np.mean(episode_returns(Policy.load(tmp_path), env_id, range(50))) >= stated
+    assert np.mean(EVALUATION.episode_returns(Policy.load(tmp_path), env_id, range(50))) >= stated

@@ -11,8 +11,7 @@ import pytest
 from gymnasium import spaces
 
 from cleanrl_worker.config import ConfigError, PPOConfig
-from cleanrl_worker.environments import preprocessing_for
-from cleanrl_worker.evaluate import episode_returns
+from cleanrl_worker.environments import EVALUATION, preprocessing_for
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.train import main
 from cleanrl_worker.vector_environments import Environments
@@ -32,7 +31,7 @@ def trained(tmp_path: Path, env_id: str, *more: str, algo: str = "ppo") -> Polic
 
 
 def plays(policy: Policy, env_id: str) -> float:
-    return float(np.mean(episode_returns(policy, f"probes:{env_id}", range(40))))
+    return float(np.mean(EVALUATION.episode_returns(policy, f"probes:{env_id}", range(40))))
 
 
 def test_of_several_parts_those_that_are_numbers_are_learnt_from() -> None:

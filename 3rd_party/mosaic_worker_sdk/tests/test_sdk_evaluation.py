@@ -189,11 +189,9 @@ def test_an_import_that_is_refused_is_one_line_and_status_2(
 
 
 def test_none_of_it_brings_a_library_along_that_a_worker_may_not_have() -> None:
-    names = "evaluation, importing, training_command, training_report, training_schema"
-    imports = (
-        f"from mosaic_worker.playing import checkpoint_worker; from mosaic_worker.learning import {names}"
-    )
-    program = f"import sys\n{imports}\nprint(*sys.modules)"
+    names = "evaluation, importing, train_main, training_command, training_report, training_schema"
+    players = "import sys; from mosaic_worker.playing import checkpoint_worker"
+    program = f"{players}; from mosaic_worker.learning import {names}; print(*sys.modules)"
     command = [sys.executable, "-S", "-c", f"import sys; sys.path += {[str(SDK), *sys.path]!r}; {program}"]
     loaded = set(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
     assert not loaded & {"torch", "gymnasium", "pydantic", "gym_gui", "safetensors", "tensorboard"}

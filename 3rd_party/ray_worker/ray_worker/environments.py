@@ -16,6 +16,7 @@ from mosaic_worker import environments
 from mosaic_worker.failures import one_line, with_place
 from mosaic_worker.learning import joint_env
 from mosaic_worker.learning.joint_env import JointEnv, Steps
+from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
 from ray_worker.home import gym_gui_importable
@@ -211,6 +212,14 @@ def make_joint(env_id: str, steps: Mapping[str, Steps], render_mode: str | None 
     """As :func:`mosaic_worker.learning.joint_env.make_joint`, of MOSAIC's environments too."""
     gym_gui_importable()
     return joint_env.make_joint(env_id, steps, render_mode)
+
+
+def _no_mask(_: Any, __: Any) -> None:
+    """RLlib's networks know no masks."""
+
+
+EVALUATION = PolicyEvaluation(make_environment, make_joint, _no_mask, max_steps=20_000)
+"""How good the policies of this worker are, and what they do."""
 
 
 def make_parallel(env_id: str) -> Any:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,85 +14,47 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mosaic_worker.checkpoint import DESCRIPTION, PolicyDescription, read_checkpoint
+from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
-from mosaic_worker.playing.full_batches import BATCH, in_batches
-from mosaic_worker.playing.joint_policy import JointPolicy
+from mosaic_worker.playing.full_batches import BATCH
+from mosaic_worker.playing.torch_policy import TorchPolicy
 from mosaic_worker.spaces import Space
-from mosaic_worker.worker import LoadError
-from ray_worker.network import Module, Network, load_weights, read_tensors
+from ray_worker.network import Module, Network, load_weights
 
 WORKER = "ray_worker"
 _LOG_STD = (-5.0, 2.0)
 """Between which RLlib keeps the log deviations of its squashed Gaussian."""
 
 
-class Policy:
+class Policy(TorchPolicy):
     """Weights and their description, ready to play.
 
     Args:
         description: What the weights are.
         module: The network, its weights in place, on the CPU.
-
-    Attributes:
-        memory: 0: it remembers nothing.
     """
 
-    memory = 0
+    worker, network_types = WORKER, frozenset({"rllib"})
 
     def __init__(self, description: PolicyDescription, module: Module) -> None:
-        # More threads would make a row's bits depend on how the work was divided.
-        torch.set_num_threads(1)
-        self.description = description
+        super().__init__(description)
         self._module, self._network = module.eval(), module.network
         self._space = description.action_space
         self._padded = np.zeros((BATCH, *description.shown_space.shape), np.float32)
         self._rows = torch.from_numpy(self._padded)
 
     @classmethod
-    def load(cls, checkpoint: str | Path, agent: str = "") -> Policy:
-        """Read a checkpoint, see :func:`mosaic_worker.checkpoint.read_checkpoint`.
-
-        Args:
-            checkpoint: Its folder, or a file in it.
-            agent: Whose part of a joint policy.
+    def build(cls, description: PolicyDescription, weights: Mapping[str, Tensor]) -> Policy:
+        """Make it of a description and the weights that are its own.
 
         Raises:
-            LoadError: It cannot be played, with the way out.
+            ValueError: It asks for a network that cannot be built, or the weights are not those of it.
+            RuntimeError: The same.
         """
-        description, tensors = read_policy(checkpoint)
-        return cls.of(description.part_of(agent) if agent else description, tensors, str(checkpoint))
-
-    @classmethod
-    def of(
-        cls, description: PolicyDescription, tensors: Mapping[str, Tensor], where: str = "the policy"
-    ) -> Policy:
-        """Put weights into the network that their description asks for.
-
-        Raises:
-            LoadError: They do not fit, or are of another worker, with the way out.
-        """
-        # A copy of this worker under another id plays the same networks.
-        if description.worker != WORKER and description.network.get("type") != "rllib":
-            raise LoadError(
-                f"{where} is for {description.worker}, not for {WORKER}. Set worker_id to "
-                f"{description.worker!r}"
-            )
-        head = description.weights_prefix
-        own = {name[len(head) :]: tensor for name, tensor in tensors.items() if name.startswith(head)}
-        try:
-            network = Network.from_json(description.network)
-            module = Module(network)
-            load_weights(module, own)
-            policy = cls(description, module)
-            policy.check()
-        except (ValueError, RuntimeError) as error:
-            words = " ".join(str(error).split())
-            raise LoadError(
-                f"{DESCRIPTION} or the weights of {where} cannot be used: {words}. Copy the checkpoint "
-                "again, or train "
-                "it again"
-            ) from error
+        module = Module(Network.from_json(description.network))
+        load_weights(module, weights)
+        policy = cls(description, module)
+        policy.check()
         return policy
 
     def check(self) -> None:
@@ -110,29 +71,14 @@ class Policy:
                 f"its network gives {outputs.shape[-1]} numbers where {self._width()} are needed"
             )
 
-    def choose(
+    def decide(
         self,
-        observations: NDArray[np.generic],
-        masks: NDArray[np.bool_] | None = None,
-        draws: Draws | None = None,
-        memory: NDArray[np.float32] | None = None,
+        rows: Any,
+        masks: NDArray[np.bool_] | None,
+        draws: Draws | None,
+        memory: NDArray[np.float32] | None,
     ) -> Choices:
-        """Choose an action for each observation.
-
-        Args:
-            observations: Shape (N, *input_space.shape).
-            masks: bool (N, actions), true where legal; ``None`` where every action is.
-            draws: Numbers to sample with; ``None`` for the mode of the distribution.
-            memory: Not taken: it has none.
-
-        Returns:
-            The choice for each row, whichever rows are with it.
-        """
-        return in_batches(self._choose, np.asarray(observations), masks, draws)
-
-    def _choose(
-        self, rows: NDArray[Any], masks: NDArray[np.bool_] | None, draws: Draws | None, _: object
-    ) -> Choices:
+        """Decide at most :data:`BATCH` rows; there is no memory."""
         count = len(rows)
         self._padded[:count] = rows.reshape(count, *self._padded.shape[1:])
         self._padded[count:] = 0
@@ -204,26 +150,6 @@ class Policy:
         ):
             raise ValueError(f"its network gives no actions of {space.kind}")
         return sum(self._sizes())
-
-
-def read_policy(checkpoint: str | Path) -> tuple[PolicyDescription, dict[str, Tensor]]:
-    """Read a checkpoint; raises as :func:`mosaic_worker.checkpoint.read_checkpoint`."""
-    description, data = read_checkpoint(checkpoint)
-    try:
-        return description, read_tensors(data)
-    except ValueError as error:
-        raise LoadError(f"checkpoint {checkpoint} cannot be played: {error}. Copy it again") from error
-
-
-def load_whole(description: PolicyDescription, tensors: Mapping[str, Tensor]) -> Policy | JointPolicy[Policy]:
-    """What plays a policy as a whole.
-
-    Raises:
-        LoadError: The weights do not fit.
-    """
-    if not description.parts:
-        return Policy.of(description, tensors)
-    return JointPolicy(description, lambda part: Policy.of(part, tensors))
 
 
 def _greedy(values: NDArray[np.float32], draws: Draws | None, epsilon: float) -> NDArray[np.int64]:

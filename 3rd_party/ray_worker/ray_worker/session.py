@@ -1,86 +1,86 @@
-"""What happens between RLlib's iterations and the run folder: reports, checkpoints, films."""
+"""What RLlib has learnt, and what happens between its iterations and the run folder."""
 
-# Ray and torch are typed only in part, or not there.
+# Ray is not among what the checks install, and torch is typed only in part.
+# pyright: reportMissingImports=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
 import contextlib
-import json
-import math
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-import safetensors.torch
 from torch import Tensor
 
-from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, read_description, save_checkpoint
+from mosaic_worker.checkpoint import PolicyDescription, PolicyPart
 from mosaic_worker.gymnasium_spaces import describe
-from mosaic_worker.learning.training_command import TrainingFailed
-from mosaic_worker.learning.training_report import RECENT, TrainingReport, moment, versions
-from mosaic_worker.learning.training_state import State, write_state
-from mosaic_worker.plain_files import read_file
+from mosaic_worker.learning.training_cycle import Training
+from mosaic_worker.learning.training_report import AgentReturns
+from mosaic_worker.learning.training_state import State
 from mosaic_worker.preprocessing import Pipeline, check_steps
 from mosaic_worker.training import TrainingRun
 from ray_worker.convert import convert
-from ray_worker.network import Module, finite_weights
+from ray_worker.environments import EVALUATION
+from ray_worker.network import Module
 from ray_worker.plan import Plan, Seat
-from ray_worker.policy import WORKER, load_whole
-from ray_worker.settings import IMPALAConfig, RayConfig, plain
+from ray_worker.policy import Policy
+from ray_worker.settings import IMPALAConfig, RayConfig
 from ray_worker.state import state_of
 
 EPISODES = "mosaic_episodes"
 """Under which finished episodes are told by :mod:`ray_worker.rllib_env`."""
-_PACKAGES = ("ray", "torch", "gymnasium", "numpy", "safetensors")
 _LOSSES = ("loss", "entropy", "kl", "explained_var", "qf_mean", "td_error", "alpha")
 _STEPS = "num_env_steps_sampled_lifetime"
 _LOOKS, _LOOK_S = 200, 0.03
 _RUNNERS = "env_runners"
 
 
-class Session:
-    """A training, as RLlib's loop and the end of it see it.
+class Session(Training):
+    """A training with RLlib's iterations.
 
     Args:
-        name: The algorithm's.
+        algorithm: The algorithm's name.
         config: Every setting.
-        plan: Who learns what.
         run: The run folder.
         scalars: TensorBoard's writer.
-        trained: RLlib's algorithm object.
         restored: State of the training that goes on.
+        plan: Who learns what.
+        trained: RLlib's algorithm object.
     """
+
+    policies = Policy
+    versions_of = ("ray", "torch", "gymnasium", "numpy", "safetensors")
+    evaluation = EVALUATION
+    rate = "lr"
 
     def __init__(
         self,
-        name: str,
+        algorithm: str,
         config: RayConfig,
-        plan: Plan,
         run: TrainingRun,
         scalars: Any,
+        restored: State | None,
+        plan: Plan,
         trained: Any,
-        restored: State | None = None,
     ) -> None:
-        self._name, self._config, self._plan, self._run = name, config, plan, run
-        self._trained = trained
+        super().__init__(algorithm, config, run, scalars, restored)
+        self._config, self._plan, self._trained = config, plan, trained
         told: Mapping[str, Any] = restored.values["session"] if restored else {}
-        self._first = 0 if restored is None else restored.step
-        self.step = self._filmed = self._first
-        self._report = TrainingReport(
-            run, scalars, self.step, told.get("returns", ()), told.get("lengths", ())
-        )
-        recent: Mapping[str, Any] = told.get("agents", {})
         agents = [seat.agent for seat in plan.seats] if plan.joint else []
-        self._agents = {agent: deque(recent.get(agent, ()), RECENT) for agent in agents}
-        self._good, self._filming = True, config.video_every > 0
+        self._agents = AgentReturns(agents, plan.teams, told.get("agents", {}))
+        self._converted: dict[str, Module] = {}
         self._kept: tuple[PolicyDescription, dict[str, Tensor]] | None = None
 
-    # -- after an iteration --------------------------------------------------------------
+    def learn(self) -> None:
+        """RLlib's iterations, until the steps are played."""
+        planned = self._config.planned_steps(self.step)
+        while self.step < planned:
+            self.updated(self._trained.train())
+            if not self.go_on():
+                return
 
     def updated(self, results: Mapping[str, Any]) -> None:
         """Report an iteration of RLlib's.
@@ -90,114 +90,79 @@ class Session:
         """
         runners: Mapping[str, Any] = results.get(_RUNNERS, {})
         played = results.get(_STEPS) or runners.get(_STEPS) or 0
-        self.step = max(self.step, self._first + int(played))
+        self.step = max(self.step, self.begun + int(played))
         for episode in _rows(runners.get(EPISODES, ())):
             self._finished(episode)
-        values: dict[str, float] = dict(_losses(results.get("learners", {})))
-        for name, value in values.items():
-            if not math.isfinite(value) and "explained_var" not in name:
-                self._good = False
-                raise TrainingFailed(
-                    f"{name} is no finite number any more at step {self.step:,}; lower lr. "
-                    f"{self.kept_words()}"
-                )
-        means = {agent: sum(found) / len(found) for agent, found in self._agents.items() if found}
-        values |= {f"agents/{agent}": mean for agent, mean in means.items()}
-        if len(self._plan.teams) > 1 and len(means) == len(self._agents):
-            values |= {f"teams/{t}": sum(means[a] for a in agents) for t, agents in self._plan.teams.items()}
-        values["charts/learning_rate"] = self._config.lr
-        self._report.metrics(self.step, values)
-        if self._filming and self.step - self._filmed >= self._config.video_every:
-            self._film()
+        losses = dict(_losses(results.get("learners", {})))
+        self.check_losses(losses, unchecked="explained_var")
+        rate = {"charts/learning_rate": self._config.lr}
+        self.report.metrics(self.step, {**losses, **self._agents.metrics(), **rate})
+        if self.film_due():
+            self.film()
 
     def _finished(self, episode: Mapping[str, Any]) -> None:
-        total = float(episode["return"])
-        if not math.isfinite(total):
-            raise TrainingFailed(
-                f"an episode's return is no finite number at step {self.step:,}; the rewards of "
-                f"{self._config.env_id} are wrong"
-            )
         agents = {agent: float(episode["agents"].get(agent, 0.0)) for agent in self._agents}
-        for agent, each in agents.items():
-            self._agents[agent].append(each)
-        self._report.episode(self.step, total, int(episode["length"]), agents if self._plan.joint else None)
+        self.episode(float(episode["return"]), int(episode["length"]), agents if self._plan.joint else None)
+        self._agents.add(agents)
 
-    # -- checkpoints ---------------------------------------------------------------------
+    # -- what it has learnt --------------------------------------------------------------
 
-    def save(self) -> None:
-        """Keep policy and state.
+    def weights(self) -> Mapping[str, Tensor]:
+        """Of each network, under its name where agents are several."""
+        # Once for weights and parts: making them draws from torch's generator, with which RLlib samples.
+        self._converted = self._modules()
+        return {
+            f"{name}.{key}" if self._plan.joint else key: tensor
+            for name, module in self._converted.items()
+            for key, tensor in module.state_dict().items()
+        }
 
-        Raises:
-            TrainingFailed: The weights are no finite numbers any more; what is there stays.
-            OSError: The folder cannot be written.
-        """
-        self.save_policy()
+    def parts(self) -> Sequence[PolicyPart]:
+        """A part for each agent."""
+        return [self._part(seat, self._converted[seat.network]) for seat in self._plan.seats]
+
+    def state(self) -> State:
+        """What RLlib has learnt, and of episodes, what means are made of."""
         session = {
-            "returns": list(self._report.returns),
-            "lengths": list(self._report.lengths),
-            "agents": {agent: list(found) for agent, found in self._agents.items()},
+            "returns": list(self.report.returns),
+            "lengths": list(self.report.lengths),
+            "agents": self._agents.kept(),
         }
-        values = {
-            "algorithm": self._name,
-            "config": plain(self._config),
-            "step": self.step,
-            "session": session,
-        }
-        write_state(self._run.folder, state_of(self._trained, values))
+        return state_of(self._trained, {"session": session})
 
     def save_policy(self, result: float | None = None, seeds: tuple[int, ...] = ()) -> None:
         """Keep the policy alone, with what its evaluation found."""
         if result is None or self._kept is None:
             self._rest()
-            self._kept = self._policy()
+            self._kept = self.policy()
         # What was evaluated is what is kept: a thread of RLlib's may have learnt on since.
-        about, weights = self._kept
-        description = replace(about, mean_return=result, evaluation_seeds=seeds)
-        save_checkpoint(self._run.folder, description, safetensors.torch.save(weights))
+        self.keep(*self._kept, result, seeds)
 
-    def keep_last_good(self) -> None:
-        """After a failure: the policy as it is, unless it is spoilt, then what is on disk."""
-        if self._good and self.step > self._on_disk():
-            with contextlib.suppress(TrainingFailed, OSError):
-                self.save()
+    # -- failures ------------------------------------------------------------------------
+
+    def save_last_good(self) -> None:
+        """Keep policy and state, to go on from."""
+        self.save()
 
     def kept_words(self) -> str:
         """What there is of the policy after a failure."""
-        step = self._on_disk()
-        return (
-            "No policy was kept before"
-            if step < 0
-            else f"The policy of step {step:,} is kept: go on with --resume"
-        )
+        step = self.step_on_disk()
+        if step < 0:
+            return "No policy was kept before"
+        return f"The policy of step {step:,} is kept: go on with --resume"
 
-    def film_finished(self) -> None:
-        """Film the policy as it came out, where films are wanted and none shows it yet."""
-        if self._filming and self._filmed < self.step:
-            self._film()
+    def reason(self, error: Exception) -> str:
+        """A failure in one sentence."""
+        kind = type(error).__name__
+        if any(word in kind for word in ("ActorDied", "ActorUnavailable", "WorkerCrashed", "NodeDied")):
+            if said := _left_word():
+                return f"{self._config.env_id} raised {said}"
+            why = "a runner was killed, or ran out of memory"
+            return f"a process of Ray's died at step {self.step:,} ({why}). {self.kept_words()}"
+        cause = getattr(error, "cause", None)
+        return super().reason(cause if isinstance(cause, Exception) else error)
 
-    def _policy(self) -> tuple[PolicyDescription, dict[str, Tensor]]:
-        """The policy as it is now."""
-        modules = self._modules()
-        weights: dict[str, Tensor] = {}
-        try:
-            for name, module in modules.items():
-                weights |= finite_weights(module, f"{name}." if self._plan.joint else "")
-        except ValueError as error:
-            self._good = False
-            raise TrainingFailed(f"the weights are spoilt at step {self.step:,} ({error})") from error
-        parts = [self._part(seat, modules[seat.network]) for seat in self._plan.seats]
-        description = PolicyDescription.joint(
-            parts,
-            worker=_launched_as(self._run.folder),
-            algorithm=self._name,
-            env_id=self._config.env_id,
-            seed=self._config.seed,
-            total_steps=self.step,
-            config=plain(self._config),
-            versions=versions(_PACKAGES),
-            trained_at=moment(),
-        )
-        return description, weights
+    # -- RLlib's networks ----------------------------------------------------------------
 
     def _rest(self) -> None:
         """Wait until the thread in which IMPALA and APPO learn has nothing left: weights of one update."""
@@ -242,26 +207,6 @@ class Session:
         state = self._trained.env_runner._env_to_module.get_state()
         return [normalize_step(state, agent if self._plan.joint else None)]
 
-    def _on_disk(self) -> int:
-        try:
-            return read_description(self._run.folder).total_steps
-        except Exception:  # none, or none that can be read
-            return -1
-
-    def _film(self) -> None:
-        from mosaic_worker.learning.film import CannotFilm
-        from ray_worker.evaluate import film
-
-        self._filmed = self.step
-        try:
-            policy = load_whole(*self._policy())
-            self._run.filmed(
-                self.step, film(policy, self._config.env_id, self._run.folder, self.step, self._config.seed)
-            )
-        except CannotFilm as error:
-            self._filming = False
-            self._run.warn(f"no videos: {error}")
-
 
 def _rows(found: Any) -> Iterator[Mapping[str, Any]]:
     """Episodes, however deep RLlib has put them."""
@@ -283,9 +228,13 @@ def _losses(learners: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
                 yield f"losses/{network}/{name}" if several else f"losses/{name}", float(value)
 
 
-def _launched_as(folder: Path) -> str:
-    """The id of this worker: a trainer says it, as there may be copies with other ids."""
-    try:
-        return str(json.loads(read_file(folder / "train.json"))["worker"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return WORKER
+def _left_word() -> str:
+    """What a runner has left of why its environment failed."""
+    from ray.experimental.internal_kv import _internal_kv_get
+
+    from ray_worker.rllib_env import failure_key
+
+    with contextlib.suppress(Exception):  # it may be the whole of Ray that is gone
+        found = _internal_kv_get(failure_key())
+        return "" if found is None else found.decode()
+    return ""

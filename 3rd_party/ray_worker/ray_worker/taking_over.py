@@ -46,7 +46,7 @@ from ray_worker.environments import (
     starts_of,
 )
 from ray_worker.network import Module, finite_weights
-from ray_worker.policy import WORKER, Policy, load_whole
+from ray_worker.policy import WORKER, Policy
 from ray_worker.settings import network_of
 
 OBSERVATIONS = 1000
@@ -163,7 +163,7 @@ def take_over(args: argparse.Namespace) -> PolicyDescription:
             "format": "rllib_checkpoint",
         },
     )
-    compare(load_whole(description, weights), players, args.env_id)
+    compare(Policy.whole(description, weights), players, args.env_id)
     return save_checkpoint(args.out, description, safetensors.torch.save(weights))
 
 

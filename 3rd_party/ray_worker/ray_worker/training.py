@@ -16,17 +16,14 @@ from typing import Any
 
 import torch
 
-from mosaic_worker.failures import described, one_line
-from mosaic_worker.learning.evaluation import finish
-from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
+from mosaic_worker.failures import one_line
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_memory import check_room
 from mosaic_worker.learning.training_state import Beginning, State, begin
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 from ray_worker import cluster
 from ray_worker.algorithms import Algorithm
-from ray_worker.evaluate import mean_return
 from ray_worker.plan import Plan, plan_of
-from ray_worker.policy import load_whole, read_policy
 from ray_worker.session import Session
 from ray_worker.settings import DQNConfig, IMPALAConfig, OnPolicyConfig, RayConfig, ReplayConfig, SACConfig
 from ray_worker.state import put_back
@@ -67,16 +64,7 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
         try:
             if restored is not None:
                 put_back(trained, restored)
-            session = Session(algorithm.name, config, plan, run, scalars, trained, restored)
-            config.start(run, algorithm.name, start.step)
-            _learn(config, trained, run, session)
-            return finish(
-                run,
-                session,
-                lambda go_on: mean_return(load_whole(*read_policy(run.folder)), config.env_id, go_on),
-                config.env_id,
-                "ray_worker",
-            )
+            return Session(algorithm.name, config, run, scalars, restored, plan, trained).train()
         finally:
             with contextlib.suppress(Exception):  # a runner may be gone
                 trained.stop()
@@ -91,55 +79,6 @@ def _scalars(run: TrainingRun, start: Beginning) -> Generator[Any, None, None]:
         yield writer
     finally:
         writer.close()
-
-
-def _learn(config: RayConfig, trained: Any, run: TrainingRun, session: Session) -> None:
-    """RLlib's iterations, until the steps are played."""
-    planned = config.planned_steps(session.step)
-    while session.step < planned:
-        try:
-            results = trained.train()
-        except (OSError, MemoryError, ConfigError, TrainingFailed):
-            raise
-        except Exception as error:  # a runner's, the environment's, or torch's on NaN
-            session.keep_last_good()
-            raise TrainingFailed(_reason(error, config, session)) from error
-        try:
-            session.updated(results)
-        except TrainingFailed:
-            session.keep_last_good()
-            raise
-        run.advance(session.step, session.save)
-        if run.stop_requested:
-            return
-
-
-def _reason(error: BaseException, config: RayConfig, session: Session) -> str:
-    """A failure in one sentence."""
-    kind, kept = type(error).__name__, session.kept_words()
-    if any(word in kind for word in ("ActorDied", "ActorUnavailable", "WorkerCrashed", "NodeDied")):
-        if said := _left_word():
-            return f"{config.env_id} raised {said}"
-        why = "a runner was killed, or ran out of memory"
-        return f"a process of Ray's died at step {session.step:,} ({why}). {kept}"
-    cause = getattr(error, "cause", None)
-    found = cause if isinstance(cause, BaseException) else error
-    if "nan" in one_line(found).lower():
-        step = f"{session.step:,}"
-        return f"the network's output is no finite number any more at step {step}; lower lr. {kept}"
-    return f"{config.env_id} raised {described(found, ['ray_worker'])}"
-
-
-def _left_word() -> str:
-    """What a runner has left of why its environment failed."""
-    from ray.experimental.internal_kv import _internal_kv_get
-
-    from ray_worker.rllib_env import failure_key
-
-    with contextlib.suppress(Exception):  # it may be the whole of Ray that is gone
-        found = _internal_kv_get(failure_key())
-        return "" if found is None else found.decode()
-    return ""
 
 
 # -- what is trained ---------------------------------------------------------------------

@@ -22,9 +22,10 @@ import numpy as np
 import psutil
 import pytest
 
+from mosaic_worker.playing.torch_policy import read_weights
 from mosaic_worker.training import ask
-from ray_worker.evaluate import episode_returns
-from ray_worker.policy import Policy, load_whole, read_policy
+from ray_worker.environments import EVALUATION
+from ray_worker.policy import Policy
 
 pytestmark = pytest.mark.full
 
@@ -176,7 +177,7 @@ def test_each_algorithm_trains_and_what_it_trained_plays_here(
     assert done["status"] == "completed"
     # In an interpreter without Ray, and as good as it was there.
     policy = Policy.load(out)
-    returns = episode_returns(policy, env_id, policy.description.evaluation_seeds)
+    returns = EVALUATION.episode_returns(policy, env_id, policy.description.evaluation_seeds)
     assert np.mean(returns) == pytest.approx(done["mean_return"], rel=0.02)
     played = sum(row["length"] for row in rows(out, "episodes"))
     assert 0 < played <= done["step"] and played > done["step"] - 500
@@ -200,9 +201,9 @@ def test_a_team_learns_with_two_runners_and_one_of_it_plays_elsewhere(tmp_path: 
         and sum(episode["agents"].values()) == episode["return"]
     )
     assert {"agents/left_0", "agents/right_0"} <= set(rows(out, "metrics")[-1]["m"])
-    whole = load_whole(*read_policy(out))
+    whole = Policy.whole(*read_weights(out))
     assert whole.description.agents == ("left_0", "right_0")
-    assert np.mean(episode_returns(whole, "ray_probes:Pair", range(5))) >= 11
+    assert np.mean(EVALUATION.episode_returns(whole, "ray_probes:Pair", range(5))) >= 11
     alone = Policy.load(out, "right_0")
     assert alone.choose(np.eye(2, dtype=np.float32)).actions.tolist() == [0, 1]
 
@@ -212,12 +213,14 @@ def test_an_environment_of_mosaics_own_with_statistics_goes_on(tmp_path: Path, t
     common = ("--algo=ppo", "--env-id=simple_spread_v3")
     more = ("--train-batch-size=256", "--num-epochs=2", "--normalize-observations")
     train(out, *common, *more, "--total-steps=512", "--num-env-runners=2")
-    before = read_policy(out)[0]
+    before = read_weights(out)[0]
     assert [step["step"] for step in before.part_of("agent_1").preprocessing] == ["normalize"]
     train(out, *common, "--resume", "--total-steps=768", "--num-env-runners=0")
     assert [row["step"] for row in events(out, "start")] == [0, before.total_steps]
-    assert read_policy(out)[0].total_steps >= 768
-    assert len(episode_returns(load_whole(*read_policy(out)), "simple_spread_v3", range(2))) == 2
+    assert read_weights(out)[0].total_steps >= 768
+    assert (
+        len(EVALUATION.episode_returns(Policy.whole(*read_weights(out)), "simple_spread_v3", range(2))) == 2
+    )
 
 
 def test_it_stops_when_it_is_asked_and_goes_on(tmp_path: Path, start: Any, train: Any) -> None:
@@ -340,7 +343,7 @@ def test_a_checkpoint_of_rllibs_is_taken_and_plays_here(
     assert policy.description.origin["format"] == "rllib_checkpoint"
     steps = {"filter": ["normalize"], "flat": ["flatten"]}.get(name, [])
     assert [step["step"] for step in policy.description.preprocessing] == steps
-    assert len(episode_returns(policy, ENVS[name], range(2))) == 2
+    assert len(EVALUATION.episode_returns(policy, ENVS[name], range(2))) == 2
 
 
 def test_a_module_alone_is_taken_too(tmp_path: Path, start: Any, checkpoints: Path) -> None:

@@ -23,7 +23,7 @@ from gymnasium import spaces
 
 from gym_gui.workers.manifest import read_manifest
 from mosaic_worker.learning.importing import ImportRefused
-from mosaic_worker.learning.training_schema import schema_text
+from mosaic_worker.learning.training_schema import schema_file, schema_text
 from mosaic_worker.learning.training_state import State, read_state, write_state
 from mosaic_worker.preprocessing import Pipeline
 from ray_worker import importing
@@ -32,7 +32,6 @@ from ray_worker.checkpoint_files import read_checkpoint_folder
 from ray_worker.connectors import array_of, as_rllib_has_them, normalize_step
 from ray_worker.environments import make_environment, make_joint, make_parallel, steps_for
 from ray_worker.plan import plan_of
-from ray_worker.schema import FILE
 from ray_worker.settings import DQNConfig, PPOConfig
 from ray_worker.state import packed, unpacked
 from ray_worker.train import main
@@ -44,7 +43,7 @@ def test_manifest_and_schema_say_what_there_is() -> None:
     found = read_manifest(MANIFEST)
     assert found.train is not None and list(found.train.algorithms) == list(ALGORITHMS)
     assert found.launch.python is not None and found.launch.python.is_absolute()
-    assert FILE.read_text("utf-8") == schema_text(ALGORITHMS)
+    assert schema_file("ray_worker").read_text("utf-8") == schema_text(ALGORITHMS)
 
 
 def free_port() -> int:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mosaic_worker import environments
 from mosaic_worker.failures import one_line, with_place
 from mosaic_worker.learning.action_masks import mask_method
+from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
 from sb3_worker.config import ConfigError, TrainingConfig
 
@@ -108,6 +109,15 @@ def make_environment(env_id: str, steps: Sequence[Step] = (), render_mode: str |
     except PreprocessingError as error:
         env.close()
         raise ConfigError(f"environment {env_id!r}: {error}") from error
+
+
+def _mask_of(env: Any, _: Any) -> NDArray[np.bool_] | None:
+    mask = env.get_wrapper_attr("action_masks")()
+    return None if mask.all() else mask
+
+
+EVALUATION = PolicyEvaluation(make_environment, mask_of=_mask_of, max_steps=20_000)
+"""How good the policies of this worker are, and what they do."""
 
 
 def playable(env: Env) -> Env:

@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-import safetensors
 import safetensors.torch
 import torch
 from stable_baselines3.common.torch_layers import CombinedExtractor, FlattenExtractor, NatureCNN
@@ -232,19 +231,6 @@ def write_weights(policy: nn.Module) -> bytes:
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise ValueError(f"{name} is no finite number any more")
     return safetensors.torch.save(tensors)
-
-
-def read_weights(policy: nn.Module, data: bytes) -> None:
-    """The reverse of :func:`write_weights`.
-
-    Raises:
-        ValueError: They do not fit.
-    """
-    try:
-        given = safetensors.torch.load(data)
-    except safetensors.SafetensorError as error:
-        raise ValueError(f"the weights are no safetensors file ({error})") from error
-    load_weights(policy, given)
 
 
 def _no_schedule(_: float) -> float:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mosaic_worker import gymnasium_spaces
-from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
+from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
-from mosaic_worker.playing.full_batches import BATCH, in_batches
+from mosaic_worker.playing.full_batches import BATCH
+from mosaic_worker.playing.torch_policy import TorchPolicy
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
-from sb3_worker.network import Network, read_weights
+from sb3_worker.network import Network, load_weights
 
 WORKER = "sb3_worker"
 
@@ -42,87 +43,63 @@ class Outputs(NamedTuple):
     value: NDArray[np.float64] | None = None
 
 
-class Policy:
+class Policy(TorchPolicy):
     """Weights and their description, ready to play.
 
     Args:
         description: What the weights are.
         network: The same, as a network.
         module: The library's policy object, its weights in place, on the CPU.
-
-    Attributes:
-        memory: Numbers that it remembers from step to step of an episode; 0 for most.
     """
 
+    worker, network_types = WORKER, frozenset({"sb3"})
+
     def __init__(self, description: PolicyDescription, network: Network, module: Any) -> None:
-        # More threads would make a row's bits depend on how the work was divided.
-        torch.set_num_threads(1)
-        self.description = description
+        super().__init__(description)
         self._network, self._module = network, module
         self._space = network.observation_space
         self._actions = description.action_space
         self._buffers = {path: _buffer(leaf) for path, leaf in self._space.leaves}
         lstm = getattr(module, "lstm_actor", None)
         self._lstm_shape = (0, 0) if lstm is None else (int(lstm.num_layers), int(lstm.hidden_size))
-        self.memory = 2 * self._lstm_shape[0] * self._lstm_shape[1]
+        self._memory = 2 * self._lstm_shape[0] * self._lstm_shape[1]
+
+    @property
+    def memory(self) -> int:
+        """Numbers that it remembers from step to step of an episode; 0 for most."""
+        return self._memory
 
     @classmethod
-    def load(cls, checkpoint: str | Path) -> Policy:
-        """Read a checkpoint, see :func:`mosaic_worker.checkpoint.read_checkpoint`.
+    def build(cls, description: PolicyDescription, weights: Mapping[str, Tensor]) -> Policy:
+        """Make it of a description and the weights that are its own.
 
         Raises:
-            LoadError: It cannot be played, with the way out.
+            ValueError: It asks for a network that cannot be built, or the weights are not those of it.
         """
-        description, data = read_checkpoint(checkpoint)
-        # A copy of this worker under another id plays the same networks.
-        if description.worker != WORKER and description.network.get("type") != "sb3":
-            raise LoadError(
-                f"the checkpoint {checkpoint} is for {description.worker}, not for {WORKER}. "
-                f"Set worker_id to {description.worker!r}"
-            )
-        try:
-            network = Network.from_json(description.network, from_zero(description.action_space))
-            if _count(network.observation_space) != _count(description.shown_space):
-                raise ValueError("its network takes another number of inputs than its input_space has")
-            module = network.build()
-            read_weights(module, data)
-        except ValueError as error:
-            raise LoadError(f"checkpoint {checkpoint} cannot be played: {error}. Train it again") from error
+        network = Network.from_json(description.network, from_zero(description.action_space))
+        if _count(network.observation_space) != _count(description.shown_space):
+            raise ValueError("its network takes another number of inputs than its input_space has")
+        module = network.build()
+        load_weights(module, weights)
         return cls(description, network, module)
 
-    def choose(
+    def rows(self, observations: Any) -> dict[str, NDArray[Any]]:
+        """The leaves of observations, by path."""
+        return {path: _leaf(observations, path) for path, _ in self._space.leaves}
+
+    def decide(
         self,
-        observations: Any,
-        masks: NDArray[np.bool_] | None = None,
-        draws: Draws | None = None,
-        memory: NDArray[np.float32] | None = None,
-    ) -> Choices:
-        """Choose an action for each observation.
-
-        Args:
-            observations: Stacked as the input space says: an array, or a dict of arrays.
-            masks: bool (N, actions), true where legal; ``None`` where every action is.
-            draws: Numbers to sample with; ``None`` for the most likely action.
-            memory: float32 (N, M) of a recurrent policy, zeros where an episode begins.
-
-        Returns:
-            The choice for each row, whichever rows are with it.
-        """
-        leaves = {path: _leaf(observations, path) for path, _ in self._space.leaves}
-        return in_batches(self._choose, leaves, masks, draws, memory)
-
-    def _choose(
-        self,
-        leaves: dict[str, NDArray[Any]],
+        rows: Any,
         masks: NDArray[np.bool_] | None,
         draws: Draws | None,
         memory: NDArray[np.float32] | None,
     ) -> Choices:
+        """Decide at most :data:`BATCH` rows, by path of the leaf."""
         count, ok = 0, np.ones(BATCH, np.bool_)
-        for path, rows in leaves.items():
-            buffer, count = self._buffers[path], len(rows)
+        for path, leaf in rows.items():
+            buffer, count = self._buffers[path], len(leaf)
             buffer[count:] = 0
-            buffer[:count] = rows.reshape(count, *buffer.shape[1:])
+            buffer[:count] = leaf.reshape(count, *buffer.shape[1:])
             if buffer.dtype.kind == "f":
                 good = np.isfinite(buffer).reshape(BATCH, -1).all(axis=1)
                 buffer[~good] = 0  # the library raises for the whole batch

@@ -10,7 +10,6 @@ the step, and is as good as one that was not cut, though not the same bit by bit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,24 +25,16 @@ LARGEST_REPLAY = 64 << 20
 _REPLAY = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 
 
-def state_of(algorithm: str, config: Mapping[str, Any], model: Any, normalizer: Any) -> State:
+def state_of(model: Any, normalizer: Any) -> State:
     """What is to be kept.
 
     Args:
-        algorithm: Its name.
-        config: Every setting.
         model: The library's algorithm object.
         normalizer: Its ``VecNormalize``, or ``None``.
     """
     state = State()
     tensors, values = state.tensors, state.values
-    values |= {
-        "algorithm": algorithm,
-        "config": dict(config),
-        "step": int(model.num_timesteps),
-        "updates": int(model._n_updates),
-        "optimizers": {},
-    }
+    values |= {"updates": int(model._n_updates), "optimizers": {}}
     for name, found in model.get_parameters().items():
         if name != "policy":
             values["optimizers"][name] = state.pack_optimizer(name, found)

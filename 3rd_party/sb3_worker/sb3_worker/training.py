@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -17,15 +16,14 @@ from gymnasium import spaces
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.noise import NormalActionNoise
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNormalize
-from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.failures import one_line
-from mosaic_worker.learning.evaluation import finish
-from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_cycle import tensorboard
 from mosaic_worker.learning.training_memory import check_room
 from mosaic_worker.learning.training_state import State, begin
-from mosaic_worker.training import TENSORBOARD, TrainingRun
+from mosaic_worker.playing.torch_policy import read_weights
+from mosaic_worker.training import TrainingRun
 from sb3_worker.algorithms import Algorithm
 from sb3_worker.config import (
     ConfigError,
@@ -44,10 +42,9 @@ from sb3_worker.environments import (
     quiet,
     steps_for,
 )
-from sb3_worker.evaluate import mean_return
 from sb3_worker.families import load
-from sb3_worker.network import Network, load_weights, read_weights, tensors_of
-from sb3_worker.policy import Policy, from_zero
+from sb3_worker.network import Network, load_weights, tensors_of
+from sb3_worker.policy import from_zero
 from sb3_worker.session import Session
 from sb3_worker.state import restore
 
@@ -87,53 +84,27 @@ def train(
         model = _model(algorithm, config, network, envs, restored)
         if restored is not None:
             _go_on(restored, run, model, normalizer)
-        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=start.purge_step)
-        with contextlib.closing(scalars):
+        with tensorboard(run, start) as scalars:
             session = Session(
-                algorithm.name, config, run, scalars, model, normalizer, network, (sees, does), steps
-            )
-            config.start(run, algorithm.name, start.step)
-            _learn(config, model, session, start.step)
-            return finish(
+                algorithm.name,
+                config,
                 run,
-                session,
-                lambda go_on: mean_return(Policy.load(run.folder), config.env_id, go_on),
-                config.env_id,
-                "sb3_worker",
+                scalars,
+                restored,
+                model,
+                normalizer,
+                network,
+                (sees, does),
+                steps,
             )
+            return session.train()
     finally:
         envs.close()
 
 
-def _learn(config: TrainingConfig, model: Any, session: Session, step: int) -> None:
-    """The library's loop, which calls the session at every step."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model.learn(
-                # Whole rollouts, or what anneals would fall below zero in the last one.
-                config.planned_steps(step) - step,
-                callback=session,
-                log_interval=None,
-                reset_num_timesteps=step == 0,
-            )
-        session.updated()
-    except TrainingFailed:
-        session.keep_last_good()
-        raise
-    except (OSError, MemoryError, ConfigError):
-        raise
-    except Exception as error:  # foreign code may raise anything: the environment's, or torch's on NaN
-        session.keep_last_good()
-        raise TrainingFailed(session.reason(error)) from error
-
-
 def _go_on(restored: State, run: TrainingRun, model: Any, normalizer: Any) -> None:
-    from mosaic_worker.checkpoint import read_checkpoint
-
-    _, data = read_checkpoint(run.folder)
     try:
-        read_weights(model.policy, data)
+        load_weights(model.policy, read_weights(run.folder)[1])
     except ValueError as error:
         raise ConfigError(f"the policy there does not fit ({error}). Train anew, with --overwrite") from error
     restore(restored, model, normalizer)

@@ -17,18 +17,20 @@ import pytest
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from mosaic_worker.checkpoint import read_description
-from mosaic_worker.learning.training_schema import schema_text
+from mosaic_worker.learning.training_schema import schema_file, schema_text
 from mosaic_worker.training import ask
 from sb3_worker.algorithms import ALGORITHMS
-from sb3_worker.evaluate import episode_returns
+from sb3_worker.environments import EVALUATION
 from sb3_worker.policy import Policy
-from sb3_worker.schema import FILE
 from sb3_worker.train import main
 
 TESTS = Path(__file__).resolve().parent
 FOLDERS = (TESTS, TESTS.parent, TESTS.parents[1] / "mosaic_worker_sdk")
 PPO = ["--algo=ppo", "--num-envs=4", "--n-steps=32", "--batch-size=64", "--learning-rate=5e-3"]
 REPLAY = ["--learning-starts=100", "--buffer-size=5000", "--batch-size=32", "--learning-rate=5e-3"]
+
+FILE = schema_file("sb3_worker")
+STALE = "run: python -m mosaic_worker.learning.training_schema sb3_worker"
 
 
 def rows(folder: Path, name: str) -> list[dict[str, Any]]:
@@ -110,7 +112,7 @@ def test_each_algorithm_learns_its_probe(name: str, tmp_path: Path) -> None:
     assert done["mean_return"] >= enough
     # The same from disk, in an environment of its own.
     policy = Policy.load(tmp_path)
-    assert np.mean(episode_returns(policy, f"sb3_probes:{probe}-v0", range(50, 80))) >= enough
+    assert np.mean(EVALUATION.episode_returns(policy, f"sb3_probes:{probe}-v0", range(50, 80))) >= enough
     assert policy.description.mean_return == done["mean_return"]
     losses = {key for row in rows(tmp_path, "metrics") for key in row["m"] if key.startswith("losses/")}
     assert losses
@@ -132,7 +134,7 @@ def test_masks_are_learnt_with_wherever_they_are_told(probe: str, tmp_path: Path
     env_id = f"sb3_probes:{probe}-v0"
     command = [*PPO, "--total-steps=1024", "--algo=maskable_ppo", f"--env-id={env_id}", f"--out={tmp_path}"]
     assert main(command) == 0  # an illegal arm raises
-    assert np.mean(episode_returns(Policy.load(tmp_path), env_id, range(50, 80))) >= 0.9
+    assert np.mean(EVALUATION.episode_returns(Policy.load(tmp_path), env_id, range(50, 80))) >= 0.9
 
 
 def test_a_training_says_and_writes_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,6 +174,14 @@ def test_one_seed_gives_the_same_weights(algorithm: str, tmp_path: Path) -> None
     assert first == second != third
 
 
+def test_a_film_leaves_the_evaluation_in_the_policy(tmp_path: Path) -> None:
+    command = ["--algo=a2c", "--env-id=CartPole-v1", "--num-envs=1", "--total-steps=15", "--video-every=100"]
+    assert main([*command, f"--out={tmp_path}"]) == 0
+    assert len(list((tmp_path / "videos").iterdir())) == 1
+    description = read_description(tmp_path)
+    assert description.mean_return is not None and len(description.evaluation_seeds) == 20
+
+
 def test_statistics_of_the_training_travel_with_the_policy(tmp_path: Path) -> None:
     command = ["--algo=ppo", "--env-id=CartPole-v1", "--num-envs=2", "--n-steps=64", "--batch-size=64"]
     command += ["--total-steps=256", "--normalize-observations", "--normalize-rewards", "--frame-stack=2"]
@@ -181,7 +191,7 @@ def test_statistics_of_the_training_travel_with_the_policy(tmp_path: Path) -> No
     assert np.std(description.preprocessing[1]["var"]) > 0
     assert description.observation_space.shape == (4,)
     assert description.shown_space.shape == (8,)
-    assert len(episode_returns(Policy.load(tmp_path), "CartPole-v1", [1, 2])) == 2
+    assert len(EVALUATION.episode_returns(Policy.load(tmp_path), "CartPole-v1", [1, 2])) == 2
 
 
 @pytest.mark.parametrize(
@@ -365,7 +375,9 @@ def test_help_lists_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_schema_is_not_stale() -> None:
-    assert FILE.read_text(encoding="utf-8") == schema_text(ALGORITHMS), "run: python -m sb3_worker.schema"
+    assert FILE.read_text(encoding="utf-8") == schema_text(ALGORITHMS), (
+        "run: python -m mosaic_worker.learning.training_schema sb3_worker"
+    )
 
 
 _ZOO_DQN = [
@@ -397,4 +409,4 @@ def test_a_real_environment_is_solved(
     algorithm: str, env_id: str, args: list[str], enough: float, tmp_path: Path
 ) -> None:
     assert main([f"--algo={algorithm}", f"--env-id={env_id}", *args, f"--out={tmp_path}"]) == 0
-    assert np.mean(episode_returns(Policy.load(tmp_path), env_id, range(20))) >= enough
+    assert np.mean(EVALUATION.episode_returns(Policy.load(tmp_path), env_id, range(20))) >= enough

@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 from mosaic_worker.checkpoint import read_description
+from mosaic_worker.playing.torch_policy import read_weights
 from xuance_worker.algorithms import ALGORITHMS
-from xuance_worker.evaluate import episode_returns
-from xuance_worker.policy import joint_policy, read_weights
+from xuance_worker.policy import Policy
+from xuance_worker.team import EVALUATION
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(1800)]
 
@@ -253,7 +254,9 @@ def test_mosaic_trains_and_plays_the_whole_or_one_agent(installed: Installed) ->
     )
     assert all(len(values) == 3 for values in played.values())
     assert played["one"] != played["nobody"] and played["team"] != played["one"]
-    alone = episode_returns(joint_policy(*read_weights(out)), "simple_spread_v3", range(10_000, 10_020))
+    alone = EVALUATION.episode_returns(
+        Policy.whole(*read_weights(out)), "simple_spread_v3", range(10_000, 10_020)
+    )
     assert np.isclose(np.mean(alone), description.mean_return or 0.0, atol=1e-3), (
         "with and without the library"
     )

@@ -13,12 +13,13 @@ from xuance_policies import keep
 
 from mosaic_worker.checkpoint import read_description
 from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.playing.torch_policy import read_weights
 from mosaic_worker.preprocessing import Pipeline
 from mosaic_worker.worker import Actions, Batch, EpisodeEnd, LoadError, Slot
-from xuance_worker.evaluate import episode_returns
 from xuance_worker.main import XuanceWorker
 from xuance_worker.plan import Plan
-from xuance_worker.policy import Policy, joint_policy, read_weights
+from xuance_worker.policy import Policy
+from xuance_worker.team import EVALUATION
 
 
 def slot_of(folder: Path, plan: Plan, agent: str, index: int = 0, **more: Any) -> Slot:
@@ -151,9 +152,9 @@ def test_masks_forbid(tmp_path: Path) -> None:
 )
 def test_the_whole_team_plays(tmp_path: Path, algorithm: str, env: str, more: dict[str, Any]) -> None:
     keep(tmp_path, algorithm, f"xuance_probes:{env}", **more)
-    policy = joint_policy(*read_weights(tmp_path))
-    returns = episode_returns(policy, f"xuance_probes:{env}", range(5))
-    assert returns == episode_returns(policy, f"xuance_probes:{env}", range(5))
+    policy = Policy.whole(*read_weights(tmp_path))
+    returns = EVALUATION.episode_returns(policy, f"xuance_probes:{env}", range(5))
+    assert returns == EVALUATION.episode_returns(policy, f"xuance_probes:{env}", range(5))
     assert len(set(returns)) > 1
 
 

@@ -14,21 +14,24 @@ from xuance_policies import library_weights, told
 
 from mosaic_worker.learning.importing import ImportRefused
 from mosaic_worker.learning.training_command import ConfigError
-from mosaic_worker.learning.training_schema import schema_text
+from mosaic_worker.learning.training_schema import schema_file, schema_text
 from xuance_worker.algorithms import ALGORITHMS
 from xuance_worker.alike import check_alike
 from xuance_worker.convert import network_of, playing_weights
 from xuance_worker.foreign import check_weights, fitting_plan, read_pth
 from xuance_worker.moments import Moments
 from xuance_worker.plan import plan_for
-from xuance_worker.schema import FILE
 from xuance_worker.train import main
 
+FILE = schema_file("xuance_worker")
+STALE = "run: python -m mosaic_worker.learning.training_schema xuance_worker"
 MANIFEST = tomllib.loads((FILE.parent / "worker.toml").read_text("utf-8"))
 
 
 def test_the_schema_is_what_the_settings_say() -> None:
-    assert FILE.read_text("utf-8") == schema_text(ALGORITHMS), "run: python -m xuance_worker.schema"
+    assert FILE.read_text("utf-8") == schema_text(ALGORITHMS), (
+        "run: python -m mosaic_worker.learning.training_schema xuance_worker"
+    )
     assert MANIFEST["train"]["algorithms"] == list(ALGORITHMS)
     named = {option["value"] for option in MANIFEST["settings"]["algorithm"]["options"]}
     assert named == set(ALGORITHMS)
@@ -182,7 +185,7 @@ class Stubborn:
 
 def test_a_policy_that_plays_otherwise_is_refused(tmp_path: Path) -> None:
     from mosaic_worker.checkpoint import PolicyDescription
-    from xuance_worker.policy import joint_policy
+    from xuance_worker.policy import Policy
 
     found, asked = ALGORITHMS["vdn"], _asked("vdn", share=True)
     plan, acting = fitting_plan(found, asked, "xuance_probes:alike")
@@ -193,7 +196,7 @@ def test_a_policy_that_plays_otherwise_is_refused(tmp_path: Path) -> None:
         algorithm="vdn",
         env_id=plan.env_id,
     )
-    policy = joint_policy(description, playing_weights(acting, library_weights("vdn", plan), plan))
+    policy = Policy.whole(description, playing_weights(acting, library_weights("vdn", plan), plan))
     check_alike(Stubborn(policy, plan), policy, plan)
     with pytest.raises(ImportRefused, match="does not act as the library does: left_"):
         check_alike(Stubborn(policy, plan, always=1), policy, plan)

@@ -18,9 +18,9 @@ from mosaic_worker.learning.importing import ImportRefused
 from mosaic_worker.learning.joint_env import make_joint
 from mosaic_worker.learning.policy_evaluation import mask_in_info
 from mosaic_worker.playing.joint_policy import JointPolicy
-from xuance_worker.evaluate import episode_returns
 from xuance_worker.plan import Plan
 from xuance_worker.policy import Policy
+from xuance_worker.team import EVALUATION
 
 OBSERVATIONS = 1000
 _STUDENT_95 = 2.093
@@ -46,7 +46,7 @@ def check_alike(theirs: Plays, ours: JointPolicy[Policy], plan: Plan) -> None:
     """
     _check_actions(theirs, ours, plan)
     own = _returns(theirs, plan)
-    made = episode_returns(ours, plan.env_id, EVALUATION_SEEDS)
+    made = EVALUATION.episode_returns(ours, plan.env_id, EVALUATION_SEEDS)
     differences = np.asarray(made) - np.asarray(own)
     mean = float(differences.mean())
     reach = _STUDENT_95 * float(differences.std(ddof=1)) / math.sqrt(len(differences))

@@ -51,7 +51,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         read_pth,
     )
     from xuance_worker.loading import load_library
-    from xuance_worker.policy import WORKER, joint_policy
+    from xuance_worker.policy import WORKER, Policy
 
     weights = read_pth(args.file)
     steps = json_of(args.preprocess, "--preprocess") if args.preprocess else None
@@ -91,7 +91,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         origin=origin_of(args.file, "xuance_pth", LARGEST),
     )
     playing = playing_weights(acting, weights, plan)
-    check_alike(library.Player(agents, algorithm, plan), joint_policy(description, playing), plan)
+    check_alike(library.Player(agents, algorithm, plan), Policy.whole(description, playing), plan)
     return save_checkpoint(args.out, description, safetensors.torch.save(playing))
 
 

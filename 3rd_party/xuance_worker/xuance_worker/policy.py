@@ -7,111 +7,82 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors
-import safetensors.torch
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
+from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
-from mosaic_worker.playing.full_batches import BATCH, in_batches
+from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.playing.joint_policy import JointPolicy
-from mosaic_worker.worker import LoadError
+from mosaic_worker.playing.torch_policy import TorchPolicy
 from xuance_worker.network import ACTIVATIONS, TYPE, Network, PlayingNetwork
 
 WORKER = "xuance_worker"
 
 
-class Policy:
+class Policy(TorchPolicy):
     """The weights of one agent, or of those that share a network, ready to play.
 
     Args:
         description: What the weights are, of a joint policy those of one part.
         network: The same, as a network.
         module: It, its weights in place, on the CPU.
-
-    Attributes:
-        memory: Numbers that it remembers from step to step of an episode.
     """
 
+    worker, network_types = WORKER, frozenset({TYPE})
+
     def __init__(self, description: PolicyDescription, network: Network, module: PlayingNetwork) -> None:
-        # More threads would make a row's bits depend on how the work was divided.
-        torch.set_num_threads(1)
-        self.description, self.memory = description, network.remembered
+        super().__init__(description)
         self._network, self._module, self._actions = network, module, description.action_space
         self._rows = np.zeros((BATCH, network.inputs + network.agents), np.float32)
 
-    @classmethod
-    def load(cls, checkpoint: str | Path, agent: str = "") -> Policy:
-        """Read a checkpoint, of a joint one the part of an agent.
-
-        Raises:
-            LoadError: It cannot be played, with the way out.
-        """
-        description, weights = read_weights(checkpoint)
-        # A copy of this worker under another id plays the same networks.
-        if description.worker != WORKER and description.network.get("type") != TYPE:
-            raise LoadError(
-                f"the checkpoint {checkpoint} is for {description.worker}, not for {WORKER}. "
-                f"Set worker_id to {description.worker!r}"
-            )
-        return cls.of(description.part_of(agent) if agent else description, weights)
+    @property
+    def memory(self) -> int:
+        """Numbers that it remembers from step to step of an episode."""
+        return self._network.remembered
 
     @classmethod
-    def of(cls, description: PolicyDescription, weights: Mapping[str, Tensor]) -> Policy:
-        """Make a policy of a description and the weights of the whole file.
+    def build(cls, description: PolicyDescription, weights: Mapping[str, Tensor]) -> Policy:
+        """Make it of a description and the weights that are its own.
 
         Raises:
-            LoadError: They do not fit.
+            ValueError: It asks for a network that cannot be built, or the weights are not those of it.
         """
-        prefix = description.weights_prefix
-        try:
-            network = Network.from_json(description.network)
-            shown, acts = description.shown_space, description.action_space
-            if math.prod(shown.shape) != network.inputs + network.agents:
-                raise ValueError("its network takes another number of inputs than its input_space has")
-            if (acts.n if acts.kind == "Discrete" else math.prod(acts.shape)) != network.outputs:
-                raise ValueError("its network has another number of outputs than its action_space")
-            module = network.build()
-            own = {name[len(prefix) :]: t for name, t in weights.items() if name.startswith(prefix)}
-            fill(module, own)
-        except ValueError as error:
-            raise LoadError(f"the policy for {description.env_id} cannot be played: {error}") from error
+        network = Network.from_json(description.network)
+        shown, acts = description.shown_space, description.action_space
+        if math.prod(shown.shape) != network.inputs + network.agents:
+            raise ValueError("its network takes another number of inputs than its input_space has")
+        if (acts.n if acts.kind == "Discrete" else math.prod(acts.shape)) != network.outputs:
+            raise ValueError("its network has another number of outputs than its action_space")
+        module = network.build()
+        fill(module, weights)
         return cls(description, network, module)
 
-    def choose(
-        self,
-        observations: Any,
-        masks: NDArray[np.bool_] | None = None,
-        draws: Draws | None = None,
-        memory: NDArray[np.float32] | None = None,
-    ) -> Choices:
-        """Choose an action for each observation.
+    @classmethod
+    def whole(cls, description: PolicyDescription, weights: Mapping[str, Tensor]) -> JointPolicy[Policy]:
+        """All agents of a team as one player, of a team of one too.
 
-        Args:
-            observations: (N, …), as the input space says.
-            masks: bool (N, actions), true where legal; ``None`` where every action is.
-            draws: Numbers to sample with; ``None`` for the most likely action.
-            memory: float32 (N, M) of a policy that remembers, zeros where an episode begins.
-
-        Returns:
-            The choice for each row, whichever rows are with it.
+        Raises:
+            LoadError: The weights do not fit.
         """
-        rows = np.asarray(observations).reshape(len(observations), -1)
-        return in_batches(self._choose, rows, masks, draws, memory)
+        return JointPolicy(description, lambda part: cls.of(part, weights))
 
-    def _choose(
+    def rows(self, observations: Any) -> NDArray[Any]:
+        """Observations as vectors."""
+        return np.asarray(observations).reshape(len(observations), -1)
+
+    def decide(
         self,
-        rows: NDArray[Any],
+        rows: Any,
         masks: NDArray[np.bool_] | None,
         draws: Draws | None,
         memory: NDArray[np.float32] | None,
     ) -> Choices:
+        """Decide at most :data:`BATCH` rows."""
         count = len(rows)
         self._rows[count:] = 0
         self._rows[:count] = rows
@@ -168,24 +139,6 @@ def in_bounds(numbers: NDArray[np.float32], space: Any, *, scaled: bool) -> NDAr
     if scaled:
         moved = low + 0.5 * (moved + 1.0) * (high - low)
     return np.clip(moved, low, high).astype(space.dtype)
-
-
-def joint_policy(description: PolicyDescription, weights: Mapping[str, Tensor]) -> JointPolicy[Policy]:
-    """All agents of a joint policy as one player.
-
-    Raises:
-        LoadError: The weights do not fit.
-    """
-    return JointPolicy(description, lambda part: Policy.of(part, weights))
-
-
-def read_weights(checkpoint: str | Path) -> tuple[PolicyDescription, dict[str, Tensor]]:
-    """Read a checkpoint; raises as :func:`mosaic_worker.checkpoint.read_checkpoint`."""
-    description, data = read_checkpoint(checkpoint)
-    try:
-        return description, safetensors.torch.load(data)
-    except safetensors.SafetensorError as error:
-        raise LoadError(f"the weights of {checkpoint} are no safetensors file ({error})") from error
 
 
 def fill(module: PlayingNetwork, weights: Mapping[str, Tensor]) -> None:

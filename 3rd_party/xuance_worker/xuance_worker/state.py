@@ -23,7 +23,7 @@ def state_of(agents: Any, values: Mapping[str, Any]) -> State:
 
     Args:
         agents: The library's.
-        values: What else is kept: ``algorithm``, ``step``, ``config``, …
+        values: What else is kept.
     """
     state = State()
     tensors = state.tensors

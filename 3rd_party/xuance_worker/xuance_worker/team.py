@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from mosaic_worker.learning.joint_env import make_joint
+from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
 from mosaic_worker.learning.training_settings import TrainingSettings
 from mosaic_worker.preprocessing import check_steps
 
@@ -17,6 +19,10 @@ _KEYS = ("image", "observation", "rgb")
 _LIMITS = ("max_episode_steps", "max_cycles", "max_steps")
 LONGEST = 1000
 """Steps of an episode where neither a setting nor the environment says."""
+
+
+EVALUATION = PolicyEvaluation(make_joint)  # none of its policies is of one agent
+"""How good the policies of teams are, and what they do."""
 
 
 def longest_episode(parallel: Any, asked: int | None) -> int:

@@ -1,37 +1,14 @@
 """Train a team: ``python -m xuance_worker.train --algo mappo --env-id simple_spread_v3 --out DIR``.
 
-Standard output is for people; programs read the files of the run folder, see
-:mod:`mosaic_worker.training`. Exit status 0: trained. 1: it went wrong while running. 2:
-something to fix in the command (one line says what). 130: stopped, by a command, by Ctrl-C or
-by a reader that went away. Whatever the end, the last checkpoint is kept.
+Options, files and exit status are those of :mod:`mosaic_worker.learning.train_main`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from mosaic_worker.learning.train_main import TrainMain, end_with
+from xuance_worker.algorithms import ALGORITHMS
 
-from mosaic_worker.learning.training_arguments import end_with, run_command_line
-from mosaic_worker.training import TrainingRun
-from xuance_worker.algorithms import ALGORITHMS, Algorithm
-from xuance_worker.config import TeamConfig
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Parse, train, report.
-
-    Returns:
-        The exit status.
-    """
-    return run_command_line(argv, ALGORITHMS, "xuance_worker.train", "mappo", _train)
-
-
-def _train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: Any) -> bool:
-    # torch takes seconds to import.
-    from xuance_worker.training import train
-
-    return train(algorithm, config, run, restored)
-
+main = TrainMain("xuance_worker", ALGORITHMS, "mappo")
 
 if __name__ == "__main__":
     end_with(main())

@@ -5,24 +5,20 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.utils.tensorboard import SummaryWriter  # pyright: ignore[reportPrivateImportUsage]  # its documented name
 
-from mosaic_worker.learning.evaluation import finish
-from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.learning.training_cycle import tensorboard
 from mosaic_worker.learning.training_memory import check_room
 from mosaic_worker.learning.training_state import State, begin
-from mosaic_worker.training import TENSORBOARD, TrainingRun
+from mosaic_worker.training import TrainingRun
 from xuance_worker.algorithms import Algorithm
 from xuance_worker.config import OffPolicyConfig, OnPolicyConfig, TeamConfig
-from xuance_worker.evaluate import mean_return
 from xuance_worker.loading import load_library
 from xuance_worker.plan import Plan, plan_for
-from xuance_worker.policy import joint_policy, read_weights
 from xuance_worker.session import Session
 from xuance_worker.state import restore
 
@@ -71,42 +67,12 @@ def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: 
     try:
         if restored is not None:
             restore(restored, agents)
-        scalars = SummaryWriter(str(run.folder / TENSORBOARD), purge_step=start.purge_step)
-        with contextlib.closing(scalars):
-            session = Session(algorithm, config, plan, settings, agents, moments, run, scalars, start.step)
+        with tensorboard(run, start) as scalars:
+            session = Session(algorithm, config, run, scalars, restored, plan, settings, agents, moments)
             _listen(agents.train_envs, session, library.FINISHED)
-            config.start(run, algorithm.name, start.step)
-            _learn(config, agents, session)
-            return finish(
-                run,
-                session,
-                lambda go_on: mean_return(joint_policy(*read_weights(run.folder)), config.env_id, go_on),
-                config.env_id,
-                "xuance_worker",
-            )
+            return session.train()
     finally:
         agents.train_envs.close()
-
-
-def _learn(config: TeamConfig, agents: Any, session: Session) -> None:
-    """The library's loop, step by step of all copies; with a memory, episode by episode.
-
-    In one go it would hand copies that begin anew the state of one of them (XuanCe 1.4.4,
-    ``off_policy_marl.train``: ``state = info[i]["reset_state"]``).
-    """
-    try:
-        while session.step < config.total_steps:
-            session.updated(agents.train(1))
-            if not session.advance():
-                return
-    except TrainingFailed:
-        session.keep_last_good()
-        raise
-    except (OSError, MemoryError, ConfigError):
-        raise
-    except Exception as error:  # foreign code may raise anything: the environment's, or torch's on NaN
-        session.keep_last_good()
-        raise TrainingFailed(session.reason(error)) from error
 
 
 def _listen(envs: Any, session: Session, finished: str) -> None:

@@ -25,6 +25,7 @@ from gym_gui.workers.settings.settings_text import normal, value_of_text
 IMAGE_BYTES = 84 * 84 * 4
 """Of four frames as most algorithms are shown them: few observations are larger."""
 
+_SCHEMA_MAKER = "python -m mosaic_worker.learning.training_schema"
 _TYPES = frozenset({"integer", "number", "boolean", "string", "array", "null"})
 """What a command line can carry."""
 
@@ -153,7 +154,7 @@ def read_schemas(definition: WorkerTypeDefinition) -> dict[str, AlgorithmSchema]
         problem = f"cannot be read ({error.strerror})"
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"is no train schema ({error})"
-    raise UsageError(f"{path} {problem}", fix=f"Make it anew: python -m {definition.module_path}.schema")
+    raise UsageError(f"{path} {problem}", fix=f"Make it anew: {_SCHEMA_MAKER} {definition.module_path}")
 
 
 def usual_algorithm(definition: WorkerTypeDefinition, paradigm: SteppingParadigm | None) -> str:

@@ -168,7 +168,7 @@ def test_a_schema_is_read_and_a_bad_one_named(tmp_path: Path) -> None:
     for content in ("{", "[]", "{}", '{"algorithms": {"search": {}}}', json.dumps(strange)):
         path.write_text(content)
         with pytest.raises(
-            UsageError, match=r"train_schema\.json is no train schema .*search_trainer\.schema"
+            UsageError, match=r"train_schema\.json is no train schema .*training_schema search_trainer"
         ):
             read_schemas(worker)
     path.unlink()

@@ -27,7 +27,7 @@ from cleanrl_worker.config.self_play import SelfPlayConfig
 from cleanrl_worker.games import Games
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.seated_policy import SeatedPolicy
-from cleanrl_worker.session import Session, finite_weights
+from cleanrl_worker.session import Session
 from mosaic_worker.checkpoint import save_checkpoint
 from mosaic_worker.learning.evaluation import EVALUATION_SEEDS, Interrupted
 from mosaic_worker.learning.training_report import RECENT
@@ -135,8 +135,9 @@ def leave(league: League, games: Games, learner: PPO, session: Session) -> None:
     name = f"{PAST}{session.step:09d}"
     if any(member.name == name for member in league.members):
         return  # gone on with from just here
-    description = session.describe(learner)
-    save_checkpoint(league.folder / name, description, safetensors.torch.save(finite_weights(learner)))
+    session.learner = learner
+    description, weights = session.policy()
+    save_checkpoint(league.folder / name, description, safetensors.torch.save(weights))
     league.add(Member(name, name, session.step, league.rating))
     games.hold(name, SeatedPolicy(league.folder / name))
     league.write(session.step)

@@ -7,36 +7,22 @@ whose algorithms say in a pydantic model what they can be told.
 from __future__ import annotations
 
 import difflib
-import gc
-import sys
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import (
     Any,
-    Callable,
     Dict,
     Generic,
     List,
     Mapping,
-    NoReturn,
     Optional,
     Protocol,
     Sequence,
-    Tuple,
     TypeVar,
 )
 
-from mosaic_worker.learning.training_command import (
-    ConfigError,
-    carried_out,
-    default_folder,
-    named,
-    prepared,
-    refuse,
-)
+from mosaic_worker.learning.training_command import ConfigError, named
 from mosaic_worker.learning.training_schema import Described, schema_of
-from mosaic_worker.training import TrainingRun
 
 _OWN = {
     "algo": "NAME  the algorithm",
@@ -84,80 +70,6 @@ class Arguments(Generic[_Algorithm]):
     resume: bool = False
     overwrite: bool = False
     checkpoint_every: float = 30.0
-
-
-def run_command_line(
-    argv: Optional[Sequence[str]],
-    algorithms: Mapping[str, _Algorithm],
-    module: str,
-    first: str,
-    train: Callable[[_Algorithm, Any, TrainingRun, Any], bool],
-) -> int:
-    """Parse, train, report.
-
-    Args:
-        argv: The words of the command line; ``None``: those of the process.
-        algorithms: Those that can be asked for, by name.
-        module: What is run with ``python -m``, for the help.
-        first: The algorithm where none is named.
-        train: Trains: the algorithm, its settings, the run folder, and the state of a training that goes
-            on or ``None``; whether all was done, false where it was stopped. Called after the cheap checks,
-            so that what takes seconds to import may be imported in it.
-
-    Returns:
-        The exit status.
-    """
-    args = sys.argv[1:] if argv is None else list(argv)
-    try:
-        asked = parse(args, algorithms, module, first)
-        config, restored = _settings(asked)
-        out = asked.out or default_folder(asked.algorithm.name, config.env_id, config.seed)
-        with prepared(out, resume=asked.resume, overwrite=asked.overwrite) as folder:
-            run = TrainingRun(folder, sys.stdout, asked.checkpoint_every)
-            with closing(run), run.stop_on_signals():
-                return carried_out(run, lambda: train(asked.algorithm, config, run, restored))
-    except HelpAsked as text:
-        print(text)
-        return 0
-    except ConfigError as error:
-        refuse(_out_of(args), str(error))
-        return 2
-    except KeyboardInterrupt:
-        return 130
-
-
-def end_with(status: int) -> NoReturn:
-    """End the process of a training with the status of its command."""
-    gc.freeze()  # what goes with the process need not be swept first: with torch, half a second
-    sys.exit(status)
-
-
-def _settings(asked: Arguments[_Algorithm]) -> Tuple[Any, Any]:
-    """Every setting, and what to go on from where that was asked for."""
-    config_class = asked.algorithm.config_class
-    if not asked.resume:
-        return config_class(**asked.given), None
-    if asked.out is None:
-        raise ConfigError("--resume needs --out: the folder of the training that goes on")
-    # After the cheap checks: torch takes seconds to import.
-    from mosaic_worker.learning.training_state import read_state
-
-    restored = read_state(asked.out, asked.algorithm.name)
-    before = restored.config
-    config = config_class(**{**before, **asked.given})
-    # As they are typed: a value may be told as text.
-    now = config.model_dump(mode="json")
-    for name in asked.given:
-        if name not in config_class.RESUMABLE and now[name] != before.get(name):
-            raise ConfigError(
-                f"a resumed training keeps its settings, and {name} was {before.get(name)!r}, not "
-                f"{now[name]!r}. Leave it out, or train anew in another folder"
-            )
-    if restored.step >= config.total_steps:
-        raise ConfigError(
-            f"the training there has its {restored.step:,} steps already; raise total_steps to go on"
-        )
-    return config, restored
 
 
 def parse(
@@ -211,7 +123,7 @@ def parse(
     )
 
 
-def _out_of(args: Sequence[str]) -> Optional[Path]:
+def out_of(args: Sequence[str]) -> Optional[Path]:
     """The run folder of a command line that may be wrong otherwise."""
     try:
         words = _values_by_option(args)

@@ -7,7 +7,7 @@ import platform
 import time
 from collections import deque
 from importlib import metadata
-from typing import Deque, Dict, Iterable, Mapping, Optional, Protocol, Sequence
+from typing import Deque, Dict, Iterable, Iterator, List, Mapping, Optional, Protocol, Sequence
 
 from mosaic_worker.training import TrainingRun
 
@@ -70,6 +70,48 @@ class TrainingReport:
         if self._scalars is not None:
             for name, value in full.items():
                 self._scalars.add_scalar(name, value, step)
+
+
+class AgentReturns:
+    """Returns of the last episodes of several agents that learn together.
+
+    Args:
+        agents: Their names.
+        teams: Agents by team.
+        returns: Of the last episodes before, by agent.
+    """
+
+    def __init__(
+        self,
+        agents: Iterable[str],
+        teams: Mapping[str, Sequence[str]],
+        returns: Mapping[str, Iterable[float]],
+    ) -> None:
+        self._teams = teams
+        self._returns: Dict[str, Deque[float]] = {
+            agent: deque(returns.get(agent, ()), RECENT) for agent in agents
+        }
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._returns)
+
+    def add(self, returns: Mapping[str, float]) -> None:
+        """An episode has ended, with the return of each agent."""
+        for agent, total in returns.items():
+            self._returns[agent].append(total)
+
+    def metrics(self) -> Dict[str, float]:
+        """Mean returns of agents and, of several teams, of each, by TensorBoard name."""
+        means = {agent: sum(found) / len(found) for agent, found in self._returns.items() if found}
+        told = {f"agents/{agent}": mean for agent, mean in means.items()}
+        if len(self._teams) > 1 and len(means) == len(self._returns):
+            for team, agents in self._teams.items():
+                told[f"teams/{team}"] = sum(means[agent] for agent in agents)
+        return told
+
+    def kept(self) -> Dict[str, List[float]]:
+        """The returns, to go on from."""
+        return {agent: list(found) for agent, found in self._returns.items()}
 
 
 def versions(packages: Sequence[str]) -> Dict[str, str]:

@@ -1,9 +1,16 @@
-"""Writes ``train_schema.json``: what each algorithm can be told, for programs that do not import it."""
+"""What each algorithm can be told, written for programs that do not import it.
+
+``python -m mosaic_worker.learning.training_schema WORKER [--check]`` writes ``train_schema.json`` beside the
+package ``WORKER``, or says whether it is stale. ``main`` of ``WORKER.train`` is a
+:class:`mosaic_worker.learning.train_main.TrainMain`.
+"""
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
+import sys
 from pathlib import Path
 from typing import Any, Dict, Mapping, Protocol, Sequence, cast
 
@@ -59,6 +66,12 @@ def schema_of(algorithm: Described) -> Dict[str, Any]:
     }
 
 
+def schema_file(package: str) -> Path:
+    """Where the schema of a worker's package is kept."""
+    (folder,) = importlib.import_module(package).__path__
+    return Path(folder).parent / "train_schema.json"
+
+
 def write_schema(file: Path, algorithms: Mapping[str, Described], arguments: Sequence[str]) -> int:
     """Write the file, or with ``--check`` among the arguments say whether it is what would be written.
 
@@ -82,3 +95,9 @@ def _property(setting: Mapping[str, Any]) -> Dict[str, Any]:
         (value,) = (choice for choice in choices if choice["type"] != "null")
         flat = {**value, **flat, "type": [value["type"], "null"]}
     return {key: flat[key] for key in _KEPT if key in flat}
+
+
+if __name__ == "__main__":
+    worker, *options = sys.argv[1:]
+    trained = importlib.import_module(f"{worker}.train").main.algorithms
+    sys.exit(write_schema(schema_file(worker), trained, options))

@@ -1,0 +1,112 @@
+"""The program of a training: ``python -m WORKER.train``, which ``[train] entry`` of a manifest names.
+
+Standard output is for people; programs read the files of the run folder, see
+:mod:`mosaic_worker.training`. Exit status 0: trained. 1: it went wrong while running. 2:
+something to fix in the command (one line says what). 130: stopped, by a command, by Ctrl-C or
+by a reader that went away. Whatever the end, the last checkpoint is kept.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import sys
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Generic, Mapping, NoReturn, Optional, Sequence, Tuple, TypeVar
+
+from mosaic_worker.learning.training_arguments import Algorithm, Arguments, HelpAsked, out_of, parse
+from mosaic_worker.learning.training_command import (
+    ConfigError,
+    carried_out,
+    default_folder,
+    prepared,
+    refuse,
+)
+from mosaic_worker.training import TrainingRun
+
+_Algorithm = TypeVar("_Algorithm", bound=Algorithm)
+
+
+@dataclass(frozen=True)
+class TrainMain(Generic[_Algorithm]):
+    """The ``main`` of a worker's ``train`` module.
+
+    It calls ``train(algorithm, settings, run, restored)`` of the package's ``training`` module, which
+    answers whether all was done, false where it was stopped. ``restored`` is the state of a training that
+    goes on, else ``None``. The module is imported after the cheap checks: torch takes seconds to import.
+
+    Attributes:
+        package: The worker's package.
+        algorithms: Those that can be asked for, by name.
+        first: The algorithm where none is named.
+    """
+
+    package: str
+    algorithms: Mapping[str, _Algorithm]
+    first: str = "ppo"
+
+    def __call__(self, argv: Optional[Sequence[str]] = None) -> int:
+        """Parse, train, report.
+
+        Args:
+            argv: The words of the command line; ``None``: those of the process.
+
+        Returns:
+            The exit status.
+        """
+        args = sys.argv[1:] if argv is None else list(argv)
+        try:
+            asked = parse(args, self.algorithms, f"{self.package}.train", self.first)
+            config, restored = _settings(asked)
+            out = asked.out or default_folder(asked.algorithm.name, config.env_id, config.seed)
+            with prepared(out, resume=asked.resume, overwrite=asked.overwrite) as folder:
+                run = TrainingRun(folder, sys.stdout, asked.checkpoint_every)
+                with closing(run), run.stop_on_signals():
+                    return carried_out(run, lambda: self._train(asked.algorithm, config, run, restored))
+        except HelpAsked as text:
+            print(text)
+            return 0
+        except ConfigError as error:
+            refuse(out_of(args), str(error))
+            return 2
+        except KeyboardInterrupt:
+            return 130
+
+    def _train(self, algorithm: _Algorithm, config: Any, run: TrainingRun, restored: Any) -> bool:
+        training = importlib.import_module(f"{self.package}.training")
+        return bool(training.train(algorithm, config, run, restored))
+
+
+def end_with(status: int) -> NoReturn:
+    """End the process of a training with the status of its command."""
+    gc.freeze()  # what goes with the process need not be swept first: with torch, half a second
+    sys.exit(status)
+
+
+def _settings(asked: Arguments[_Algorithm]) -> Tuple[Any, Any]:
+    """Every setting, and what to go on from where that was asked for."""
+    config_class = asked.algorithm.config_class
+    if not asked.resume:
+        return config_class(**asked.given), None
+    if asked.out is None:
+        raise ConfigError("--resume needs --out: the folder of the training that goes on")
+    # After the cheap checks: torch takes seconds to import.
+    from mosaic_worker.learning.training_state import read_state
+
+    restored = read_state(asked.out, asked.algorithm.name)
+    before = restored.config
+    config = config_class(**{**before, **asked.given})
+    # As they are typed: a value may be told as text.
+    now = config.model_dump(mode="json")
+    for name in asked.given:
+        if name not in config_class.RESUMABLE and now[name] != before.get(name):
+            raise ConfigError(
+                f"a resumed training keeps its settings, and {name} was {before.get(name)!r}, not "
+                f"{now[name]!r}. Leave it out, or train anew in another folder"
+            )
+    if restored.step >= config.total_steps:
+        raise ConfigError(
+            f"the training there has its {restored.step:,} steps already; raise total_steps to go on"
+        )
+    return config, restored

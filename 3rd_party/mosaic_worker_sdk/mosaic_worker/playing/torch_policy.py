@@ -1,0 +1,173 @@
+"""Policies whose networks are torch's: read from checkpoints, asked in batches.
+
+For workers that play with torch; only they need it, and safetensors, to be there.
+"""
+
+# torch annotates only part of its functions.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar, Dict, FrozenSet, Mapping, Optional, Tuple, Type, TypeVar, Union
+
+import numpy as np
+import safetensors
+import safetensors.torch
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
+from mosaic_worker.playing.checkpoint_worker import Choices, Draws
+from mosaic_worker.playing.full_batches import in_batches
+from mosaic_worker.playing.joint_policy import JointPolicy
+from mosaic_worker.worker import LoadError
+
+_Policy = TypeVar("_Policy", bound="TorchPolicy")
+
+
+class TorchPolicy(ABC):
+    """Weights and their description, ready to play; a worker says how a batch is decided.
+
+    Args:
+        description: What the weights are, of a joint policy those of one part.
+
+    Attributes:
+        description: The same.
+        memory: Numbers that it remembers from step to step of an episode; 0 for none.
+    """
+
+    worker: ClassVar[str]
+    """Id of the worker that plays it."""
+    network_types: ClassVar[FrozenSet[str]] = frozenset()
+    """Types of networks that it plays whatever the worker's id: a copy of the worker may have another."""
+
+    def __init__(self, description: PolicyDescription) -> None:
+        # More threads would make a row's bits depend on how the work was divided.
+        torch.set_num_threads(1)
+        self.description = description
+
+    @property
+    def memory(self) -> int:
+        return 0
+
+    @classmethod
+    def load(cls: Type[_Policy], checkpoint: Union[str, Path], agent: str = "") -> _Policy:
+        """Read a checkpoint, see :func:`mosaic_worker.checkpoint.read_checkpoint`.
+
+        Args:
+            checkpoint: Its folder, or a file in it.
+            agent: Whose part of a joint policy.
+
+        Raises:
+            LoadError: It cannot be played, with the way out.
+        """
+        description, weights = read_weights(checkpoint)
+        part = description.part_of(agent) if agent else description
+        return cls.of(part, weights, f"checkpoint {checkpoint}")
+
+    @classmethod
+    def of(
+        cls: Type[_Policy],
+        description: PolicyDescription,
+        weights: Mapping[str, Tensor],
+        where: str = "the policy",
+    ) -> _Policy:
+        """Put weights into the network that their description asks for.
+
+        Args:
+            description: What they are.
+            weights: Tensors by parameter name, of the whole file.
+            where: Whose weights, for messages.
+
+        Raises:
+            LoadError: They do not fit, or are of another worker, with the way out.
+        """
+        known = description.worker == cls.worker or description.network.get("type") in cls.network_types
+        if not known:
+            raise LoadError(
+                f"{where} is for {description.worker}, not for {cls.worker}. Set worker_id to "
+                f"{description.worker!r}"
+            )
+        head = description.weights_prefix
+        own = {name[len(head) :]: tensor for name, tensor in weights.items() if name.startswith(head)}
+        try:
+            return cls.build(description, own)
+        except (ValueError, RuntimeError) as error:
+            words = " ".join(str(error).split())
+            raise LoadError(f"{where} cannot be played: {words}. Copy it again, or train it again") from error
+
+    @classmethod
+    def whole(
+        cls: Type[_Policy], description: PolicyDescription, weights: Mapping[str, Tensor]
+    ) -> Union[_Policy, JointPolicy[_Policy]]:
+        """What plays a policy as a whole, all agents of a joint one; raises as :meth:`of`."""
+        if not description.parts:
+            return cls.of(description, weights)
+        return JointPolicy(description, lambda part: cls.of(part, weights))
+
+    @classmethod
+    @abstractmethod
+    def build(cls: Type[_Policy], description: PolicyDescription, weights: Mapping[str, Tensor]) -> _Policy:
+        """Make it of a description and the weights that are its own.
+
+        Raises:
+            ValueError: It asks for a network that cannot be built, or the weights are not those of it.
+            RuntimeError: The same, in torch's words.
+        """
+
+    @abstractmethod
+    def decide(
+        self,
+        rows: Any,
+        masks: Optional[NDArray[np.bool_]],
+        draws: Optional[Draws],
+        memory: Optional[NDArray[np.float32]],
+    ) -> Choices:
+        """Decide at most :data:`mosaic_worker.playing.full_batches.BATCH` rows of what :meth:`rows` gave."""
+
+    def rows(self, observations: Any) -> Any:
+        """Observations as :meth:`decide` takes them: an array (N, …), or a dict of them."""
+        return np.asarray(observations)
+
+    def choose(
+        self,
+        observations: Any,
+        masks: Optional[NDArray[np.bool_]] = None,
+        draws: Optional[Draws] = None,
+        memory: Optional[NDArray[np.float32]] = None,
+    ) -> Choices:
+        """Choose an action for each observation.
+
+        Args:
+            observations: Stacked as the input space says: an array (N, …), or a dict of arrays.
+            masks: bool (N, actions), true where legal; ``None`` where every action is.
+            draws: Numbers to sample with, each of shape (N,); ``None`` for the most likely action.
+            memory: float32 (N, memory), what :class:`Choices` gave for each row's observation before;
+                zeros, or ``None`` for all of them, where an episode begins.
+
+        Returns:
+            The choice for each row, whichever rows are with it.
+        """
+        return in_batches(self.decide, self.rows(observations), masks, draws, memory)
+
+
+def read_weights(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, Dict[str, Tensor]]:
+    """Read a checkpoint: its description, and the tensors by name.
+
+    Args:
+        checkpoint: Its folder, or a file in it.
+
+    Raises:
+        LoadError: As of :func:`mosaic_worker.checkpoint.read_checkpoint`, or no safetensors file.
+    """
+    description, data = read_checkpoint(checkpoint)
+    try:
+        return description, safetensors.torch.load(data)
+    except safetensors.SafetensorError as error:
+        raise LoadError(
+            f"checkpoint {checkpoint} cannot be played: the weights are no safetensors file ({error}). "
+            "Copy it again"
+        ) from error
