@@ -187,24 +187,3 @@ LINK_GROUP_KEYS: Final = {
     "group_id": "group_id",
     "color": "color",
 }
-
-EXECUTION_KEYS: Final = {
-    "num_episodes": "num_episodes",
-    "seeds": "seeds",
-    "environment_mode": "environment_mode",
-    "env_mode": "environment_mode",
-    "max_steps": "max_steps",
-    "concurrency": "concurrency",
-    "processes": "processes",
-    "record": "record",
-    "auto_run": "auto_run",
-    "step_delay_ms": "step_delay_ms",
-    "failure_score": "failure_score",
-    "money_budget_usd": "money_budget_usd",
-    "token_budget": "token_budget",
-    "time_budget_s": "time_budget_s",
-    "until": "until",
-    "batch": "batch",
-}
-
-RECORD_KEYS: Final = {"observations": "observations", "compress": "compress"}

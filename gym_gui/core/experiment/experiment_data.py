@@ -13,9 +13,9 @@ from gym_gui.core.config import (
     Experiment,
     LinkGroup,
     OperatorConfig,
-    RecordConfig,
     WorkerAssignment,
 )
+from gym_gui.core.declared_keys import construct, spellings_of
 from gym_gui.core.experiment import aliases
 from gym_gui.core.experiment.matrix_table import MatrixTable
 from gym_gui.core.trusted.trust import TYPED, Origin
@@ -208,14 +208,10 @@ def execution_from_data(data: object, episodes: int | None = None) -> ExecutionC
     Raises:
         ConfigError: With the place of what is wrong.
     """
-    given = keys(data, "execution", aliases.EXECUTION_KEYS)
+    given = keys(data, "execution", spellings_of(ExecutionConfig))
     if episodes is not None:
         given["num_episodes"] = episodes
-    record = given.pop("record", None)
-    if record is not None:
-        place = "execution.record"
-        given["record"] = _build(RecordConfig, keys(record, place, aliases.RECORD_KEYS), place)
-    return _build(ExecutionConfig, given, "execution")
+    return construct(ExecutionConfig, given, "execution")
 
 
 def _build(make: Callable[..., _T], given: Mapping[str, object], where: str) -> _T:
