@@ -17,12 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.core.declared_keys import Key, keys_of, table
+from gym_gui.core.experiment.assignment import LinkGroup, WorkerAssignment
 from gym_gui.core.experiment.execution import ExecutionConfig
 from gym_gui.workers.manifest_keys import FILE, OPTION, SECTIONS, SETTING, TOP
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES: Mapping[str, Mapping[str, Mapping[str, Key[Any]]]] = {
-    "experiment_format.md": {"execution": keys_of(ExecutionConfig)},
+    "experiment_format.md": {
+        "slot": keys_of(WorkerAssignment),
+        "link group": keys_of(LinkGroup),
+        "execution": keys_of(ExecutionConfig),
+    },
     "workers.md": {
         "worker.toml": TOP,
         **SECTIONS,

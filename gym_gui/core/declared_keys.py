@@ -197,6 +197,10 @@ def read_keys(make: type[_Config], data: object, where: str) -> _Config:
     return construct(make, keys(data, where, spellings_of(make)), where)
 
 
+def _written(about: Checked, value: Any) -> Plain:
+    return value if about.write is None else about.write(value)
+
+
 def record_of(config: object) -> tuple[dict[str, Plain], dict[str, Plain]]:
     """What records have of a declared class: always, and only where it differs from the default."""
     usual, values = usual_values(type(config)), vars(config)
@@ -205,10 +209,31 @@ def record_of(config: object) -> tuple[dict[str, Plain], dict[str, Plain]]:
     for attribute, about in keys_of(type(config)).items():
         value = values[attribute]
         if about.kept or about.required:
-            always[name_of(attribute, about)] = value if about.write is None else about.write(value)
+            always[name_of(attribute, about)] = _written(about, value)
         elif value != usual[attribute]:
-            chosen[name_of(attribute, about)] = value if about.write is None else about.write(value)
+            chosen[name_of(attribute, about)] = _written(about, value)
     return always, chosen
+
+
+@cache
+def usual_record(cls: type[Any]) -> Mapping[str, Plain]:
+    """What records have of keys that are left out and that stand in each record all the same."""
+    usual = usual_values(cls)
+    return {
+        name_of(attribute, about): _written(about, usual[attribute])
+        for attribute, about in keys_of(cls).items()
+        if about.kept and attribute in usual
+    }
+
+
+def chosen_of(config: object) -> dict[str, Plain]:
+    """What records have of keys whose value is not the default."""
+    usual, values = usual_values(type(config)), vars(config)
+    return {
+        name_of(attribute, about): _written(about, values[attribute])
+        for attribute, about in keys_of(type(config)).items()
+        if attribute not in usual or values[attribute] != usual[attribute]
+    }
 
 
 def said_of(config: object) -> list[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
+from gym_gui.core.declared_keys import usual_record
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.experiment.pool import altered
@@ -159,7 +160,8 @@ def _operator(operator: dict[str, Plain]) -> dict[str, Plain]:
 
 
 def _player(player: dict[str, Plain]) -> Plain:
-    return {k: v for k, v in player.items() if v != {} and (k, v) != ("on_invalid", "error")}
+    usual = usual_record(WorkerAssignment)
+    return {key: value for key, value in player.items() if key not in usual or usual[key] != value}
 
 
 def _yaml(record: dict[str, Plain]) -> str:

@@ -142,19 +142,6 @@ INLINE_SETTINGS: Final = frozenset(
 )
 """Settings that may stand directly in a slot; all others go under ``settings``."""
 
-SLOT_KEYS: Final = {
-    "worker_type": "type",
-    "type": "type",
-    "worker_id": "worker_id",
-    "settings": "settings",
-    "on_invalid": "on_invalid",
-    "deadline_s": "deadline_s",
-    "checkpoint_agent": "checkpoint_agent",
-    "deterministic": "deterministic",
-    "preprocess": "preprocess",
-    **{name: name for name in INLINE_SETTINGS},
-}
-
 OPERATOR_KEYS: Final = {
     "id": "id",
     "operator_id": "id",
@@ -173,17 +160,4 @@ OPERATOR_KEYS: Final = {
     "seats": "seats",
     "group": "group",
     "folder": "folder",
-}
-
-LINK_GROUP_KEYS: Final = {
-    "primary_agent": "primary_agent",
-    "linked_agents": "linked_agents",
-    "policy_path": "policy_path",
-    "checkpoint": "policy_path",
-    "model_path": "policy_path",
-    "algorithm": "algorithm",
-    "worker_type": "worker_type",
-    "type": "worker_type",
-    "group_id": "group_id",
-    "color": "color",
 }

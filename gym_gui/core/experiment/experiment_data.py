@@ -17,13 +17,14 @@ from gym_gui.core.config import (
 )
 from gym_gui.core.declared_keys import construct, spellings_of
 from gym_gui.core.experiment import aliases
+from gym_gui.core.experiment.assignment import SLOT_KEYS
 from gym_gui.core.experiment.matrix_table import MatrixTable
 from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.validation import ConfigError, join, key_place, keys, mapping, sequence, text, under
 
 _T = TypeVar("_T")
 
-_OLDER_FORM_KEYS = aliases.OPERATOR_KEYS | aliases.SLOT_KEYS
+_OLDER_FORM_KEYS = aliases.OPERATOR_KEYS | SLOT_KEYS
 """The older form has no ``workers``: its one slot is written into the operator."""
 
 
@@ -136,7 +137,7 @@ def slots_from_data(
 
 def _assignment(data: object, where: str, task: str) -> WorkerAssignment:
     """One slot: inline settings join ``settings``, the rest are the slot's own keys."""
-    given = keys(data, where, aliases.SLOT_KEYS)
+    given = keys(data, where, SLOT_KEYS)
     inline = {key: given.pop(key) for key in tuple(given) if key in aliases.INLINE_SETTINGS}
     nested = given.pop("settings", None)
     settings = {} if nested is None else mapping(nested, join(where, "settings"))
@@ -144,13 +145,12 @@ def _assignment(data: object, where: str, task: str) -> WorkerAssignment:
         if key in settings and settings[key] != value:
             raise ConfigError("given twice, with different values", where=join(where, key))
     if "type" in given:
-        given["worker_type"] = given.pop("type")
-        if "worker_id" not in given and (usual := aliases.default_worker(str(given["worker_type"]), task)):
+        if "worker_id" not in given and (usual := aliases.default_worker(str(given["type"]), task)):
             given["worker_id"] = usual
     elif "worker_id" not in given:
         raise ConfigError("'type' is missing", where=where, fix="Say who plays, as in 'type': 'random'")
     try:
-        return _build(WorkerAssignment, given | {"settings": settings | inline}, where)
+        return construct(WorkerAssignment, given | {"settings": settings | inline}, where)
     except ConfigError as error:
         raise _as_written(error, where, inline) from None
 
@@ -172,11 +172,11 @@ def _link_groups(data: object, where: str) -> list[LinkGroup]:
         if isinstance(item, LinkGroup):
             groups.append(item)
             continue
-        given = keys(item, place, aliases.LINK_GROUP_KEYS)
+        given = keys(item, place, spellings_of(LinkGroup))
         for key in ("primary_agent", "linked_agents"):
             if key not in given:
                 raise ConfigError(f"{key!r} is missing", where=place)
-        groups.append(_build(LinkGroup, given, place))
+        groups.append(construct(LinkGroup, given, place))
     return groups
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
-from gym_gui.core.declared_keys import said_of
+from gym_gui.core.declared_keys import chosen_of, said_of
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.matrix_table import MatrixTable, missing_in_words
+
+_OF_THE_WORKER = ("worker_id", "type", "settings")
+"""Keys of a slot that its line begins with."""
 
 
 def describe(experiment: Experiment) -> str:
@@ -70,16 +73,8 @@ def _operator_line(operator: OperatorConfig, max_steps: int | None) -> str:
 def _slot(player: WorkerAssignment) -> str:
     parts = [player.worker_type, player.worker_id]
     parts += [f"{key}={short_value(value)}" for key, value in player.settings.items()]
-    rule = player.on_invalid
-    if rule.retry or rule.then != "error":
-        parts.append(f"on_invalid={short_value(rule.to_record())}")
-    optional = {
-        "deadline_s": player.deadline_s,
-        "checkpoint_agent": player.checkpoint_agent,
-        "deterministic": player.deterministic,
-        "preprocess": list(player.preprocess) or None,
-    }
-    parts += [f"{key}={short_value(value)}" for key, value in optional.items() if value is not None]
+    own = {key: value for key, value in chosen_of(player).items() if key not in _OF_THE_WORKER}
+    parts += [f"{key}={short_value(value)}" for key, value in own.items()]
     return "  ".join(parts)
 
 
