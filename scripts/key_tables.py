@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gym_gui.core.config import FOLDER, OperatorConfig
 from gym_gui.core.declared_keys import Key, keys_of, table
 from gym_gui.core.experiment.assignment import LinkGroup, WorkerAssignment
 from gym_gui.core.experiment.execution import ExecutionConfig
@@ -24,6 +25,7 @@ from gym_gui.workers.manifest_keys import FILE, OPTION, SECTIONS, SETTING, TOP
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES: Mapping[str, Mapping[str, Mapping[str, Key[Any]]]] = {
     "experiment_format.md": {
+        "operator": {**keys_of(OperatorConfig), "folder": FOLDER},
         "slot": keys_of(WorkerAssignment),
         "link group": keys_of(LinkGroup),
         "execution": keys_of(ExecutionConfig),

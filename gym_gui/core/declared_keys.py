@@ -201,17 +201,25 @@ def _written(about: Checked, value: Any) -> Plain:
     return value if about.write is None else about.write(value)
 
 
+@cache
+def _recorded(cls: type[Any]) -> tuple[tuple[str, str, Checked, bool], ...]:
+    return tuple(
+        (attribute, name_of(attribute, about), about, about.kept or about.required)
+        for attribute, about in keys_of(cls).items()
+    )
+
+
 def record_of(config: object) -> tuple[dict[str, Plain], dict[str, Plain]]:
     """What records have of a declared class: always, and only where it differs from the default."""
     usual, values = usual_values(type(config)), vars(config)
     always: dict[str, Plain] = {}
     chosen: dict[str, Plain] = {}
-    for attribute, about in keys_of(type(config)).items():
+    for attribute, name, about, kept in _recorded(type(config)):
         value = values[attribute]
-        if about.kept or about.required:
-            always[name_of(attribute, about)] = _written(about, value)
+        if kept:
+            always[name] = _written(about, value)
         elif value != usual[attribute]:
-            chosen[name_of(attribute, about)] = _written(about, value)
+            chosen[name] = _written(about, value)
     return always, chosen
 
 

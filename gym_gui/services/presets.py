@@ -148,9 +148,7 @@ def _plainer(record: dict[str, Plain]) -> dict[str, Plain]:
 
 
 def _operator(operator: dict[str, Plain]) -> dict[str, Plain]:
-    result: dict[str, Plain] = {
-        k: v for k, v in operator.items() if v not in ("", None) and (k, v) != ("seats", "fixed")
-    }
+    result = _chosen(operator, OperatorConfig)
     for key in ("workers", "manager"):
         if key in result:
             players = cast("dict[str, dict[str, Plain]]", result[key])
@@ -160,8 +158,13 @@ def _operator(operator: dict[str, Plain]) -> dict[str, Plain]:
 
 
 def _player(player: dict[str, Plain]) -> Plain:
-    usual = usual_record(WorkerAssignment)
-    return {key: value for key, value in player.items() if key not in usual or usual[key] != value}
+    return _chosen(player, WorkerAssignment)
+
+
+def _chosen(record: Mapping[str, Plain], of: type) -> dict[str, Plain]:
+    """Without the keys that have the values that hold anyway."""
+    usual = usual_record(of)
+    return {key: value for key, value in record.items() if key not in usual or usual[key] != value}
 
 
 def _yaml(record: dict[str, Plain]) -> str:

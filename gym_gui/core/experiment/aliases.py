@@ -141,23 +141,3 @@ INLINE_SETTINGS: Final = frozenset(
     }
 )
 """Settings that may stand directly in a slot; all others go under ``settings``."""
-
-OPERATOR_KEYS: Final = {
-    "id": "id",
-    "operator_id": "id",
-    "name": "name",
-    "display_name": "name",
-    "env_name": "env_name",
-    "task": "task",
-    "workers": "workers",
-    "player_workers": "workers",
-    "max_steps": "max_steps",
-    "env_kwargs": "env_kwargs",
-    "link_groups": "link_groups",
-    "teams": "teams",
-    "manager": "manager",
-    "api": "api",
-    "seats": "seats",
-    "group": "group",
-    "folder": "folder",
-}

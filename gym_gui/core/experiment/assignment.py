@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Literal, get_args
 
 from gym_gui.core.declared_keys import (
@@ -302,6 +303,12 @@ class LinkGroup:
     def agents(self) -> tuple[str, ...]:
         """The primary agent, then those linked to it."""
         return (self.primary_agent, *self.linked_agents)
+
+    def renamed(self, names: Mapping[str, str]) -> LinkGroup:
+        """The group with some of its agents called otherwise; what was derived from their names stays."""
+        linked = tuple(names.get(agent, agent) for agent in self.linked_agents)
+        primary = names.get(self.primary_agent, self.primary_agent)
+        return replace(self, primary_agent=primary, linked_agents=linked)
 
     def to_record(self) -> dict[str, Plain]:
         """Plain data in the shape of an experiment file."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 from gym_gui.core.config import (
+    FOLDER,
+    OPERATOR_KEYS,
     ExecutionConfig,
     Experiment,
     LinkGroup,
@@ -20,11 +21,9 @@ from gym_gui.core.experiment import aliases
 from gym_gui.core.experiment.assignment import SLOT_KEYS
 from gym_gui.core.experiment.matrix_table import MatrixTable
 from gym_gui.core.trusted.trust import TYPED, Origin
-from gym_gui.core.validation import ConfigError, join, key_place, keys, mapping, sequence, text, under
+from gym_gui.core.validation import ConfigError, join, key_place, keys, mapping, sequence, under
 
-_T = TypeVar("_T")
-
-_OLDER_FORM_KEYS = aliases.OPERATOR_KEYS | SLOT_KEYS
+_OLDER_FORM_KEYS = OPERATOR_KEYS | SLOT_KEYS
 """The older form has no ``workers``: its one slot is written into the operator."""
 
 
@@ -79,11 +78,11 @@ def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
     written = mapping(data, where)
     is_new_form = bool({"workers", "player_workers", "link_groups"} & set(written))
     if is_new_form:
-        given = keys(written, where, aliases.OPERATOR_KEYS)
+        given = keys(written, where, OPERATOR_KEYS)
         slots = mapping(given.pop("workers", {}), join(where, "workers"))
     else:
         given = keys(written, where, _OLDER_FORM_KEYS)
-        of_slot = [key for key in given if key not in aliases.OPERATOR_KEYS]
+        of_slot = [key for key in given if key not in OPERATOR_KEYS]
         slot = {key: given.pop(key) for key in of_slot}
         if not slot:
             known = "'workers': {'agent': {'type': 'random'}}"
@@ -106,11 +105,9 @@ def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
         given["manager"] = slots_from_data(mapping(manager, at), at, where, task)
     folder = given.pop("folder", None)
     if folder is not None:  # a run folder says where the modules of its experiment were
-        folder = text(folder, join(where, "folder"), max_length=4096)
-        origin = replace(origin, folder=str(Path(origin.folder, folder)))
-    given["origin"] = origin
-    names = {"id": "operator_id", "name": "display_name"}
-    return _build(OperatorConfig, {names.get(key, key): value for key, value in given.items()}, where)
+        with under(join(where, "folder")):
+            origin = replace(origin, folder=str(Path(origin.folder, FOLDER.check(cast("str", folder)))))
+    return construct(OperatorConfig, given, where, origin=origin)
 
 
 def slots_from_data(
@@ -212,13 +209,3 @@ def execution_from_data(data: object, episodes: int | None = None) -> ExecutionC
     if episodes is not None:
         given["num_episodes"] = episodes
     return construct(ExecutionConfig, given, "execution")
-
-
-def _build(make: Callable[..., _T], given: Mapping[str, object], where: str) -> _T:
-    """Construct with what was given; ``null`` in a file means "left out"."""
-    parameters = inspect.signature(make).parameters
-    arguments = {
-        k: v for k, v in given.items() if v is not None or parameters[k].default is parameters[k].empty
-    }
-    with under(where):
-        return make(**arguments)
