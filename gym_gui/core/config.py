@@ -7,10 +7,22 @@ spelling); attributes are exact. Worker and environment ids are not looked up he
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal, cast
 
+from gym_gui.core.declared_keys import (
+    Key,
+    check_keys,
+    declared,
+    key,
+    member_of,
+    optional,
+    printable,
+    record_of,
+    spellings_of,
+    whole,
+)
 from gym_gui.core.experiment.assignment import (
     InvalidFallback,
     LinkGroup,
@@ -40,10 +52,8 @@ from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.validation import (
     ConfigError,
     Plain,
-    choice,
     folder_name,
     freeze,
-    integer,
     join,
     key_place,
     plain_mapping,
@@ -74,103 +84,205 @@ GOAL_SUFFIX: Final = "/goal"
 """Slot of an agent's manager: ``agent_0/goal``."""
 
 
-@dataclass(frozen=True, init=False)
+_APIS: Callable[[str], Api] = member_of("aec", "parallel")
+_SEATS: Callable[[str], Seats] = member_of("fixed", "swap")
+
+
+def _id(given: str) -> str:
+    return folder_name(given, "")
+
+
+def _players(given: Mapping[str, WorkerAssignment] | None) -> Mapping[str, WorkerAssignment]:
+    return assignments_of(given or {})
+
+
+def _kwargs(given: Mapping[str, object] | None) -> Mapping[str, Plain]:
+    kwargs = plain_mapping(given or {}, "")
+    refuse_literals(kwargs, "", by_name=False)
+    return kwargs
+
+
+def _links(given: Sequence[LinkGroup]) -> tuple[LinkGroup, ...]:
+    return link_groups_of(given)
+
+
+def _teams(given: Mapping[str, Sequence[str]]) -> Mapping[str, tuple[str, ...]]:
+    return teams_of(given)
+
+
+def _group(given: object) -> TrainingOf | None:
+    return None if given is None else TrainingOf.from_data(given, "")
+
+
+def _written_players(players: Mapping[str, WorkerAssignment]) -> Plain:
+    return {agent: player.to_record() for agent, player in players.items()}
+
+
+def _written_kwargs(kwargs: Mapping[str, Plain]) -> Plain:
+    return dict(kwargs)
+
+
+def _written_links(groups: tuple[LinkGroup, ...]) -> Plain:
+    return [group.to_record() for group in groups]
+
+
+def _written_teams(teams: Mapping[str, tuple[str, ...]] | None) -> Plain:
+    return None if teams is None else {team: list(agents) for team, agents in teams.items()}
+
+
+def _written_group(group: TrainingOf | None) -> Plain:
+    return None if group is None else group.to_record()
+
+
+@declared
 class OperatorConfig:
     """One environment and who plays its slots; the unit that is compared.
 
-    Attributes:
-        operator_id: Unique in its experiment and a safe folder name.
-        display_name: What people read.
-        env_name: Environment family (``minigrid``), or empty to go by ``task``.
-        task: Environment id, or ``module:factory``.
-        workers: Who plays each slot, as written; :meth:`resolved_slots` adds the rest.
-        max_steps: Limit of an episode, before the experiment's own.
-        env_kwargs: Passed to the environment's factory.
-        link_groups: Slots that share a checkpoint file.
-        teams: Agents of each team, or ``None`` for the family's own teams.
-        manager: Agent -> who sets its goals (hierarchical stepping).
-        api: PettingZoo interface to ask for, or ``None`` for the family's choice.
-        seats: ``swap`` plays every seed once per rotation of the teams; of the agents, where all are in one.
-        group: Of which training of a group its policy is, ``None`` where that is not said.
-        origin: The file that says all this, and where its own modules are looked for.
-        named: Whether somebody chose ``display_name``; else it follows who decides.
-        host: Which of the person's hosts it runs on in the window; empty: this machine. It says where an
-            operator runs and not what it is, so no experiment holds it.
+    ``workers`` holds who plays each slot, as written; :meth:`resolved_slots` adds the rest. Three attributes
+    are no keys of a file: ``origin``, the file that says all this, and where its own modules are looked for;
+    ``named``, whether somebody chose ``display_name``, which else follows who decides; and ``host``, on which
+    of the person's hosts it runs in the window (empty: this machine).
     """
 
-    operator_id: str
-    display_name: str
-    env_name: str
-    task: str
-    workers: Mapping[str, WorkerAssignment]
-    max_steps: int | None
-    env_kwargs: Mapping[str, Plain]
-    link_groups: tuple[LinkGroup, ...]
-    teams: Mapping[str, tuple[str, ...]] | None
-    manager: Mapping[str, WorkerAssignment]
-    api: Api | None
-    seats: Seats
-    group: TrainingOf | None
-    origin: Origin = field(compare=False)
-    named: bool = field(compare=False)
-    host: str
+    operator_id: str = key(
+        converter=_id,
+        kw_only=False,
+        name="id",
+        spellings=("operator_id",),
+        meaning="unique, 1 to 64 characters, a safe folder name",
+    )
+    display_name: str = key(
+        converter=printable(empty=True),
+        default="",
+        kw_only=False,
+        kept=True,
+        name="name",
+        spellings=("display_name",),
+        meaning="what people read",
+        usual="the id",
+    )
+    env_name: str = key(
+        converter=printable(empty=True),
+        default="",
+        kw_only=False,
+        kept=True,
+        environment=True,
+        meaning="environment family",
+        usual="found by `task`",
+    )
+    task: str = key(
+        converter=printable(empty=True),
+        default="",
+        kw_only=False,
+        kept=True,
+        meaning="environment id, or `module:factory`, looked for beside this file first",
+        usual="required",
+    )
+    workers: Mapping[str, WorkerAssignment] = key(
+        converter=_players,
+        default=None,
+        kw_only=False,
+        kept=True,
+        write=_written_players,
+        spellings=("player_workers",),
+        meaning="slot → who plays it",
+        usual="required, or the older form",
+    )
+    max_steps: int | None = key(
+        converter=optional(whole(1, MAX_STEPS)),
+        default=None,
+        environment=True,
+        meaning="limit of an episode; before that of `execution`",
+        unit="steps",
+        usual="the environment's",
+    )
+    env_kwargs: Mapping[str, Plain] = key(
+        converter=_kwargs,
+        default=None,
+        write=_written_kwargs,
+        environment=True,
+        meaning="passed to the environment",
+    )
+    link_groups: tuple[LinkGroup, ...] = key(
+        converter=_links,
+        default=(),
+        write=_written_links,
+        meaning="slots that share one checkpoint",
+    )
+    teams: Mapping[str, tuple[str, ...]] | None = key(
+        converter=optional(_teams),
+        default=None,
+        write=_written_teams,
+        environment=True,
+        meaning="team → its agents",
+        usual="the family's",
+    )
+    manager: Mapping[str, WorkerAssignment] = key(
+        converter=_players,
+        default=None,
+        write=_written_players,
+        meaning="agent → who sets its goals; its slot is `<agent>/goal`",
+    )
+    api: Api | None = key(
+        converter=optional(_APIS),
+        default=None,
+        environment=True,
+        meaning="`aec` or `parallel` (PettingZoo)",
+        usual="the family's",
+    )
+    seats: Seats = key(
+        converter=_SEATS,
+        default="fixed",
+        kept=True,
+        environment=True,
+        meaning="`fixed`, or `swap`: every seed is played once per rotation of the teams; of the agents, "
+        "where all are in one team",
+        usual="`fixed`",
+    )
+    group: TrainingOf | None = key(
+        converter=_group,
+        default=None,
+        write=_written_group,
+        meaning="which training of a group its policy is: `{name: PPO, seed: 3}`; "
+        "[written by itself](#groups-of-trainings)",
+    )
+    origin: Origin = field(default=TYPED, compare=False, kw_only=True)
+    named: bool = field(default=True, compare=False, kw_only=True)
+    host: str = field(default="", kw_only=True)
 
-    def __init__(
-        self,
-        operator_id: str,
-        display_name: str = "",
-        env_name: str = "",
-        task: str = "",
-        workers: Mapping[str, WorkerAssignment] | None = None,
-        *,
-        max_steps: int | None = None,
-        env_kwargs: Mapping[str, object] | None = None,
-        link_groups: Sequence[LinkGroup] = (),
-        teams: Mapping[str, Sequence[str]] | None = None,
-        manager: Mapping[str, WorkerAssignment] | None = None,
-        api: str | None = None,
-        seats: str = "fixed",
-        group: object = None,
-        origin: Origin = TYPED,
-        named: bool = True,
-        host: str = "",
-    ) -> None:
+    def __post_init__(self) -> None:
         """Check and normalise.
 
         Raises:
             ConfigError: A value is of the wrong type, or two contradict each other.
         """
-        folder = folder_name(operator_id, "id")
-        players = assignments_of(workers or {}, "workers")
-        rename = {"agent": SINGLE_AGENT} if set(players) == {"agent"} else {}
-        players = {rename.get(agent, agent): player for agent, player in players.items()}
-        kwargs = plain_mapping(env_kwargs or {}, "env_kwargs")
-        refuse_literals(kwargs, "env_kwargs", by_name=False)
-        managers = assignments_of(manager or {}, "manager")
+        check_keys(self)
+        text(self.task, "task")
+        text(self.host, "host", empty=True, max_length=255)
         freeze(
             self,
-            operator_id=folder,
-            display_name=text(display_name, "name", empty=True) or folder,
-            env_name=text(env_name, "env_name", empty=True),
-            task=text(task, "task"),
-            workers=players,
-            max_steps=None if max_steps is None else integer(max_steps, "max_steps", low=1, high=MAX_STEPS),
-            env_kwargs=kwargs,
-            link_groups=link_groups_of(link_groups, rename),
-            teams=None if teams is None else teams_of(teams, rename),
-            manager={rename.get(agent, agent): player for agent, player in managers.items()},
-            api=None if api is None else choice(api, "api", ("aec", "parallel")),
-            seats=choice(seats, "seats", ("fixed", "swap")),
-            group=None if group is None else TrainingOf.from_data(group, "group"),
-            origin=origin,
-            named=named and bool(display_name),
-            host=text(host, "host", empty=True, max_length=255),
+            named=self.named and bool(self.display_name),
+            display_name=self.display_name or self.operator_id,
         )
-        slots = link_slots(players, self.link_groups)
+        if set(self.workers) == {"agent"}:
+            self._rename_single_agent()
+        slots = link_slots(self.workers, self.link_groups)
         for agent in self.manager:
             if agent + GOAL_SUFFIX in slots:
                 place = join("manager", key_place(agent))
                 raise ConfigError(f"slot '{agent}{GOAL_SUFFIX}' is given in workers too", where=place)
+
+    def _rename_single_agent(self) -> None:
+        """Call the only agent what the engine calls it, wherever it is named."""
+        names = {"agent": SINGLE_AGENT}
+        teams = self.teams or {}
+        freeze(
+            self,
+            workers={names.get(agent, agent): player for agent, player in self.workers.items()},
+            manager={names.get(agent, agent): player for agent, player in self.manager.items()},
+            link_groups=tuple(group.renamed(names) for group in self.link_groups),
+            teams=self.teams and {t: tuple(names.get(a, a) for a in agents) for t, agents in teams.items()},
+        )
 
     @classmethod
     def single_agent(
@@ -273,27 +385,20 @@ class OperatorConfig:
 
     def to_record(self) -> dict[str, Plain]:
         """Plain data in the shape of an operator of an experiment file."""
-        record: dict[str, Plain] = {
-            "id": self.operator_id,
-            "name": self.display_name,
-            "env_name": self.env_name,
-            "task": self.task,
-            "workers": {agent: player.to_record() for agent, player in self.workers.items()},
-            "seats": self.seats,
-        }
-        teams = self.teams
-        optional: dict[str, Plain] = {
-            "max_steps": self.max_steps,
-            "env_kwargs": dict(self.env_kwargs) or None,
-            "link_groups": [group.to_record() for group in self.link_groups] or None,
-            "teams": None if teams is None else {team: list(agents) for team, agents in teams.items()},
-            "manager": {agent: player.to_record() for agent, player in self.manager.items()} or None,
-            "api": self.api,
-            "group": None if self.group is None else self.group.to_record(),
-            # Needed to play it again from the run folder, which lies elsewhere.
-            "folder": (self.origin.folder or None) if ":" in self.task else None,
-        }
-        return record | {key: value for key, value in optional.items() if value is not None}
+        always, chosen = record_of(self)
+        # Needed to play it again from the run folder, which lies elsewhere.
+        folder = self.origin.folder if ":" in self.task else ""
+        return always | chosen | ({"folder": folder} if folder else {})
+
+
+FOLDER: Final = Key(
+    printable(longest=4096),
+    "where the module of `module:factory` is looked for first",
+    usual="this file's folder",
+)
+"""A key of operators that is part of :attr:`OperatorConfig.origin`."""
+OPERATOR_KEYS: Final = {**spellings_of(OperatorConfig), "folder": "folder"}
+"""Every spelling that an operator may use, and what it stands for."""
 
 
 @dataclass(frozen=True, init=False)
@@ -334,7 +439,8 @@ class Experiment:
             run.check_seeds(1)
         if run.until == "decided":
             with under("execution"):
-                check_decidable(items, run)
+                # Pyright holds a field with a converter to be a descriptor, which no protocol takes.
+                check_decidable(cast("Sequence[Any]", items), run)
 
     def max_steps(self, operator: OperatorConfig) -> int | None:
         """Limit of an episode: the operator's, else the experiment's, else ``None``."""

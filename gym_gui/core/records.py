@@ -18,7 +18,8 @@ from msgspec.structs import asdict
 
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Outcome
 from gym_gui.core.errors import RunFormatError
-from gym_gui.core.experiment.execution import TimeControl, read_seeds
+from gym_gui.core.experiment.execution import TimeControl
+from gym_gui.core.experiment.seed_lists import read_seeds
 from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import (
     Fields,

@@ -19,7 +19,7 @@ import zlib
 import numpy as np
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.experiment.execution import MAX_SEED
+from gym_gui.core.experiment.seed_lists import MAX_SEED
 
 SEED = "seed"
 """The setting by which a slot's player gets random numbers of its own, whoever it is."""

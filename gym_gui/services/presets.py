@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
+from gym_gui.core.declared_keys import usual_record
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.experiment.pool import altered
@@ -147,9 +148,7 @@ def _plainer(record: dict[str, Plain]) -> dict[str, Plain]:
 
 
 def _operator(operator: dict[str, Plain]) -> dict[str, Plain]:
-    result: dict[str, Plain] = {
-        k: v for k, v in operator.items() if v not in ("", None) and (k, v) != ("seats", "fixed")
-    }
+    result = _chosen(operator, OperatorConfig)
     for key in ("workers", "manager"):
         if key in result:
             players = cast("dict[str, dict[str, Plain]]", result[key])
@@ -159,7 +158,13 @@ def _operator(operator: dict[str, Plain]) -> dict[str, Plain]:
 
 
 def _player(player: dict[str, Plain]) -> Plain:
-    return {k: v for k, v in player.items() if v != {} and (k, v) != ("on_invalid", "error")}
+    return _chosen(player, WorkerAssignment)
+
+
+def _chosen(record: Mapping[str, Plain], of: type) -> dict[str, Plain]:
+    """Without the keys that have the values that hold anyway."""
+    usual = usual_record(of)
+    return {key: value for key, value in record.items() if key not in usual or usual[key] != value}
 
 
 def _yaml(record: dict[str, Plain]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from gym_gui.core.declared_keys import Key
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.core.errors import UsageError
 from gym_gui.core.interpreters import interpreter_of
@@ -16,7 +17,7 @@ from gym_gui.core.toml_places import place_in_toml
 from gym_gui.workers.bundled import worker_folder
 from gym_gui.workers.capabilities import WorkerCapabilities
 from gym_gui.workers.definition import BuildSpec, WorkerFile
-from gym_gui.workers.manifest_keys import FILE, OPTION, SECTIONS, SETTING, TOP, Key, file_name
+from gym_gui.workers.manifest_keys import FILE, OPTION, SECTIONS, SETTING, TOP, Check, file_name
 from gym_gui.workers.registry import (
     ImportSpec,
     LaunchSpec,
@@ -120,7 +121,7 @@ def _check(data: Mapping[str, Any], path: Path) -> None:
 
 
 def _check_key(
-    known: Mapping[str, Key],
+    known: Mapping[str, Key[Check]],
     name: str,
     value: Any,
     shown: str,
@@ -171,7 +172,7 @@ def _check_schema(schema: Any, data: Mapping[str, Any], path: Path) -> None:
         raise ManifestError(path, f"schema is no JSON Schema: {wrong}")
 
 
-def _check_entry(known: Mapping[str, Key], given: Mapping[str, Any], place: str, path: Path) -> None:
+def _check_entry(known: Mapping[str, Key[Check]], given: Mapping[str, Any], place: str, path: Path) -> None:
     for key, value in given.items():
         _check_key(known, key, value, f"{place}.{key}", path)
     for key, spec in known.items():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, cast
 
+from gym_gui.core.declared_keys import Key
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.core.inherited import looks_secret
 from gym_gui.workers.capabilities import ACTION_KINDS, OBSERVATION_KINDS
@@ -21,15 +21,6 @@ ID_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,62}[a-z0-9]")
 ENTRY_PATTERN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _LARGEST = 10**9
 MODULE_PATTERN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
-
-
-@dataclass(frozen=True)
-class Key:
-    """One key: how it is checked, and its line in the documentation."""
-
-    check: Check
-    meaning: str
-    required: bool = False
 
 
 def one_of(*words: str) -> Check:
@@ -138,7 +129,7 @@ _ID = matching(ID_PATTERN, "a name of 2 to 64 lower-case letters, digits and und
 _TEXTS = listing(text, "strings")
 _FAMILY = matching(ID_PATTERN, "the name of a family of environments")
 
-TOP: Mapping[str, Key] = {
+TOP: Mapping[str, Key[Check]] = {
     "id": Key(_ID, "The worker's name in experiments; its folder usually bears it too.", required=True),
     "name": Key(text, "Name shown to people; the id by default."),
     "kind": Key(
@@ -151,7 +142,7 @@ TOP: Mapping[str, Key] = {
     "aliases": Key(listing(_ID, "names"), "Other names under which experiments may ask for it."),
 }
 
-SECTIONS: Mapping[str, Mapping[str, Key]] = {
+SECTIONS: Mapping[str, Mapping[str, Key[Check]]] = {
     "launch": {
         "entry": Key(
             matching(ENTRY_PATTERN, '"package.module:Class"'),
@@ -270,7 +261,7 @@ _ADDRESS = re.compile(r"https://[^\s/?#]+/\S+")
 _SHA256 = re.compile(r"[0-9a-f]{64}|published")
 file_name = matching(_NAME, "a file's name: letters, digits, `.`, `_` and `-`")
 
-FILE: Mapping[str, Key] = {
+FILE: Mapping[str, Key[Check]] = {
     "url": Key(matching(_ADDRESS, "an address with https://"), "Where it is published.", required=True),
     "sha256": Key(
         matching(_SHA256, 'a SHA-256 of 64 hexadecimal digits, or "published"'),
@@ -285,7 +276,7 @@ FILE: Mapping[str, Key] = {
 """Keys of a ``[files.NAME]`` table."""
 
 _ENVIRONMENTS = Key(_TEXTS, "Patterns of the environments it is for (`MiniGrid-*`); all by default.")
-SETTING: Mapping[str, Key] = {
+SETTING: Mapping[str, Key[Check]] = {
     "type": Key(one_of(*TYPES), f"What it takes: {', '.join(f'`{t}`' for t in TYPES)}.", required=True),
     "title": Key(text, "Its label in forms; the name by default."),
     "meaning": Key(
@@ -316,7 +307,7 @@ SETTING: Mapping[str, Key] = {
 }
 """Keys of a ``[settings.NAME]`` table."""
 
-OPTION: Mapping[str, Key] = {
+OPTION: Mapping[str, Key[Check]] = {
     "value": Key(text, "As experiments write it.", required=True),
     "title": Key(text, "As people read it; the value by default."),
     "meaning": Key(text, "One sentence."),

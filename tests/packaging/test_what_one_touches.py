@@ -1,4 +1,4 @@
-"""A worker and a family that come with MOSAIC are added by a patch of the files that CONTRIBUTING names."""
+"""A worker, a family and an experiment key are added by a patch of the files that CONTRIBUTING names."""
 
 from __future__ import annotations
 
@@ -83,6 +83,37 @@ class CorridorFamily(Family):
     def action_meanings(self, environment: Any, agent: str) -> tuple[str, ...]:
         return ("north", "east", "south", "west")
 '''
+KEY = """    warm_up: int | None = key(
+        converter=optional(whole(1, 100)),
+        default=None,
+        meaning="episodes that are played before those that count",
+        usual="none",
+        said="{} episodes before those that count",
+    )
+"""
+EXPERIMENT = """
+operators: [{id: a, task: CartPole-v1, type: random}]
+execution: {num_episodes: 2, warm_up: 3}
+"""
+READ = """
+import sys
+from pathlib import Path
+from gym_gui.core.declared_keys import keys_of, table
+from gym_gui.core.errors import ExperimentError
+from gym_gui.core.experiment.execution import ExecutionConfig
+from gym_gui.services.experiment_file import load_experiment
+
+file = Path(sys.argv[1])
+print(load_experiment(file, allow_code=False).to_record()["execution"]["warm_up"])
+for written in ("warm_upp: 3", "warm_up: 101"):
+    file.write_text(file.read_text("utf-8").replace("warm_up: 3", written), "utf-8")
+    try:
+        load_experiment(file, allow_code=False)
+    except ExperimentError as error:
+        print(error)
+    file.write_text(file.read_text("utf-8").replace(written, "warm_up: 3"), "utf-8")
+print(next(line for line in table(keys_of(ExecutionConfig)) if "warm_up" in line))
+"""
 PLAY = """
 import json, sys
 from gym_gui.evaluation import evaluate
@@ -200,3 +231,17 @@ def test_a_family_is_listed_and_played(
     assert played("Corridor-v0", "operators_worker", behavior="random") == [5, 5]
     assert "Corridor-v0" in run("-m", "gym_gui", "envs", "list", "corridor")
     run("-m", "gym_gui", "envs", "check", "Corridor-v0")
+
+
+def test_a_key_of_the_experiment_file_is_read_refused_recorded_and_described(
+    checkout: Path, run: Callable[..., str], tmp_path: Path
+) -> None:
+    insert(checkout / "gym_gui/core/experiment/execution.py", "    until: Until = key(\n", KEY)
+    file = tmp_path / "experiment.yaml"
+    file.write_text(EXPERIMENT, "utf-8")
+    assert "3 episodes before those that count" in run("-m", "gym_gui", "run", str(file), "--dry-run")
+    recorded, unknown, beyond, row = run("-c", READ, str(file)).splitlines()
+    assert recorded == "3"
+    assert "execution.warm_upp: unknown key. Did you mean 'warm_up'?" in unknown
+    assert "execution.warm_up: must lie between 1 and 100, not 101" in beyond
+    assert row == "| `warm_up` | episodes that are played before those that count | none |"

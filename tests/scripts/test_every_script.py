@@ -42,6 +42,7 @@ SMALLEST: dict[str, tuple[str, ...]] = {
     "folders": (),
     "house": (),
     "import_cycles": (),
+    "key_tables": ("--check",),
     "known_names": ("--help",),  # it reads the registries of packages that are not here
     "plain_words": (),
     "prompts": ("minigrid", "--out", "{out}"),

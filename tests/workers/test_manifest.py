@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.workers.manifest import ManifestError, parse_manifest, read_manifest
-from gym_gui.workers.manifest_keys import FILE, OPTION, SECTIONS, SETTING, TOP
+from gym_gui.workers.manifest_keys import SECTIONS, TOP
 from gym_gui.workers.registry import ImportSpec, TrainSpec, WorkerTypeDefinition
 
 REPO = Path(__file__).resolve().parents[2]
@@ -134,19 +134,6 @@ def test_full_manifest_uses_every_documented_key_but_those_of_foreign_workers():
     }
     left |= {"capabilities.worker_type", "capabilities.supports_population"}
     assert documented - used == left
-
-
-def test_documentation_names_every_key():
-    page = (REPO / "docs/workers.md").read_text()
-    for section, keys in {
-        "": TOP,
-        **SECTIONS,
-        "files.NAME": FILE,
-        "settings.NAME": SETTING,
-        "options": OPTION,
-    }.items():
-        for key, spec in keys.items():
-            assert f"| `{key}` | {spec.meaning} |" in page, f"[{section}] {key}"
 
 
 def test_foreign_worker_speaks_json_lines_by_default():

@@ -13,6 +13,7 @@ import orjson
 
 from gym_gui.analysis.records.jsonl import open_rows
 from gym_gui.analysis.records.reader import OperatorRun, Run, open_run
+from gym_gui.core.experiment.execution import PACE
 from gym_gui.core.record_digest import UNTIMED
 from gym_gui.core.record_fields import count, mapping, text
 from gym_gui.core.records import parse_step
@@ -20,12 +21,6 @@ from gym_gui.core.types import WORD
 
 IGNORED = UNTIMED | {"run_id"}
 """Keys of rows that may differ between equal runs: the run's id, times, latencies, the record's digest."""
-
-_HOW = (
-    *("concurrency", "processes", "step_delay_ms", "auto_run"),
-    *("money_budget_usd", "token_budget", "time_budget_s"),
-)
-"""Keys of ``execution`` that say how fast a run is done, not what is done."""
 
 _ABSENT = object()
 
@@ -118,7 +113,7 @@ def essence(experiment: Mapping[str, Any]) -> dict[str, Any]:
     execution = kept.get("execution")
     if isinstance(execution, dict):
         settings = cast("dict[str, Any]", execution)
-        done = {key: value for key, value in settings.items() if key not in _HOW}
+        done = {key: value for key, value in settings.items() if key not in PACE}
         if (record := mapping(done.get("record"))) is not None:
             done["record"] = {key: value for key, value in record.items() if key != "compress"}
         kept["execution"] = done

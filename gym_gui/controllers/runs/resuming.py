@@ -9,9 +9,9 @@ from typing import cast
 from gym_gui.analysis.records.reader import open_run
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.execution import BUDGETS
 from gym_gui.core.experiment.matrix_expansion import PlacesOf
 from gym_gui.core.experiment.shards import Shard
-from gym_gui.core.experiment.spending import BUDGETS
 from gym_gui.services.experiment_file import load_experiment
 
 

@@ -12,8 +12,9 @@ from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, needs
 from gym_gui.controllers.runs.model_slots import paying_slots
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.execution import BUDGETS
 from gym_gui.core.experiment.shards import BY_SEEDS, SHARD, Shard, schedule_of
-from gym_gui.core.experiment.spending import BUDGETS, NOTHING
+from gym_gui.core.experiment.spending import BUDGETS_OF_SLOTS, NOTHING
 from gym_gui.core.record_fields import mapping
 from gym_gui.services.experiment_file import file_settings
 from gym_gui.services.experiments.experiment_identity import content_of, identity_digest
@@ -167,8 +168,9 @@ def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None
             "a shard cannot be played 'until: decided': that looks at all episodes while they are played",
             fix="Leave 'until' out, play it without --shard, or have it played in shards: --executor",
         )
-    budgets = ("time_budget_s",) if coordinated else BUDGETS
-    limited = next((name for name in budgets if getattr(execution, name) is not None), None)
+    given = (name for name in BUDGETS if getattr(execution, name) is not None)
+    # Money and tokens are leased to shards that are looked at; time cannot be shared out.
+    limited = next((name for name in given if not coordinated or name not in BUDGETS_OF_SLOTS), None)
     if limited is not None:
         raise UsageError(
             f"{limited} holds for the whole run, and each shard would spend it by itself",

@@ -3,215 +3,300 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, cast, get_args
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, Literal, get_args
 
+from gym_gui.core.declared_keys import (
+    check_keys,
+    declared,
+    flag,
+    key,
+    member_of,
+    optional,
+    printable,
+    read_keys,
+    real,
+    record_of,
+    spellings_of,
+    whole,
+)
 from gym_gui.core.enums import WorkerKind
 from gym_gui.core.experiment import aliases
 from gym_gui.core.secret_refs import refuse_literals
 from gym_gui.core.validation import (
     ConfigError,
     Plain,
-    boolean,
-    choice,
     freeze,
-    integer,
     join,
     key_place,
-    keys,
     nearest,
-    number,
     plain,
     plain_mapping,
     sequence,
     shown,
     text,
-    under,
 )
 
 InvalidFallback = Literal["error", "noop", "default", "random_legal"]
-FALLBACK_WORDS: Final = cast("tuple[str, ...]", get_args(InvalidFallback))
 GROUP_COLORS: Final = (
     *("#4a90d9", "#ff7f50", "#50c878", "#9370db"),
     *("#e6b422", "#d96459", "#3fb8af", "#b07aa1"),
 )
 
 
-@dataclass(frozen=True)
+_FALLBACKS: Callable[[str], InvalidFallback] = member_of(*get_args(InvalidFallback))
+
+
+@declared
 class OnInvalid:
-    """What happens when a policy's answer cannot be played.
+    """What happens when a policy's answer cannot be played; recorded as the source of the action."""
 
-    Attributes:
-        retry: How often the policy is asked again, told the reason.
-        then: What follows: the episode fails (``error``), the environment's own no-op, what
-            the environment itself says is played then (``default``), or a uniformly drawn
-            legal action. Recorded as the source of the action.
-    """
-
-    retry: int = 0
-    then: InvalidFallback = "error"
+    retry: int = key(
+        converter=whole(0, 100),
+        default=0,
+        kw_only=False,
+        kept=True,
+        meaning="how often the policy is asked again, told the reason",
+        usual="0",
+    )
+    then: InvalidFallback = key(
+        converter=_FALLBACKS,
+        default="error",
+        kw_only=False,
+        kept=True,
+        meaning="what follows: `error` (the episode fails), `noop`, `default` (what the environment's makers "
+        "have played then: those of [BALROG](balrog.md) say so) or `random_legal`",
+        usual="`error`",
+    )
 
     def __post_init__(self) -> None:
-        integer(self.retry, "retry", low=0, high=100)
-        choice(self.then, "then", FALLBACK_WORDS)
+        """Check.
+
+        Raises:
+            ConfigError: A value is of the wrong type or out of range.
+        """
+        check_keys(self)
 
     @classmethod
     def of(cls, value: object) -> OnInvalid:
         """From a word, a mapping ``{retry, then}``, or an object of this class."""
         if isinstance(value, OnInvalid):
             return value
-        if isinstance(value, str):
-            word = choice(value, "", FALLBACK_WORDS)
-            return cls(then=cast("InvalidFallback", word))
-        given = keys(value, "", {"retry": "retry", "then": "then"})
-        retry = integer(given.get("retry", 0), "retry", low=0, high=100)
-        return cls(retry, cast("InvalidFallback", given.get("then", "error")))
+        return cls(then=_FALLBACKS(value)) if isinstance(value, str) else read_keys(cls, value, "")
 
     def to_record(self) -> Plain:
         """A word, or a mapping where there are retries."""
         return {"retry": self.retry, "then": self.then} if self.retry else self.then
 
 
-@dataclass(frozen=True, init=False)
-class WorkerAssignment:
-    """Who plays one slot.
+def _rule(given: OnInvalid | str | Mapping[str, object]) -> OnInvalid:
+    return OnInvalid.of(given)
 
-    Attributes:
-        worker_id: The worker, in its full name (``cleanrl_worker``).
-        worker_type: A value of :class:`~gym_gui.core.enums.WorkerKind`.
-        settings: The worker's own settings; ``policy_path`` and ``model_path`` are
-            stored as ``checkpoint``. Secrets stand here as references.
-        on_invalid: What follows an answer that cannot be played.
-        deadline_s: Seconds the worker has for one decision, or ``None`` for no limit.
-        checkpoint_agent: Which agent's part of a joint checkpoint to use.
-        deterministic: The policy's mode instead of a sample; ``None`` leaves it to the worker.
-        preprocess: Steps applied to observations before the worker sees them, in order.
+
+def _as_given(value: str) -> str:
+    """:func:`resolve_worker` checks it, with what else is said of the worker."""
+    return value
+
+
+def _settings(given: Mapping[str, object] | None) -> Mapping[str, Plain]:
+    own = normal_settings({} if given is None else given, "")
+    refuse_literals(own, "")
+    return own
+
+
+def _steps(given: Sequence[object]) -> tuple[Plain, ...]:
+    steps = [plain(step, f"[{i}]") for i, step in enumerate(sequence(given, ""))]
+    for i, step in enumerate(steps):
+        if not isinstance(step, (str, dict)):
+            raise ConfigError(f"must be a name or a mapping, not {shown(step)}", where=f"[{i}]")
+    return tuple(steps)
+
+
+def _written_settings(settings: Mapping[str, Plain]) -> Plain:
+    return dict(settings)
+
+
+def _written_steps(steps: tuple[Plain, ...]) -> Plain:
+    return list(steps)
+
+
+@declared
+class WorkerAssignment:
+    """Who plays one slot; at least one of ``worker_id`` and ``worker_type`` is needed.
+
+    The worker is stored in its full name (``cleanrl_worker``), its type as a value of
+    :class:`~gym_gui.core.enums.WorkerKind`. In ``settings``, ``policy_path`` and ``model_path`` are stored as
+    ``checkpoint``, and secrets stand as references.
     """
 
-    worker_id: str
-    worker_type: str
-    settings: Mapping[str, Plain]
-    on_invalid: OnInvalid
-    deadline_s: float | None
-    checkpoint_agent: str | None
-    deterministic: bool | None
-    preprocess: tuple[Plain, ...]
+    worker_id: str = key(
+        converter=_as_given,
+        default="",
+        kw_only=False,
+        kept=True,
+        meaning="which worker",
+        usual="by type",
+    )
+    worker_type: str = key(
+        converter=_as_given,
+        default="",
+        kw_only=False,
+        kept=True,
+        name="type",
+        spellings=("worker_type",),
+        meaning=f"{', '.join(f'`{kind}`' for kind in WorkerKind)}; also "
+        f"{' and '.join(f'`{kind}`' for kind in aliases.TYPES)}",
+        usual="by worker",
+    )
+    settings: Mapping[str, Plain] = key(
+        converter=_settings,
+        default=None,
+        kw_only=False,
+        kept=True,
+        write=_written_settings,
+        meaning="the worker's own settings",
+        usual="`{}`",
+    )
+    on_invalid: OnInvalid = key(
+        converter=_rule,
+        default="error",
+        kept=True,
+        write=OnInvalid.to_record,
+        meaning="what follows an answer that cannot be played: a word, or a mapping",
+        usual="`error`",
+        within=OnInvalid,
+    )
+    deadline_s: float | None = key(
+        converter=optional(real(1e-3, 604_800)),
+        default=None,
+        meaning="time for one decision",
+        unit="s",
+        usual="no limit",
+    )
+    checkpoint_agent: str | None = key(
+        converter=optional(printable()),
+        default=None,
+        meaning="whose part of a [joint policy](policies.md#joint-policies) to use",
+        usual="that of the slot's own name or kind",
+    )
+    deterministic: bool | None = key(
+        converter=optional(flag),
+        default=None,
+        meaning="the policy's mode instead of a sample",
+        usual="the worker's choice",
+    )
+    preprocess: tuple[Plain, ...] = key(
+        converter=_steps,
+        default=(),
+        write=_written_steps,
+        meaning="[steps](preprocessing.md) between what the slot sees and what its worker is shown, in order",
+        usual="the checkpoint's own",
+    )
 
-    def __init__(
-        self,
-        worker_id: str = "",
-        worker_type: str = "",
-        settings: Mapping[str, object] | None = None,
-        *,
-        on_invalid: OnInvalid | str | Mapping[str, object] = "error",
-        deadline_s: float | None = None,
-        checkpoint_agent: str | None = None,
-        deterministic: bool | None = None,
-        preprocess: Sequence[object] = (),
-    ) -> None:
-        """Check and normalise; at least one of ``worker_id`` and ``worker_type`` is needed.
+    def __post_init__(self) -> None:
+        """Check and normalise.
 
         Raises:
             ConfigError: A value is of the wrong type, two disagree, or a secret is written out.
         """
-        own = normal_settings({} if settings is None else settings)
-        worker, kind, own = resolve_worker(worker_id, worker_type, own)
-        refuse_literals(own, "settings")
-        steps = [plain(s, f"preprocess[{i}]") for i, s in enumerate(sequence(preprocess, "preprocess"))]
-        for i, step in enumerate(steps):
-            if not isinstance(step, (str, dict)):
-                raise ConfigError(f"must be a name or a mapping, not {shown(step)}", where=f"preprocess[{i}]")
-        with under("on_invalid"):
-            rule = OnInvalid.of(on_invalid)
-        part = None if checkpoint_agent is None else text(checkpoint_agent, "checkpoint_agent")
-        limit = None if deadline_s is None else number(deadline_s, "deadline_s", low=1e-3, high=604_800)
-        mode = None if deterministic is None else boolean(deterministic, "deterministic")
-        freeze(
-            self,
-            worker_id=worker,
-            worker_type=kind,
-            settings=own,
-            on_invalid=rule,
-            deadline_s=limit,
-            checkpoint_agent=part,
-            deterministic=mode,
-            preprocess=tuple(steps),
-        )
+        check_keys(self)
+        worker, kind, own = resolve_worker(self.worker_id, self.worker_type, self.settings)
+        freeze(self, worker_id=worker, worker_type=kind, settings=own)
 
     def to_record(self) -> dict[str, Plain]:
         """Plain data in the shape of a slot of an experiment file."""
-        record: dict[str, Plain] = {
-            "worker_id": self.worker_id,
-            "type": self.worker_type,
-            "settings": dict(self.settings),
-            "on_invalid": self.on_invalid.to_record(),
-        }
-        optional: dict[str, Plain] = {
-            "deadline_s": self.deadline_s,
-            "checkpoint_agent": self.checkpoint_agent,
-            "deterministic": self.deterministic,
-            "preprocess": list(self.preprocess) or None,
-        }
-        return record | {key: value for key, value in optional.items() if value is not None}
+        always, chosen = record_of(self)
+        return always | chosen
 
 
-@dataclass(frozen=True, init=False)
+SLOT_KEYS: Final = {**spellings_of(WorkerAssignment), **{name: name for name in aliases.INLINE_SETTINGS}}
+"""Every spelling that a slot may use, and what it stands for."""
+
+
+def _agents(given: Sequence[str]) -> tuple[str, ...]:
+    linked = tuple(text(agent, f"[{i}]") for i, agent in enumerate(sequence(given, "")))
+    if not linked:
+        raise ConfigError("must name at least one agent")
+    return linked
+
+
+def _written_agents(agents: tuple[str, ...]) -> Plain:
+    return list(agents)
+
+
+@declared
 class LinkGroup:
-    """Agents that share one checkpoint file, loaded once for all of them.
+    """Agents that share one checkpoint file, loaded once for all of them."""
 
-    Attributes:
-        primary_agent: The agent whose row a person fills in.
-        linked_agents: The agents that follow it.
-        policy_path: The file; empty takes the primary's own.
-        algorithm: How it was trained (``mappo``, ``ippo``); empty takes the primary's.
-        worker_type: Type of the worker that loads it.
-        group_id: Unique within its operator; ``link_<primary_agent>`` by default.
-        color: ``#rrggbb`` by which the window marks the group; derived from the primary by default.
-    """
+    primary_agent: str = key(
+        converter=printable(),
+        kw_only=False,
+        meaning="the agent whose worker, checkpoint and algorithm hold for all",
+    )
+    linked_agents: tuple[str, ...] = key(
+        converter=_agents,
+        kw_only=False,
+        write=_written_agents,
+        meaning="the agents that follow it",
+    )
+    policy_path: str = key(
+        converter=printable(empty=True, longest=4096),
+        default="",
+        kw_only=False,
+        kept=True,
+        spellings=("checkpoint", "model_path"),
+        meaning="the file",
+        usual="the primary's own",
+    )
+    algorithm: str = key(
+        converter=printable(empty=True),
+        default="",
+        kw_only=False,
+        kept=True,
+        meaning="how it was trained (`mappo`, `ippo`)",
+        usual="the primary's own",
+    )
+    worker_type: str = key(
+        converter=_as_given,
+        default="rl",
+        kw_only=False,
+        kept=True,
+        spellings=("type",),
+        meaning="type of the worker that loads it",
+        usual="`rl`",
+    )
+    group_id: str = key(
+        converter=printable(empty=True),
+        default="",
+        kw_only=False,
+        kept=True,
+        meaning="unique within its operator",
+        usual="`link_`, then the primary agent",
+    )
+    color: str = key(
+        converter=printable(empty=True),
+        default="",
+        kw_only=False,
+        kept=True,
+        meaning="`#rrggbb` by which the window marks the group",
+        usual="by the primary agent",
+    )
 
-    primary_agent: str
-    linked_agents: tuple[str, ...]
-    policy_path: str
-    algorithm: str
-    worker_type: str
-    group_id: str
-    color: str
-
-    def __init__(
-        self,
-        primary_agent: str,
-        linked_agents: Sequence[str],
-        policy_path: str = "",
-        algorithm: str = "",
-        worker_type: str = "rl",
-        group_id: str = "",
-        color: str = "",
-    ) -> None:
+    def __post_init__(self) -> None:
         """Check and fill in the defaults.
 
         Raises:
             ConfigError: A value is of the wrong type, or an agent is named twice.
         """
-        primary = text(primary_agent, "primary_agent")
-        linked = tuple(
-            text(agent, f"linked_agents[{i}]")
-            for i, agent in enumerate(sequence(linked_agents, "linked_agents"))
-        )
-        if not linked:
-            raise ConfigError("must name at least one agent", where="linked_agents")
-        refuse_repeats((primary, *linked), "linked_agents")
-        _, kind, _ = resolve_worker("", worker_type, {})
-        shade = text(color, "color", empty=True) or group_color(primary)
+        check_keys(self)
+        refuse_repeats(self.agents, "linked_agents")
+        _, kind, _ = resolve_worker("", self.worker_type, {})
         freeze(
             self,
-            primary_agent=primary,
-            linked_agents=linked,
-            policy_path=text(policy_path, "policy_path", max_length=4096, empty=True),
-            algorithm=text(algorithm, "algorithm", empty=True),
             worker_type=kind,
-            group_id=text(group_id, "group_id", empty=True) or f"link_{primary}",
-            color=shade,
+            group_id=self.group_id or f"link_{self.primary_agent}",
+            color=self.color or group_color(self.primary_agent),
         )
 
     @property
@@ -219,17 +304,16 @@ class LinkGroup:
         """The primary agent, then those linked to it."""
         return (self.primary_agent, *self.linked_agents)
 
+    def renamed(self, names: Mapping[str, str]) -> LinkGroup:
+        """The group with some of its agents called otherwise; what was derived from their names stays."""
+        linked = tuple(names.get(agent, agent) for agent in self.linked_agents)
+        primary = names.get(self.primary_agent, self.primary_agent)
+        return replace(self, primary_agent=primary, linked_agents=linked)
+
     def to_record(self) -> dict[str, Plain]:
         """Plain data in the shape of an experiment file."""
-        return {
-            "primary_agent": self.primary_agent,
-            "linked_agents": list(self.linked_agents),
-            "policy_path": self.policy_path,
-            "algorithm": self.algorithm,
-            "worker_type": self.worker_type,
-            "group_id": self.group_id,
-            "color": self.color,
-        }
+        always, _ = record_of(self)
+        return always
 
 
 def group_color(primary_agent: str) -> str:
@@ -285,16 +369,20 @@ def resolve_worker(
     return worker, kind, completed
 
 
-def normal_settings(settings: object) -> dict[str, Plain]:
+def normal_settings(settings: object, where: str) -> dict[str, Plain]:
     """A copy of ``settings`` in which the checkpoint has one name.
+
+    Args:
+        settings: As they were given.
+        where: Their place.
 
     Raises:
         ConfigError: Not plain data, or two spellings that disagree.
     """
     result: dict[str, Plain] = {}
-    for key, value in plain_mapping(settings, "settings").items():
-        name = aliases.SETTINGS.get(key, key)
-        place = join("settings", key_place(key))
+    for setting, value in plain_mapping(settings, where).items():
+        name = aliases.SETTINGS.get(setting, setting)
+        place = join(where, key_place(setting))
         if name == "checkpoint":
             if value is None or value == "":
                 continue

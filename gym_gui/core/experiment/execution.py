@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import operator
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, cast
+from typing import Final, Literal, cast
 
-from gym_gui.core.experiment.spending import Amount
-from gym_gui.core.validation import (
-    ConfigError,
-    Plain,
-    boolean,
-    choice,
-    freeze,
-    integer,
-    number,
-    sequence,
-    shown,
-    under,
+from gym_gui.core.declared_keys import (
+    check_keys,
+    declared,
+    flag,
+    key,
+    member_of,
+    names_of,
+    optional,
+    read_keys,
+    real,
+    record_of,
+    whole,
 )
+from gym_gui.core.experiment.seed_lists import MAX_EPISODES, given_seeds, resolved_seeds, written_seeds
+from gym_gui.core.experiment.spending import Amount
+from gym_gui.core.validation import ConfigError, Plain, freeze, number
 
 EnvironmentMode = Literal["procedural", "fixed"]
 Until = Literal["all", "decided"]
 
-MAX_EPISODES: Final = 1_000_000
-MAX_SEED: Final = 2**63 - 1
-"""Largest seed accepted, so that it fits a signed 64-bit column everywhere."""
 MAX_STEPS: Final = 2**31 - 1
 MAX_RETURN: Final = 1e300
 MAX_TOKENS: Final = 10**15
@@ -37,15 +35,6 @@ FEWEST_SEEDS: Final = 6
 LOOKS: Final = 10
 FEWEST_BATCH: Final = 5
 MAX_LOOKS: Final = 100
-_MOST_LISTED: Final = 1000
-"""So many seeds in a row are written as a list; more, as a range."""
-_RANGE_TEXT: Final = re.compile(
-    r"\s*range\(\s*(-?\d{1,19})\s*(?:,\s*(-?\d{1,19})\s*)?(?:,\s*(-?\d{1,19})\s*)?\)\s*"
-)
-
-
-class _Listable(Protocol):
-    def tolist(self) -> object: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,135 +104,216 @@ class EpisodePlan:
     time_control: TimeControl | None = None
 
 
-@dataclass(frozen=True)
+_MODES: Callable[[str], EnvironmentMode] = member_of("procedural", "fixed")
+_UNTIL: Callable[[str], Until] = member_of("all", "decided")
+
+
+def _limit(value: float) -> float:
+    limit = number(value, "", low=0, high=MAX_RETURN)
+    if not limit:
+        raise ConfigError("must be more than 0", fix="Leave it out for no limit")
+    return limit
+
+
+def _episodes(value: int | None) -> int:
+    """Their number; ``None``, where the seeds say it, stays until these are known."""
+    return cast("int", optional(whole(1, MAX_EPISODES))(value))
+
+
+@declared
 class RecordConfig:
-    """How a run is written, and what beside actions, rewards and hashes.
+    """How a run is written, and what beside actions, rewards and hashes."""
 
-    Attributes:
-        observations: Whether every observation is stored with its step.
-        compress: Whether the run's rows of steps and episodes are compressed when it has ended.
-    """
-
-    observations: bool = False
-    compress: bool = False
+    observations: bool = key(
+        converter=flag,
+        default=False,
+        kw_only=False,
+        kept=True,
+        meaning="every observation is stored with its step",
+        usual="`false`",
+        said="observations recorded",
+    )
+    compress: bool = key(
+        converter=flag,
+        default=False,
+        kw_only=False,
+        meaning="the run's rows of steps and episodes are "
+        "[compressed](run_directory.md#compressed-rows) when all is played, as `mosaic runs compress` does",
+        usual="`false`",
+        said="compressed when it has ended",
+    )
 
     def __post_init__(self) -> None:
-        boolean(self.observations, "observations")
-        boolean(self.compress, "compress")
+        """Check.
+
+        Raises:
+            ConfigError: A value is neither true nor false.
+        """
+        check_keys(self)
 
     def to_record(self) -> dict[str, Plain]:
         """Plain data in the shape of an experiment file."""
-        return {"observations": self.observations, **({"compress": True} if self.compress else {})}
+        always, chosen = record_of(self)
+        return always | chosen
 
 
-@dataclass(frozen=True, init=False)
+def _record(given: object) -> RecordConfig:
+    if isinstance(given, RecordConfig):
+        return given
+    return RecordConfig() if given is None else read_keys(RecordConfig, given, "")
+
+
+@declared
 class ExecutionConfig:
     """The ``execution`` part of an experiment, resolved.
 
-    Attributes:
-        num_episodes: Episodes of each operator.
-        seeds: Seeds in the order they are used. As many as were given, or, for one
-            integer s, s, s+1, …; in ``fixed`` mode the first, once per episode.
-        environment_mode: ``procedural`` (a new seed each episode) or ``fixed``.
-        max_steps: Limit of an episode, or ``None`` for the environment's own.
-        concurrency: Episodes in flight per operator, or ``None`` to let the engine choose.
-        processes: Session processes, or ``None`` to go by the machine.
-        record: What is written beside the usual, and whether it is compressed in the end.
-        auto_run: Whether the window starts at once after loading.
-        step_delay_ms: Pause after each step in the window, in milliseconds.
-        failure_score: Return (score, where teams are compared by that) that a failed episode counts
-            as, or ``None``: it counts as nothing, and what it may have hidden is not decided.
-        money_budget_usd: US dollars that all calls to models may cost together, or ``None`` for no limit.
-        token_budget: Tokens that they may take together, in and out, likewise.
-        time_budget_s: Seconds after which no episode is begun any more, likewise.
-        until: ``all`` episodes are played, or only as many as it takes until every comparison is
-            ``decided``: ``num_episodes`` is then the most that are.
-        batch: Seeds between two looks at what is decided; ``None``: a tenth of all.
+    Seeds are as many as were given, or, for one integer s, s, s+1, …; in ``fixed`` mode the first, once per
+    episode. Lengths of time are in the unit that the attribute's name ends in.
     """
 
-    num_episodes: int
-    seeds: tuple[int, ...]
-    environment_mode: EnvironmentMode
-    max_steps: int | None
-    concurrency: int | None
-    processes: int | None
-    record: RecordConfig
-    auto_run: bool
-    step_delay_ms: float
-    failure_score: float | None
-    money_budget_usd: float | None
-    token_budget: int | None
-    time_budget_s: float | None
-    until: Until
-    batch: int | None
+    num_episodes: int = key(
+        converter=_episodes,
+        default=None,
+        kw_only=False,
+        kept=True,
+        meaning="episodes of each operator",
+        usual="one per seed in a list, else 1",
+    )
+    seeds: tuple[int, ...] = key(
+        converter=given_seeds,
+        default=None,
+        kw_only=False,
+        kept=True,
+        write=written_seeds,
+        meaning="a list or range without repetition, or one integer s for s, s+1, …",
+        usual="0",
+    )
+    environment_mode: EnvironmentMode = key(
+        converter=_MODES,
+        default="procedural",
+        kw_only=False,
+        kept=True,
+        spellings=("env_mode",),
+        meaning="`procedural`: a new seed each episode; `fixed`: always the first, which "
+        "[decides nothing](statistics.md#the-unit-is-the-seed)",
+        usual="`procedural`",
+    )
+    max_steps: int | None = key(
+        converter=optional(whole(1, MAX_STEPS)),
+        default=None,
+        kept=True,
+        meaning="limit of an episode",
+        unit="steps",
+        usual="the environment's",
+    )
+    concurrency: int | None = key(
+        converter=optional(whole(1, 4096)),
+        default=None,
+        kept=True,
+        pace=True,
+        meaning="episodes in flight per operator",
+        usual="the engine's choice",
+        said="concurrency {}",
+    )
+    processes: int | None = key(
+        converter=optional(whole(1, 256)),
+        default=None,
+        kept=True,
+        pace=True,
+        meaning="session processes",
+        usual="by machine",
+        said="processes {}",
+    )
+    until: Until = key(
+        converter=_UNTIL,
+        default="all",
+        meaning="`all` episodes are played, or as many as it takes until every comparison is "
+        "[`decided`](#until-it-is-decided): `num_episodes` is then the most that are",
+        usual="`all`",
+        said="until every comparison is decided",
+    )
+    batch: int | None = key(
+        converter=optional(whole(1, MAX_EPISODES)),
+        default=None,
+        meaning="seeds between two looks at what is decided",
+        usual="a tenth of all, at least 5",
+        said="looked at every {} seeds",
+    )
+    record: RecordConfig = key(
+        converter=_record,
+        default=None,
+        kept=True,
+        write=RecordConfig.to_record,
+        meaning="what is written, and how",
+        usual="`{}`",
+        within=RecordConfig,
+    )
+    auto_run: bool = key(
+        converter=flag,
+        default=False,
+        kept=True,
+        pace=True,
+        meaning="the window starts at once",
+        usual="`false`",
+    )
+    step_delay_ms: float = key(
+        converter=real(0, 3_600_000),
+        default=0.0,
+        kept=True,
+        pace=True,
+        meaning="pause after each step in the window",
+        unit="ms",
+        usual="0",
+    )
+    failure_score: float | None = key(
+        converter=optional(real(-MAX_RETURN, MAX_RETURN)),
+        default=None,
+        kept=True,
+        meaning="return (or score) that a failed episode counts as in means and "
+        "[verdicts](statistics.md#failed-episodes)",
+        usual="none: it is left out, and what it may hide is not decided",
+        said="a failed episode counts as {:g}",
+    )
+    money_budget_usd: float | None = key(
+        converter=optional(_limit),
+        default=None,
+        pace=True,
+        budget=True,
+        meaning="what all [calls to models](language_models.md#budgets) may cost together in the whole run",
+        unit="US dollars",
+        usual="no limit",
+        said="at most ${:,.10g} for calls to models",
+    )
+    token_budget: int | None = key(
+        converter=optional(whole(1, MAX_TOKENS)),
+        default=None,
+        pace=True,
+        budget=True,
+        meaning="what they may take together, in and out",
+        unit="tokens",
+        usual="no limit",
+        said="at most {:,} tokens",
+    )
+    time_budget_s: float | None = key(
+        converter=optional(_limit),
+        default=None,
+        pace=True,
+        budget=True,
+        meaning="time after which no episode is begun any more, `--resume` included",
+        unit="s",
+        usual="no limit",
+        said="at most {:,.10g} s",
+    )
 
-    def __init__(
-        self,
-        num_episodes: int | None = None,
-        seeds: Iterable[int] | int | None = None,
-        environment_mode: str = "procedural",
-        *,
-        max_steps: int | None = None,
-        concurrency: int | None = None,
-        processes: int | None = None,
-        record: RecordConfig | None = None,
-        auto_run: bool = False,
-        step_delay_ms: float = 0,
-        failure_score: float | None = None,
-        money_budget_usd: float | None = None,
-        token_budget: int | None = None,
-        time_budget_s: float | None = None,
-        until: str = "all",
-        batch: int | None = None,
-    ) -> None:
+    def __post_init__(self) -> None:
         """Check and resolve.
-
-        Args:
-            num_episodes: Left out: one per seed, or 1 where ``seeds`` is no list.
-            seeds: A list, a range, or one integer s for s, s+1, …; left out: 0, 1, ….
-            environment_mode: See the class.
-            max_steps: See the class.
-            concurrency: See the class.
-            processes: See the class.
-            record: See the class.
-            auto_run: See the class.
-            step_delay_ms: See the class.
-            failure_score: See the class.
-            money_budget_usd: See the class.
-            token_budget: See the class.
-            time_budget_s: See the class.
-            until: See the class.
-            batch: See the class.
 
         Raises:
             ConfigError: A value is of the wrong type or out of range, or does not go with another.
         """
-        mode = cast("EnvironmentMode", choice(environment_mode, "environment_mode", ("procedural", "fixed")))
-        listed = _listed_seeds(seeds)
-        if num_episodes is None:
-            episodes = len(listed) if isinstance(listed, tuple) else 1
-        else:
-            episodes = integer(num_episodes, "num_episodes", low=1, high=MAX_EPISODES)
-        limit = None if max_steps is None else integer(max_steps, "max_steps", low=1, high=MAX_STEPS)
-        delay = number(step_delay_ms, "step_delay_ms", low=0, high=3_600_000)
-        freeze(
-            self,
-            num_episodes=episodes,
-            seeds=_resolve_seeds(listed, episodes, mode),
-            environment_mode=mode,
-            max_steps=limit,
-            concurrency=_optional_count(concurrency, "concurrency", 4096),
-            processes=_optional_count(processes, "processes", 256),
-            record=record or RecordConfig(),
-            auto_run=boolean(auto_run, "auto_run"),
-            step_delay_ms=delay,
-            failure_score=_optional_number(failure_score, "failure_score"),
-            money_budget_usd=_optional_limit(money_budget_usd, "money_budget_usd"),
-            token_budget=_optional_count(token_budget, "token_budget", MAX_TOKENS),
-            time_budget_s=_optional_limit(time_budget_s, "time_budget_s"),
-            until=cast("Until", choice(until, "until", ("all", "decided"))),
-            batch=_optional_count(batch, "batch", MAX_EPISODES),
-        )
+        check_keys(self)
+        episodes, seeds = resolved_seeds(self.num_episodes, self.seeds, self.environment_mode)
+        freeze(self, num_episodes=episodes, seeds=seeds)
         self._check_until()
 
     def _check_until(self) -> None:
@@ -260,8 +330,7 @@ class ExecutionConfig:
                 where="until",
                 fix="Leave environment_mode out",
             )
-        budgets = ("money_budget_usd", "token_budget", "time_budget_s")
-        limited = next((name for name in budgets if getattr(self, name) is not None), None)
+        limited = next((name for name in BUDGETS if getattr(self, name) is not None), None)
         if limited is not None:
             raise ConfigError(
                 f"'decided' does not go with {limited}, which may end the run between two looks",
@@ -347,119 +416,11 @@ class ExecutionConfig:
 
     def to_record(self) -> dict[str, Plain]:
         """Plain data in the shape of an experiment file."""
-        budgets: dict[str, Plain] = {
-            "money_budget_usd": self.money_budget_usd,
-            "token_budget": self.token_budget,
-            "time_budget_s": self.time_budget_s,
-        }
-        until: dict[str, Plain] = {"until": self.until} if self.until != "all" else {}
-        if self.batch is not None:
-            until["batch"] = self.batch
-        return {
-            **{name: budget for name, budget in budgets.items() if budget is not None},
-            **until,
-            "num_episodes": self.num_episodes,
-            "seeds": _written(self.seeds),
-            "environment_mode": self.environment_mode,
-            "max_steps": self.max_steps,
-            "concurrency": self.concurrency,
-            "processes": self.processes,
-            "record": self.record.to_record(),
-            "auto_run": self.auto_run,
-            "step_delay_ms": self.step_delay_ms,
-            "failure_score": self.failure_score,
-        }
+        always, chosen = record_of(self)
+        return chosen | always
 
 
-def _optional_count(value: object, where: str, high: int) -> int | None:
-    return None if value is None else integer(value, where, low=1, high=high)
-
-
-def _optional_number(value: object, where: str) -> float | None:
-    return None if value is None else number(value, where, low=-MAX_RETURN, high=MAX_RETURN)
-
-
-def _optional_limit(value: object, where: str) -> float | None:
-    if value is None:
-        return None
-    limit = number(value, where, low=0, high=MAX_RETURN)
-    if not limit:
-        raise ConfigError("must be more than 0", where=where, fix="Leave it out for no limit")
-    return limit
-
-
-def _listed_seeds(seeds: object) -> tuple[int, ...] | int:
-    """Seeds as a tuple, or the one integer to count up from."""
-    if seeds is None:
-        return 0
-    if isinstance(seeds, str):  # YAML and JSON have no range
-        seeds = _parse_range(seeds)
-    if isinstance(seeds, range):
-        return _range_seeds(seeds)
-    if hasattr(seeds, "tolist"):  # numpy's arrays and numbers
-        seeds = cast("_Listable", seeds).tolist()
-    if not isinstance(seeds, Sequence):
-        return _seed(seeds, "seeds")
-    items = sequence(cast(object, seeds), "seeds")
-    if len(items) > MAX_EPISODES:
-        raise ConfigError(f"at most {MAX_EPISODES} seeds are allowed, {len(items)} are given", where="seeds")
-    return tuple(_seed(item, f"seeds[{i}]") for i, item in enumerate(items))
-
-
-def read_seeds(written: object) -> tuple[int, ...]:
-    """Seeds as a record has them: a list, or a range as text.
-
-    Raises:
-        ConfigError: It is neither.
-    """
-    seeds = _listed_seeds(written)
-    if not isinstance(seeds, tuple):
-        raise ConfigError(f"cannot be read: {shown(written)}", where="seeds", fix="Write a list or a range")
-    return seeds
-
-
-def _written(seeds: Sequence[int]) -> Plain:
-    """Seeds as a record has them. Where a run is played in parts, each of them names all."""
-    in_a_row = range(seeds[0], seeds[0] + len(seeds)) if seeds else range(0)
-    if len(seeds) > _MOST_LISTED and all(map(operator.eq, seeds, in_a_row)):
-        return f"range({in_a_row.start}, {in_a_row.stop})"
-    return list(seeds)
-
-
-def _seed(value: object, where: str) -> int:
-    return integer(value, where, low=0, high=MAX_SEED)
-
-
-def _parse_range(written: str) -> range:
-    match = _RANGE_TEXT.fullmatch(written)
-    if match is None or (match[3] is not None and int(match[3]) == 0):
-        raise ConfigError(
-            f"cannot be read: {shown(written)}",
-            where="seeds",
-            fix="Write a list, 'range(1000, 1010)', or one integer",
-        )
-    return range(*(int(part) for part in match.groups() if part is not None))
-
-
-def _range_seeds(seeds: range) -> tuple[int, ...]:
-    if not seeds:
-        return ()
-    with under("seeds"):
-        _seed(seeds[0], "[0]")
-        _seed(seeds[-1], "[-1]")
-    # len() of a range beyond sys.maxsize raises OverflowError.
-    if abs(seeds[-1] - seeds[0]) // abs(seeds.step) >= MAX_EPISODES:
-        raise ConfigError(f"at most {MAX_EPISODES} seeds are allowed", where="seeds")
-    return tuple(seeds)
-
-
-def _resolve_seeds(listed: tuple[int, ...] | int, episodes: int, mode: EnvironmentMode) -> tuple[int, ...]:
-    if isinstance(listed, tuple):
-        if not listed:
-            raise ConfigError("must not be empty", where="seeds")
-        return (listed[0],) * episodes if mode == "fixed" else listed
-    if mode == "fixed":
-        return (listed,) * episodes
-    if listed + episodes - 1 > MAX_SEED:
-        raise ConfigError(f"{episodes} seeds from {listed} on exceed {MAX_SEED}", where="seeds")
-    return tuple(range(listed, listed + episodes))
+BUDGETS: Final = names_of(ExecutionConfig, of=lambda key: key.budget)
+"""Keys of ``execution`` that limit what a run may spend."""
+PACE: Final = names_of(ExecutionConfig, of=lambda key: key.pace)
+"""Keys of ``execution`` that say how fast a run is done, not what is done."""

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 from gym_gui.core.config import (
+    FOLDER,
+    OPERATOR_KEYS,
     ExecutionConfig,
     Experiment,
     LinkGroup,
     OperatorConfig,
-    RecordConfig,
     WorkerAssignment,
 )
+from gym_gui.core.declared_keys import construct, spellings_of
 from gym_gui.core.experiment import aliases
+from gym_gui.core.experiment.assignment import SLOT_KEYS
 from gym_gui.core.experiment.matrix_table import MatrixTable
 from gym_gui.core.trusted.trust import TYPED, Origin
-from gym_gui.core.validation import ConfigError, join, key_place, keys, mapping, sequence, text, under
+from gym_gui.core.validation import ConfigError, join, key_place, keys, mapping, sequence, under
 
-_T = TypeVar("_T")
-
-_OLDER_FORM_KEYS = aliases.OPERATOR_KEYS | aliases.SLOT_KEYS
+_OLDER_FORM_KEYS = OPERATOR_KEYS | SLOT_KEYS
 """The older form has no ``workers``: its one slot is written into the operator."""
 
 
@@ -78,11 +78,11 @@ def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
     written = mapping(data, where)
     is_new_form = bool({"workers", "player_workers", "link_groups"} & set(written))
     if is_new_form:
-        given = keys(written, where, aliases.OPERATOR_KEYS)
+        given = keys(written, where, OPERATOR_KEYS)
         slots = mapping(given.pop("workers", {}), join(where, "workers"))
     else:
         given = keys(written, where, _OLDER_FORM_KEYS)
-        of_slot = [key for key in given if key not in aliases.OPERATOR_KEYS]
+        of_slot = [key for key in given if key not in OPERATOR_KEYS]
         slot = {key: given.pop(key) for key in of_slot}
         if not slot:
             known = "'workers': {'agent': {'type': 'random'}}"
@@ -105,11 +105,9 @@ def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
         given["manager"] = slots_from_data(mapping(manager, at), at, where, task)
     folder = given.pop("folder", None)
     if folder is not None:  # a run folder says where the modules of its experiment were
-        folder = text(folder, join(where, "folder"), max_length=4096)
-        origin = replace(origin, folder=str(Path(origin.folder, folder)))
-    given["origin"] = origin
-    names = {"id": "operator_id", "name": "display_name"}
-    return _build(OperatorConfig, {names.get(key, key): value for key, value in given.items()}, where)
+        with under(join(where, "folder")):
+            origin = replace(origin, folder=str(Path(origin.folder, FOLDER.check(cast("str", folder)))))
+    return construct(OperatorConfig, given, where, origin=origin)
 
 
 def slots_from_data(
@@ -136,7 +134,7 @@ def slots_from_data(
 
 def _assignment(data: object, where: str, task: str) -> WorkerAssignment:
     """One slot: inline settings join ``settings``, the rest are the slot's own keys."""
-    given = keys(data, where, aliases.SLOT_KEYS)
+    given = keys(data, where, SLOT_KEYS)
     inline = {key: given.pop(key) for key in tuple(given) if key in aliases.INLINE_SETTINGS}
     nested = given.pop("settings", None)
     settings = {} if nested is None else mapping(nested, join(where, "settings"))
@@ -144,13 +142,12 @@ def _assignment(data: object, where: str, task: str) -> WorkerAssignment:
         if key in settings and settings[key] != value:
             raise ConfigError("given twice, with different values", where=join(where, key))
     if "type" in given:
-        given["worker_type"] = given.pop("type")
-        if "worker_id" not in given and (usual := aliases.default_worker(str(given["worker_type"]), task)):
+        if "worker_id" not in given and (usual := aliases.default_worker(str(given["type"]), task)):
             given["worker_id"] = usual
     elif "worker_id" not in given:
         raise ConfigError("'type' is missing", where=where, fix="Say who plays, as in 'type': 'random'")
     try:
-        return _build(WorkerAssignment, given | {"settings": settings | inline}, where)
+        return construct(WorkerAssignment, given | {"settings": settings | inline}, where)
     except ConfigError as error:
         raise _as_written(error, where, inline) from None
 
@@ -172,11 +169,11 @@ def _link_groups(data: object, where: str) -> list[LinkGroup]:
         if isinstance(item, LinkGroup):
             groups.append(item)
             continue
-        given = keys(item, place, aliases.LINK_GROUP_KEYS)
+        given = keys(item, place, spellings_of(LinkGroup))
         for key in ("primary_agent", "linked_agents"):
             if key not in given:
                 raise ConfigError(f"{key!r} is missing", where=place)
-        groups.append(_build(LinkGroup, given, place))
+        groups.append(construct(LinkGroup, given, place))
     return groups
 
 
@@ -208,21 +205,7 @@ def execution_from_data(data: object, episodes: int | None = None) -> ExecutionC
     Raises:
         ConfigError: With the place of what is wrong.
     """
-    given = keys(data, "execution", aliases.EXECUTION_KEYS)
+    given = keys(data, "execution", spellings_of(ExecutionConfig))
     if episodes is not None:
         given["num_episodes"] = episodes
-    record = given.pop("record", None)
-    if record is not None:
-        place = "execution.record"
-        given["record"] = _build(RecordConfig, keys(record, place, aliases.RECORD_KEYS), place)
-    return _build(ExecutionConfig, given, "execution")
-
-
-def _build(make: Callable[..., _T], given: Mapping[str, object], where: str) -> _T:
-    """Construct with what was given; ``null`` in a file means "left out"."""
-    parameters = inspect.signature(make).parameters
-    arguments = {
-        k: v for k, v in given.items() if v is not None or parameters[k].default is parameters[k].empty
-    }
-    with under(where):
-        return make(**arguments)
+    return construct(ExecutionConfig, given, "execution")

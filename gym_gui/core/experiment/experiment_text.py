@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
+from gym_gui.core.declared_keys import chosen_of, said_of
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.matrix_table import MatrixTable, missing_in_words
+
+_OF_THE_WORKER = ("worker_id", "type", "settings")
+"""Keys of a slot that its line begins with."""
 
 
 def describe(experiment: Experiment) -> str:
@@ -46,24 +50,7 @@ def _schedule(run: ExecutionConfig, operators: int) -> str:
         f"{'at most ' if decided else ''}{run.num_episodes} episode{'s' * (run.num_episodes != 1)} each",
         f"{run.environment_mode} seeds {_seeds(run.seeds)}",
     ]
-    optional = {"concurrency": run.concurrency, "processes": run.processes}
-    parts += [f"{name} {value}" for name, value in optional.items() if value is not None]
-    if decided:
-        every = f", looked at every {run.batch} seeds" if run.batch is not None else ""
-        parts.append(f"until every comparison is decided{every}")
-    if run.record.observations:
-        parts.append("observations recorded")
-    if run.record.compress:
-        parts.append("compressed when it has ended")
-    if run.failure_score is not None:
-        parts.append(f"a failed episode counts as {run.failure_score:g}")
-    if run.money_budget_usd is not None:
-        parts.append(f"at most ${run.money_budget_usd:,.10g} for calls to models")
-    if run.token_budget is not None:
-        parts.append(f"at most {run.token_budget:,} tokens")
-    if run.time_budget_s is not None:
-        parts.append(f"at most {run.time_budget_s:,.10g} s")
-    return ", ".join(parts)
+    return ", ".join([*parts, *said_of(run)])
 
 
 def _seeds(seeds: tuple[int, ...]) -> str:
@@ -86,16 +73,8 @@ def _operator_line(operator: OperatorConfig, max_steps: int | None) -> str:
 def _slot(player: WorkerAssignment) -> str:
     parts = [player.worker_type, player.worker_id]
     parts += [f"{key}={short_value(value)}" for key, value in player.settings.items()]
-    rule = player.on_invalid
-    if rule.retry or rule.then != "error":
-        parts.append(f"on_invalid={short_value(rule.to_record())}")
-    optional = {
-        "deadline_s": player.deadline_s,
-        "checkpoint_agent": player.checkpoint_agent,
-        "deterministic": player.deterministic,
-        "preprocess": list(player.preprocess) or None,
-    }
-    parts += [f"{key}={short_value(value)}" for key, value in optional.items() if value is not None]
+    own = {key: value for key, value in chosen_of(player).items() if key not in _OF_THE_WORKER}
+    parts += [f"{key}={short_value(value)}" for key, value in own.items()]
     return "  ".join(parts)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 from gym_gui.core.experiment import aliases
-from gym_gui.core.experiment.assignment import WorkerAssignment, normal_settings
+from gym_gui.core.experiment.assignment import SLOT_KEYS, WorkerAssignment, normal_settings
 from gym_gui.core.experiment.document_rows import STANDS_IN
 from gym_gui.core.experiment.matrix_table import one_line
 from gym_gui.core.trusted.trust import TYPED, Origin
@@ -133,7 +133,7 @@ def changed(player: WorkerAssignment, changes: Mapping[str, object], where: str)
     Raises:
         ConfigError: With the place of what is wrong.
     """
-    given = keys(changes, where, aliases.SLOT_KEYS)
+    given = keys(changes, where, SLOT_KEYS)
     for key in ("type", "worker_id"):
         if key in given:
             raise ConfigError(
@@ -143,5 +143,5 @@ def changed(player: WorkerAssignment, changes: Mapping[str, object], where: str)
             )
     inline = {key: given.pop(key) for key in tuple(given) if key in aliases.INLINE_SETTINGS}
     nested = mapping(given.pop("settings", {}), join(where, "settings"))
-    settings = {**player.settings, **normal_settings({**nested, **inline})}
+    settings = {**player.settings, **normal_settings({**nested, **inline}, "settings")}
     return replace(player, settings=settings, **cast("dict[str, Any]", given))

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.declared_keys import names_of
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.document_rows import ALWAYS_THERE, GROUPS, ROLES, ROWS, named_rows
 from gym_gui.core.experiment.experiment_data import slots_from_data
@@ -29,7 +31,7 @@ from gym_gui.core.validation import (
 
 LONGEST_NAME: Final = 40
 
-_ENVIRONMENT: Final = ("env_name", "env_kwargs", "api", "teams", "max_steps", "seats")
+_ENVIRONMENT: Final = names_of(OperatorConfig, of=lambda key: key.environment)
 _KEYS: Final = {
     key: key for key in ("rows", "players", "task", "tasks", "settings", "roles", "folder", *_ENVIRONMENT)
 }

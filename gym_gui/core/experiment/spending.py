@@ -11,8 +11,6 @@ from gym_gui.core.record_fields import count, mapping, number
 
 BUDGETS_OF_SLOTS: Final = ("money_budget_usd", "token_budget")
 """Keys of a slot that limit what it may spend."""
-BUDGETS: Final = (*BUDGETS_OF_SLOTS, "time_budget_s")
-"""Keys of ``execution`` that limit what a run may spend."""
 
 
 class Amount(Struct, frozen=True):

@@ -9,10 +9,10 @@ from typing import Any, Final, Literal, cast
 
 from gym_gui.core.config import ExecutionConfig, OperatorConfig
 from gym_gui.core.experiment.assignment import refuse_repeats
-from gym_gui.core.experiment.execution import MAX_EPISODES
 from gym_gui.core.experiment.experiment_data import execution_from_data
 from gym_gui.core.experiment.pairings import most_rounds, usual_rounds
 from gym_gui.core.experiment.pool import Player, Pool, players_from_data
+from gym_gui.core.experiment.seed_lists import MAX_EPISODES
 from gym_gui.core.experiment.training_of import TrainingOf
 from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.validation import (

@@ -16,7 +16,8 @@ from typing import Any, Final
 from gym_gui.analysis.exports.pending_folder import pending_folder
 from gym_gui.analysis.words import wording
 from gym_gui.core.errors import UsageError
-from gym_gui.core.experiment.execution import MAX_EPISODES, ExecutionConfig
+from gym_gui.core.experiment.execution import ExecutionConfig
+from gym_gui.core.experiment.seed_lists import MAX_EPISODES
 from gym_gui.core.experiment.shards import BY_SEEDS, SHARD, SHARDS, Scheduled, Shard, schedule_of
 from gym_gui.core.experiment.spending import Amounts, plain_amounts
 from gym_gui.core.record_fields import count, items, mapping, text

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gym_gui.core.config import EpisodePlan, ExecutionConfig
 from gym_gui.core.errors import ExperimentError
-from gym_gui.core.experiment.execution import read_seeds
+from gym_gui.core.experiment.seed_lists import read_seeds
 
 
 def refusal(call: object, *args: object, **kwargs: object) -> str:

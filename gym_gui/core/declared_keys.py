@@ -1,0 +1,311 @@
+"""Keys of files that people write, each declared once: what it may be, its default, what is said of it.
+
+Reading, near misses, records, ``--dry-run``, completion and the tables of the documentation are made from
+the declaration. The keys of ``worker.toml`` are listed as :class:`Key`; those of an experiment file are the
+fields of a :func:`declared` class, each made by :func:`key`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from typing import Any, Final, Generic, TypeVar, cast, dataclass_transform
+
+from gym_gui.core.validation import (
+    ConfigError,
+    Plain,
+    boolean,
+    choice,
+    integer,
+    join,
+    keys,
+    number,
+    text,
+)
+
+_Check = TypeVar("_Check")
+_Config = TypeVar("_Config")
+_Given = TypeVar("_Given")
+_Value = TypeVar("_Value")
+_KEY: Final = "key"
+_LEFT_OUT: Final[Any] = MISSING
+
+
+@dataclass(frozen=True)
+class Key(Generic[_Check]):
+    """One key of a file.
+
+    Attributes:
+        check: How a value is checked.
+        meaning: Its line in the documentation, as Markdown.
+        required: Whether a file has to have it.
+        usual: What holds where it is left out, in words, as Markdown.
+        unit: Of a number, for example ``s``.
+        name: As files have it.
+        spellings: Other names that files may use.
+        write: From a value to what records have; ``None``: the value itself.
+        kept: Whether records have it although its value is the default.
+        said: What ``--dry-run`` says of a value that is not the default: a format, or the words
+            themselves; empty: nothing.
+        budget: Whether it limits what a run may spend.
+        pace: Whether it says how fast a run is done, and not what is done.
+        within: The declared class that a mapping under it is read into.
+        environment: Whether it says which environment is made, and not who plays.
+    """
+
+    check: _Check
+    meaning: str
+    required: bool = False
+    usual: str = ""
+    unit: str = ""
+    name: str = ""
+    spellings: tuple[str, ...] = ()
+    write: Callable[[Any], Plain] | None = None
+    kept: bool = False
+    said: str = ""
+    budget: bool = False
+    pace: bool = False
+    environment: bool = False
+    within: type[Any] | None = None
+
+
+Checked = Key[Callable[[Any], object]]
+"""A key whose check returns the exact value, or raises :class:`ConfigError`."""
+
+
+def key(
+    *,
+    converter: Callable[[_Given], _Value],
+    meaning: str,
+    default: _Given = _LEFT_OUT,
+    kw_only: bool = True,
+    write: Callable[[_Value], Plain] | None = None,
+    **more: Any,
+) -> _Value:
+    """A field of a :func:`declared` class.
+
+    Args:
+        converter: From what people write to the exact value; raises :class:`ConfigError`, with a place
+            within the value.
+        meaning: See :class:`Key`.
+        default: What is converted where nothing is given; without one the key is required.
+        kw_only: Whether the constructor takes it by its name alone.
+        write: See :class:`Key`.
+        more: See :class:`Key`.
+    """
+    about = Key(converter, meaning, required=default is MISSING, write=write, **more)
+    return cast("Any", field(default=default, kw_only=kw_only, metadata={_KEY: about}))
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(key, field))
+def declared(cls: type[_Config]) -> type[_Config]:
+    """Make a frozen dataclass whose fields are keys; its ``__post_init__`` calls :func:`check_keys`."""
+    made = dataclass(frozen=True)(cls)
+    if made.__doc__:
+        lines = [f"    {attribute}: {about.meaning}" for attribute, about in keys_of(made).items()]
+        made.__doc__ = "\n".join([made.__doc__.rstrip(), "", "Attributes:", *lines])
+    return made
+
+
+@cache
+def keys_of(cls: type[Any]) -> Mapping[str, Checked]:
+    """The keys of a declared class, by attribute, in the order of the documentation."""
+    return {each.name: each.metadata[_KEY] for each in fields(cls) if _KEY in each.metadata}
+
+
+def name_of(attribute: str, about: Key[Any]) -> str:
+    """A key as files have it."""
+    return about.name or attribute
+
+
+def names_of(cls: type[Any], *, of: Callable[[Checked], bool]) -> tuple[str, ...]:
+    """Keys, as files have them, of one kind: ``names_of(ExecutionConfig, of=lambda key: key.budget)``."""
+    return tuple(name_of(attribute, about) for attribute, about in keys_of(cls).items() if of(about))
+
+
+@cache
+def spellings_of(cls: type[Any]) -> Mapping[str, str]:
+    """Every spelling that files may use, and the key that it stands for."""
+    listed = ((name_of(attribute, about), about) for attribute, about in keys_of(cls).items())
+    return {spelling: name for name, about in listed for spelling in (name, *about.spellings)}
+
+
+@cache
+def _attributes(cls: type[Any]) -> Mapping[str, tuple[str, bool]]:
+    return {name_of(each, about): (each, about.required) for each, about in keys_of(cls).items()}
+
+
+@cache
+def _checks(cls: type[Any]) -> tuple[tuple[str, Callable[[Any], object]], ...]:
+    return tuple((attribute, about.check) for attribute, about in keys_of(cls).items())
+
+
+@cache
+def usual_values(cls: type[Any]) -> Mapping[str, object]:
+    """By attribute, the exact values of keys that are left out."""
+    given = {each.name: each.default for each in fields(cls) if each.default is not MISSING}
+    return {each: about.check(given[each]) for each, about in keys_of(cls).items() if each in given}
+
+
+def check_keys(config: object) -> None:
+    """Put the exact values in place of what was given.
+
+    Raises:
+        ConfigError: One is wrong; its place begins with the key.
+    """
+    values = vars(config)  # a frozen dataclass refuses setattr
+    attribute = ""
+    try:
+        for attribute, check in _checks(type(config)):
+            values[attribute] = check(values[attribute])
+    except ConfigError as error:
+        place = name_of(attribute, keys_of(type(config))[attribute])
+        raise ConfigError(error.problem, where=join(place, error.where), fix=error.fix) from None
+
+
+def construct(make: type[_Config], given: Mapping[str, object], where: str, **more: object) -> _Config:
+    """Make a declared class from what a file gives; ``null`` means "left out".
+
+    Args:
+        make: The class.
+        given: By key.
+        where: Its place.
+        more: Further arguments of the class.
+
+    Raises:
+        ConfigError: With the place of what is wrong.
+    """
+    attributes = _attributes(make)
+    arguments: dict[str, Any] = {}
+    for name, value in given.items():
+        attribute, required = attributes[name]
+        if value is not None or required:
+            arguments[attribute] = value
+    try:
+        return make(**arguments, **more)
+    except ConfigError as error:
+        raise ConfigError(error.problem, where=join(where, error.where), fix=error.fix) from None
+
+
+def read_keys(make: type[_Config], data: object, where: str) -> _Config:
+    """Make a declared class from a mapping of a file.
+
+    Raises:
+        ConfigError: With the place of what is wrong; for a key that is not known, the nearest one.
+    """
+    return construct(make, keys(data, where, spellings_of(make)), where)
+
+
+def _written(about: Checked, value: Any) -> Plain:
+    return value if about.write is None else about.write(value)
+
+
+@cache
+def _recorded(cls: type[Any]) -> tuple[tuple[str, str, Checked, bool], ...]:
+    return tuple(
+        (attribute, name_of(attribute, about), about, about.kept or about.required)
+        for attribute, about in keys_of(cls).items()
+    )
+
+
+def record_of(config: object) -> tuple[dict[str, Plain], dict[str, Plain]]:
+    """What records have of a declared class: always, and only where it differs from the default."""
+    usual, values = usual_values(type(config)), vars(config)
+    always: dict[str, Plain] = {}
+    chosen: dict[str, Plain] = {}
+    for attribute, name, about, kept in _recorded(type(config)):
+        value = values[attribute]
+        if kept:
+            always[name] = _written(about, value)
+        elif value != usual[attribute]:
+            chosen[name] = _written(about, value)
+    return always, chosen
+
+
+@cache
+def usual_record(cls: type[Any]) -> Mapping[str, Plain]:
+    """What records have of keys that are left out and that stand in each record all the same."""
+    usual = usual_values(cls)
+    return {
+        name_of(attribute, about): _written(about, usual[attribute])
+        for attribute, about in keys_of(cls).items()
+        if about.kept and attribute in usual
+    }
+
+
+def chosen_of(config: object) -> dict[str, Plain]:
+    """What records have of keys whose value is not the default."""
+    usual, values = usual_values(type(config)), vars(config)
+    return {
+        name_of(attribute, about): _written(about, values[attribute])
+        for attribute, about in keys_of(type(config)).items()
+        if attribute not in usual or values[attribute] != usual[attribute]
+    }
+
+
+def said_of(config: object) -> list[str]:
+    """What ``--dry-run`` says of each key whose value is not the default."""
+    usual, values = usual_values(type(config)), vars(config)
+    found: list[str] = []
+    for attribute, about in keys_of(type(config)).items():
+        value = values[attribute]
+        if about.within is not None and isinstance(value, about.within):
+            found += said_of(value)
+        elif about.said and value != usual[attribute]:
+            found.append(about.said.format(value))
+    return found
+
+
+def table(listed: Mapping[str, Key[Any]]) -> list[str]:
+    """Keys as a table in Markdown, with a column of defaults where one of them says its own."""
+    defaults = any(about.usual for about in listed.values())
+    columns = ["key", "meaning", *(["default"] if defaults else [])]
+    return [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}", *_rows(listed, "", defaults)]
+
+
+def _rows(listed: Mapping[str, Key[Any]], before: str, defaults: bool) -> list[str]:
+    found: list[str] = []
+    for attribute, about in listed.items():
+        name = before + name_of(attribute, about)
+        also = [f"`{before}{spelling}`" for spelling in about.spellings]
+        notes = [about.unit] * bool(about.unit) + [f"also {', '.join(also)}"] * bool(also)
+        cells = [f"`{name}`", f"{about.meaning} ({'; '.join(notes)})" if notes else about.meaning]
+        cells += [about.usual or ("required" if about.required else "none")] if defaults else []
+        found.append(f"| {' | '.join(cells)} |")
+        if about.within is not None:
+            found += _rows(keys_of(about.within), f"{name}.", defaults)
+    return found
+
+
+# -- checks that several keys share ------------------------------------------------------
+
+
+def optional(check: Callable[[_Given], _Value]) -> Callable[[_Given | None], _Value | None]:
+    """``None``, or what ``check`` takes."""
+    return lambda value: None if value is None else check(value)
+
+
+def whole(low: int, high: int) -> Callable[[int], int]:
+    """A whole number from ``low`` to ``high``, both included."""
+    return lambda value: integer(value, "", low=low, high=high)
+
+
+def real(low: float, high: float) -> Callable[[float], float]:
+    """A finite number from ``low`` to ``high``, both included."""
+    return lambda value: number(value, "", low=low, high=high)
+
+
+def member_of(*words: _Value) -> Callable[[str], _Value]:
+    """One of these words."""
+    return lambda value: cast("_Value", choice(value, "", cast("tuple[str, ...]", words)))
+
+
+def flag(value: bool) -> bool:
+    """``True`` or ``False``."""
+    return boolean(value, "")
+
+
+def printable(*, empty: bool = False, longest: int = 512) -> Callable[[str], str]:
+    """Printable text; ``empty`` allows ``""``."""
+    return lambda value: text(value, "", max_length=longest, empty=empty)
