@@ -95,7 +95,8 @@ class RunLooks:
         self._noted += [look for each in items(ledger.header.get(LOOKS)) or [] if (look := mapping(each))]
         by_task: dict[str, list[OperatorExecution]] = {}
         for run in runs:
-            by_task.setdefault(task_key(run.resolved.config), []).append(run)
+            # Pyright takes a key with a converter for a descriptor, which no Protocol accepts.
+            by_task.setdefault(task_key(cast("Any", run.resolved.config)), []).append(run)
         self._tasks += [self._task(execution, of_task) for of_task in by_task.values()]
 
     def _task(self, execution: ExecutionConfig, runs: list[OperatorExecution]) -> _Task:
