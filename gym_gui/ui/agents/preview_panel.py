@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from gym_gui.controllers.setup.environment_probe import Preview
@@ -14,6 +13,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.renderers import FrameView, TextView
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import Card, LinkButton, SeedBox
 
 _WAIT_MS = 150
@@ -48,10 +48,7 @@ class PreviewPanel(Card):
         self._stack.setMinimumHeight(200)
         self._stack.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.add(self._stack, 1)
-        self._due = QTimer(self)
-        self._due.setSingleShot(True)
-        self._due.setInterval(_WAIT_MS)
-        self._due.timeout.connect(self._draw)
+        self._due = single_shot_timer(self, _WAIT_MS, self._draw)
         model.sheet_changed.connect(self._on_sheet_changed)
         self._show_hint("No environment yet", "Choose one above.")
 

@@ -10,10 +10,11 @@ from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.timers import single_shot_timer
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.trainer_client import TrainerClient
@@ -56,10 +57,7 @@ class TrainerLink(QObject):
         self._state = LinkState.IDLE
         self._trouble = ""
         self._closed = False
-        self._tell = QTimer(self)
-        self._tell.setSingleShot(True)
-        self._tell.setInterval(TOGETHER_MS)
-        self._tell.timeout.connect(self._on_told)
+        self._tell = single_shot_timer(self, TOGETHER_MS, self._on_told)
 
     @property
     def state(self) -> LinkState:

@@ -25,12 +25,12 @@ from PyQt6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from gym_gui.ui import matching, theme
 from gym_gui.ui.widgets.labels import muted_label
+from gym_gui.ui.widgets.layouts import column_layout
 
 _NARROWEST, _WIDEST = 320, 520
 """Of the list, where the button is not wider."""
@@ -117,12 +117,9 @@ class PickerPopup(QFrame):
         self._list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
         self._list.setMouseTracking(True)
         self._list.clicked.connect(self._on_clicked)
-        self._nothing = muted_label("Nothing fits. Try fewer letters.")
-        self._nothing.setObjectName("picker-nothing")
+        self._nothing = muted_label("Nothing fits. Try fewer letters.", name="picker-nothing")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.setSpacing(6)
+        layout = column_layout(self, margin=8, spacing=6)
         layout.addWidget(self._search)
         layout.addWidget(self._list, 1)
         layout.addWidget(self._nothing, 1)

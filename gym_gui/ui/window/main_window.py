@@ -13,7 +13,6 @@ from PyQt6.QtCore import QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent, QShowEvent
 from PyQt6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QLabel,
     QMainWindow,
     QSplitter,
@@ -27,6 +26,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.dropping import dropped_path
 from gym_gui.ui.page import Page
 from gym_gui.ui.pages import Place, places
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import EmptyHint
 from gym_gui.ui.widgets.tab_order import tab_on
 from gym_gui.ui.window.log_dock import LogDock, LogFeed
@@ -118,17 +118,14 @@ class MainWindow(QMainWindow):
         self._splitter.addWidget(self._log_dock)
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setSizes([600, 180])
-        column = QVBoxLayout()
-        column.setSpacing(0)
+        column = column_layout(spacing=0)
         column.addWidget(self._splitter, 1)
         self._tour_place = QVBoxLayout()
         column.addLayout(self._tour_place)
         column.addLayout(self.notices.home)
         column.addWidget(self._status)
         centre = QWidget(self)
-        row = QHBoxLayout(centre)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
+        row = row_layout(centre, spacing=0)
         row.addWidget(self._rail)
         row.addLayout(column, 1)
         self.setCentralWidget(centre)

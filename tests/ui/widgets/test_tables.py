@@ -173,4 +173,4 @@ def test_every_table_of_the_window_is_made_of_columns() -> None:
     """A model of its own for one table is how there came to be six."""
     folder = Path(gym_gui.ui.__file__).parent
     own = [path.name for path in folder.rglob("*.py") if "(QAbstractTableModel" in path.read_text("utf-8")]
-    assert own == ["rows.py"]
+    assert own == ["tables.py"]
