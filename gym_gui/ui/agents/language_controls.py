@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final, Protocol
 
 from PyQt6.QtCore import QSignalBlocker, Qt
@@ -92,6 +92,15 @@ class HelpedControl(SettingControl):
     def _is_asking(self) -> bool:
         return self._task is not None and not self._task.done()
 
+    def _ask(
+        self, work: Callable[[FormAccess], Coroutine[Any, Any, None]], button: QWidget, words: str, what: str
+    ) -> None:
+        """Ask the server, one question at a time; the button waits for the answer."""
+        if self.access is not None and not self._is_asking:
+            button.setEnabled(False)
+            self._say("muted", words)
+            self._task = self.access.desk.spawn(work(self.access), what)
+
     def attach(self, access: FormAccess) -> None:
         """The form lends its help."""
         self.access = access
@@ -118,11 +127,7 @@ class ServerControl(HelpedControl, TextControl):
 
     def try_it(self) -> None:
         """Try the server as the form describes it now."""
-        if self.access is None or self._is_asking:
-            return
-        self._test.setEnabled(False)
-        self._say("muted", "Asking…")
-        self._task = self.access.desk.spawn(self._try(self.access), "Testing the server")
+        self._ask(self._try, self._test, "Asking…", "Testing the server")
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
         self._forget()
@@ -196,11 +201,7 @@ class ModelControl(HelpedControl):
 
     def fetch(self) -> None:
         """Ask the server for its models."""
-        if self.access is None or self._is_asking:
-            return
-        self._fetch_button.setEnabled(False)
-        self._say("muted", "Fetching the models…")
-        self._task = self.access.desk.spawn(self._fetch(self.access), "Fetching the models")
+        self._ask(self._fetch, self._fetch_button, "Fetching the models…", "Fetching the models")
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
         if self.access is not None:

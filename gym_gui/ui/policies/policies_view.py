@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QEvent, QModelIndex, QObject, Qt, QUrl, pyqtSignal
-from PyQt6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QKeyEvent
+from PyQt6.QtGui import QDesktopServices, QKeyEvent
 from PyQt6.QtWidgets import (
     QHBoxLayout,
     QStackedWidget,
@@ -21,7 +21,7 @@ from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_j
 from gym_gui.services.trainings.training_presets import TrainingPreset
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.dropping import dropped_path
+from gym_gui.ui.dropping import PathDropTarget
 from gym_gui.ui.policies.import_panel import ImportPanel
 from gym_gui.ui.policies.policies_model import POLICY_COLUMNS, TRAINED, PolicyRow, has_words
 from gym_gui.ui.policies.policy_panel import PolicyPanel
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _ROW: Final = 36
 
 
-class PoliciesView(QWidget):
+class PoliciesView(PathDropTarget, QWidget):
     """See the module. Its :attr:`panel` belongs into the inspector.
 
     Args:
@@ -282,18 +282,6 @@ class PoliciesView(QWidget):
     def _on_import_closed(self) -> None:
         self.importing.hide()
         self._facts.show()
-
-    def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
-        """Take one local file or folder."""
-        if a0 is not None and dropped_path(a0) is not None:
-            a0.acceptProposedAction()
-
-    def dropEvent(self, a0: QDropEvent | None) -> None:
-        """Import what was dropped."""
-        path = dropped_path(a0) if a0 is not None else None
-        if a0 is not None and path is not None:
-            a0.acceptProposedAction()
-            self.take(path)
 
 
 def _path(row: PolicyRow) -> Path:

@@ -54,7 +54,7 @@ class RunData(QObject):
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._unreadable: set[str] = set()
         self._followed: frozenset[str] = frozenset()
-        self._timer = single_shot_timer(self, GROWN_MS, self.grown)
+        self._timer = single_shot_timer(self, GROWN_MS, self.grown.emit)
         link.runs_changed.connect(self._on_runs_changed)
 
     def store(self, run_id: str) -> SeriesStore:
