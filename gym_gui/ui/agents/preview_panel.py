@@ -8,6 +8,7 @@ from typing import Any
 from PyQt6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from gym_gui.controllers.setup.environment_probe import Preview
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
@@ -61,9 +62,7 @@ class PreviewPanel(Card):
         """Nothing is drawn afterwards."""
         self._due.stop()
         task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await end_task(task)
 
     def _on_seed_changed(self, _seed: int) -> None:
         if self._model.sheet is not None:

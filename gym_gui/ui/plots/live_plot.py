@@ -6,9 +6,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Final
 
-from PyQt6.QtCore import QRect, QSize, Qt
+from PyQt6.QtCore import QPointF, QRect, QSize, Qt
 from PyQt6.QtGui import QFontMetrics, QHideEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QShowEvent
-from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolTip, QWidget
 
 from gym_gui.ui import theme as themes
 from gym_gui.ui.plots.loading import library
@@ -55,6 +55,11 @@ class LivePlot(QWidget):
         theme.changed.connect(self._on_theme_changed)
 
     # ------------------------------------------------------------------------------- for subclasses
+
+    def show_tip(self, position: QPointF, text: str) -> None:
+        """Show a text beside a position of the plot's scene, if there is one."""
+        if text:
+            QToolTip.showText(self._plot.mapToGlobal(self._plot.mapFromScene(position)), text, self._plot)
 
     @abstractmethod
     def has_values(self) -> bool:

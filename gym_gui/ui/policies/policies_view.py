@@ -16,6 +16,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.services.store import Store
 from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
 from gym_gui.services.trainings.training_presets import TrainingPreset
@@ -137,9 +138,7 @@ class PoliciesView(PathDropTarget, QWidget):
         """Look for nothing any more."""
         if self._importing is not None:
             await self._importing.closed()
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.gather(self._reading, return_exceptions=True)
+        await end_task(self._reading)
 
     async def _read_policies(self) -> None:
         entries = await asyncio.to_thread(_find, self._context.store)

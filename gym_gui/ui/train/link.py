@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.timers import single_shot_timer
@@ -103,9 +104,7 @@ class TrainerLink(QObject):
         """Let go of the daemon, which goes on."""
         self._closed = True
         self._tell.stop()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await end_task(self._task)
 
     # -- inside --------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui import envs
 from gym_gui.controllers.setup.installing import missing_in
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.services.trainings.training_choices import (
     Trainer,
     algorithm_reason,
@@ -445,9 +446,7 @@ class NewRunForm(QWidget):
 
     async def closed(self) -> None:
         """Look for nothing any more, and end the process that looks at environments."""
-        if self._loading is not None:
-            self._loading.cancel()
-            await asyncio.gather(self._loading, return_exceptions=True)
+        await end_task(self._loading)
         await self._spaces.close()
 
 

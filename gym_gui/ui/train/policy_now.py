@@ -9,6 +9,7 @@ from PyQt6.QtCore import QTimer
 from PyQt6.QtGui import QHideEvent, QShowEvent
 from PyQt6.QtWidgets import QWidget
 
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import LiveView
 from gym_gui.services.trainings.training_film import Film, read_film
@@ -173,9 +174,7 @@ class PolicyNow(Card):
         self._timer.stop()
         self.offer(None)
         await asyncio.gather(*self._ending, return_exceptions=True)
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.gather(self._reading, return_exceptions=True)
+        await end_task(self._reading)
 
     @property
     def _seen(self) -> bool:
