@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gym_gui.late_names import late_names
 from gym_gui.version import __version__
 
 __all__ = ["__version__", "aevaluate", "evaluate", "tournament"]
@@ -18,16 +19,7 @@ if TYPE_CHECKING:
     from gym_gui.tournaments import tournament
 
 
-def __getattr__(name: str) -> object:
-    if name in ("aevaluate", "evaluate"):
-        from gym_gui import evaluation
-
-        return getattr(evaluation, name)
-    if name == "tournament":
-        from gym_gui import tournaments
-
-        return tournaments.tournament
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = late_names(__name__, {"evaluation": ("aevaluate", "evaluate"), "tournaments": ("tournament",)})
 
 
 def __dir__() -> list[str]:

@@ -5,8 +5,9 @@ What needs scipy is loaded on first use, so that a reader of rows starts fast.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from gym_gui.late_names import late_names
 
 if TYPE_CHECKING:
     from gym_gui.analysis.compute.summary_builder import summarize
@@ -35,25 +36,16 @@ __all__ = [
     "write_summary",
 ]
 
-_HOME = {
-    "OperatorRun": "records.reader",
-    "Run": "records.reader",
-    "RunDifference": "records.compare",
-    "Summary": "findings.summary",
-    "compare_runs": "records.compare",
-    "open_run": "records.reader",
-    "render_html": "pages.report_page",
-    "render_text": "terminal_report",
-    "report": "reporting",
-    "summarize": "compute.summary_builder",
-    "to_pandas": "exports.export",
-    "write_html": "reporting",
-    "write_report": "reporting",
-    "write_summary": "reporting",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = late_names(
+    __name__,
+    {
+        "records.reader": ("OperatorRun", "Run", "open_run"),
+        "records.compare": ("RunDifference", "compare_runs"),
+        "findings.summary": ("Summary",),
+        "pages.report_page": ("render_html",),
+        "terminal_report": ("render_text",),
+        "reporting": ("report", "write_html", "write_report", "write_summary"),
+        "compute.summary_builder": ("summarize",),
+        "exports.export": ("to_pandas",),
+    },
+)

@@ -20,6 +20,7 @@ from gym_gui.cli.arguments import (
     Concurrency,
     Detach,
     Executor,
+    InstallDryRun,
     Json,
     Processes,
     Profile,
@@ -248,9 +249,7 @@ def install(
             metavar="EXTRA", help="gui, tournaments, query, tensorboard, minari, wandb, ray or evdev."
         ),
     ],
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be installed, then end.")
-    ] = False,
+    dry_run: InstallDryRun = False,
     as_json: Json = False,
 ) -> None:
     """Install what the window, tournaments or queries need."""

@@ -58,6 +58,12 @@ WorkerId = Annotated[
         metavar="ID", help="Worker id, or another name it goes by.", autocompletion=completion.workers
     ),
 ]
+EnvironmentId = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID", help="Environment id, or module:factory.", autocompletion=completion.environments
+    ),
+]
 RunsFolder = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Folder for the run folder.  [default: runs]")
 ]

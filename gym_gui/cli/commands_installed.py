@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from gym_gui.cli import completion
-from gym_gui.cli.arguments import HELP, CallTimeout, Given, Gpu, InstallDryRun, Json, WorkerId
+from gym_gui.cli.arguments import HELP, CallTimeout, EnvironmentId, Given, Gpu, InstallDryRun, Json, WorkerId
 
 workers_app = typer.Typer(help="What can play a slot: list, show, check, install.", **HELP)
 envs_app = typer.Typer(help="What can be played: list, show, check, install.", **HELP)
@@ -90,12 +90,7 @@ def envs_list(
 
 @envs_app.command("show")
 def envs_show(
-    env: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID", help="Environment id, or module:factory.", autocompletion=completion.environments
-        ),
-    ],
+    env: EnvironmentId,
     as_json: Json = False,
 ) -> None:
     """What an environment is about, and what env_kwargs may say."""
@@ -123,12 +118,7 @@ def envs_install(
 
 @envs_app.command("check")
 def envs_check(
-    env: Annotated[
-        str,
-        typer.Argument(
-            metavar="ID", help="Environment id, or module:factory.", autocompletion=completion.environments
-        ),
-    ],
+    env: EnvironmentId,
     api: Annotated[
         str | None, typer.Option(metavar="NAME", help="aec or parallel, where there is a choice.")
     ] = None,

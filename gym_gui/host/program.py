@@ -6,6 +6,7 @@ Needs nothing of gRPC or of the engine, so that it can be started before either 
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import sys
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
 from gym_gui.core.inherited import inherited
-from gym_gui.host.shared_memory import make_memory
 from gym_gui.processes.child import ManagedChild, lines_of
 from gym_gui.processes.outcome import ChildOutcome
 
@@ -180,3 +180,13 @@ class HostProgram:
 
 TakeProgram: TypeAlias = Callable[[Collection[str]], Awaitable[HostProgram | None]]
 """Hands out a program that is started already, given the names of all variables that it may have."""
+
+
+def make_memory() -> int | None:
+    """Memory without a name, as a file descriptor; ``None`` where there is no such thing."""
+    if not hasattr(os, "memfd_create"):
+        return None
+    fd = os.memfd_create("mosaic-frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    # Nobody can take away under a reader what it has mapped.
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+    return fd

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.record_fields import mapping, text
 from gym_gui.host.program import ALIVE_EVERY_S, ENDED, GREETING, HostProgram
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
@@ -128,9 +129,7 @@ class RemoteProgram(HostProgram):
         return outcome
 
     async def release(self) -> None:
-        if self._alive is not None:
-            self._alive.cancel()
-            await asyncio.gather(self._alive, return_exceptions=True)
+        await end_task(self._alive)
         await self._ssh.close()
         await super().release()
 

@@ -3,8 +3,9 @@ one service does not load the others."""
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from gym_gui.late_names import late_names
 
 if TYPE_CHECKING:
     from gym_gui.services.actor import Actor, ActorService
@@ -29,23 +30,14 @@ __all__ = [
     "bootstrap_default_services",
 ]
 
-_HOME = {
-    "Actor": "actor",
-    "ActorService": "actor",
-    "AgentPolicyBinding": "policy_mapping",
-    "MultiOperatorService": "operator",
-    "OperatorService": "operator",
-    "PolicyMappingService": "policy_mapping",
-    "Services": "bootstrap",
-    "UnifiedRunConfig": "worker_orchestrator",
-    "WorkerOrchestrator": "worker_orchestrator",
-    "WorkerTypeDefinition": "worker_registry",
-    "WorkerTypeRegistry": "worker_registry",
-    "bootstrap_default_services": "bootstrap",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = late_names(
+    __name__,
+    {
+        "actor": ("Actor", "ActorService"),
+        "policy_mapping": ("AgentPolicyBinding", "PolicyMappingService"),
+        "operator": ("MultiOperatorService", "OperatorService"),
+        "bootstrap": ("Services", "bootstrap_default_services"),
+        "worker_orchestrator": ("UnifiedRunConfig", "WorkerOrchestrator"),
+        "worker_registry": ("WorkerTypeDefinition", "WorkerTypeRegistry"),
+    },
+)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets.bar import PageBar
 from gym_gui.ui.widgets.inspector import Inspector
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 
 class Page(QWidget):
@@ -37,12 +38,9 @@ class Page(QWidget):
         self.body = QWidget(self)
         self.body.setObjectName(f"{self.name}-body")
         self.inspector: Inspector | None = None
-        self._row = QHBoxLayout()
-        self._row.setSpacing(0)
+        self._row = row_layout(spacing=0)
         self._row.addWidget(self.body, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        layout = column_layout(self, spacing=0)
         layout.addWidget(self.bar)
         layout.addLayout(self._row, 1)
 

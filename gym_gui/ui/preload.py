@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from PyQt6.QtCore import QObject, QTimer
+from PyQt6.QtCore import QObject
 
 from gym_gui.ui.pages import places
+from gym_gui.ui.timers import single_shot_timer
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_play.latest_job import Spawn
@@ -65,10 +66,7 @@ class Preloader(QObject):
         self._names, self._later = deque(modules() if names is None else names), tuple(later)
         self._over = threading.Event()
         self._work: asyncio.Task[None] | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(DELAY_MS)
-        self._timer.timeout.connect(self._on_time)
+        self._timer = single_shot_timer(self, DELAY_MS, self._on_time)
 
     def start(self) -> None:
         """Begin in a moment."""

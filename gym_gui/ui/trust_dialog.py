@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QLabel, QWidget
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.trusted import trust
@@ -14,6 +14,7 @@ from gym_gui.core.trusted.trust_file import TrustFile
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, right_row
 
 _WHY = (
     "Code that is imported, and programs that are started, can do whatever you can: read your files, "
@@ -40,9 +41,7 @@ class TrustDialog(Dialog):
         self.setWindowTitle("Allow what a file names?")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(560)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self, margin=theme.PAGE)
         column.addWidget(title_label("This file names code or programs of its own"))
         column.addWidget(_plain(error.file, "trust-file"))
         column.addSpacing(theme.STEP)
@@ -57,18 +56,11 @@ class TrustDialog(Dialog):
         column.addStretch(1)  # what wrapped lines ask for too much stands here, not between them
         column.addSpacing(theme.STEP)
         self._refuse = PrimaryButton("Don't allow", name="trust-refuse", on_click=self.reject)
-        column.addLayout(self._buttons())
+        once = QuietButton("Allow once", name="trust-once", on_click=self._on_once)
+        always = QuietButton("Allow always", name="trust-always", on_click=self._on_always)
+        column.addLayout(right_row(once, always, self._refuse))
         # The first would have it, and Space presses what has the focus.
         self._refuse.setFocus()
-
-    def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.ROW)
-        row.addStretch(1)
-        row.addWidget(QuietButton("Allow once", name="trust-once", on_click=self._on_once))
-        row.addWidget(QuietButton("Allow always", name="trust-always", on_click=self._on_always))
-        row.addWidget(self._refuse)
-        return row
 
     def _on_once(self) -> None:
         trust.allow(need.subject for need in self._error.needs)

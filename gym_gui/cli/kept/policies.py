@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from rich.text import Text
 
+from gym_gui.analysis.words.wording import count, number
 from gym_gui.cli.errors import DONE, tell
-from gym_gui.cli.kept.policy_groups import group_row, show_group
 from gym_gui.cli.output import cell, entries, write_json, write_line
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.training_of import GROUP_PREFIX
@@ -20,7 +20,7 @@ from gym_gui.services.policies.policy_import import ImportRequest, add_policy
 from gym_gui.services.policies.policy_library import PolicyEntry
 from gym_gui.services.policies.policy_parts import AgentPart, networks_in_words, parts_of
 from gym_gui.services.policies.policy_scores import PolicyScore
-from gym_gui.services.trainings.training_groups import TrainingGroups, group_of
+from gym_gui.services.trainings.training_groups import TrainingGroup, TrainingGroups, group_of
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.preprocessing import describe_steps
 
@@ -37,7 +37,7 @@ def list_policies(*, as_json: bool) -> None:
         write_json([{**entry.to_json(), "group": groups[entry.name] or None} for entry in found])
         return
     rows = [_row(entry) for entry in found if not groups[entry.name]]
-    rows += map(group_row, TrainingGroups().all())
+    rows += map(_group_row, TrainingGroups().all())
     if rows:
         entries(["Policy", "Algorithm", "Environment", "Score"], rows)
     else:
@@ -69,7 +69,7 @@ def show_policy(name: str, *, as_json: bool) -> None:
     """Print everything that is known of a policy, or of a group of trainings."""
     known = {group.name: group for group in TrainingGroups().all()}
     if (group := known.get(name.removeprefix(GROUP_PREFIX))) is not None:
-        show_group(group, as_json=as_json)
+        _show_group(group, as_json=as_json)
         return
     entry = bootstrap_default_services().policies.find(name)
     if as_json:
@@ -208,3 +208,51 @@ def folders(add_it: Path | None, remove_it: Path | None, *, as_json: bool) -> in
         for place, root in library.roots():
             write_line(f"{place:<9} {root.absolute()}")
     return DONE
+
+
+def _group_row(group: TrainingGroup) -> tuple[Sequence[Text], Sequence[str]]:
+    """Short cells of a group, and its details."""
+    cells = [cell(group.name, style="bold"), cell(group.about.algorithm), cell(group.env_id), cell("")]
+    done = ", ".join(number(member.score) for member in group.completed if member.score is not None)
+    about = f"group of {count(len(group.members), 'training')}, {len(group.completed)} done"
+    return cells, [f"{about}: mean return {done}" if done else about]
+
+
+def _show_group(group: TrainingGroup, *, as_json: bool) -> None:
+    """Print what a group is, and each of its trainings."""
+    known = bootstrap_default_services().policies.entries()
+    names = {entry.file.path.resolve(): entry.name for entry in known}
+    about = group.about
+    policies = {member.seed: names.get(member.folder.resolve()) for member in group.members}
+    if as_json:
+        rows = [
+            {
+                "seed": member.seed,
+                "policy": policies[member.seed],
+                "state": member.state,
+                "reason": member.reason,
+                "steps": member.step,
+                "mean_return": member.score,
+                "path": str(member.folder),
+            }
+            for member in group.members
+        ]
+        facts = {"group": group.name, "worker": about.worker, "algorithm": about.algorithm}
+        write_json({**facts, "env_id": group.env_id, "given": dict(about.given), "trainings": rows})
+        return
+    write_line(group.name)
+    settings = ", ".join(f"{name} {value}" for name, value in about.given.items())
+    for heading, text in (
+        ("worker", about.worker),
+        ("algorithm", about.algorithm),
+        ("environment", group.env_id),
+        ("settings", settings),
+        ("in a file", f'{{worker_id: {about.worker}, checkpoint: "{GROUP_PREFIX}{group.name}"}}'),
+    ):
+        if text:
+            write_line(f"  {heading + ':':<15}{text}")
+    for member in group.members:
+        mean = "" if member.score is None else f", mean return {number(member.score)}"
+        why = f" ({member.reason})" if member.reason else ""
+        where = policies[member.seed] or member.folder
+        write_line(f"  seed {member.seed}: {member.state}{why}{mean}: {where}")

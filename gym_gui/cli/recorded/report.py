@@ -8,15 +8,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gym_gui.analysis import Run
+from gym_gui.analysis import Run, open_run
+from gym_gui.analysis.exports.pgn import is_chess, write_pgn
 from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.pages.film import Film
 from gym_gui.analysis.pages.scenes import Films
 from gym_gui.analysis.read_runs import read_runs
 from gym_gui.analysis.reporting import report_read
 from gym_gui.cli.errors import tell
+from gym_gui.cli.output import write_line
 from gym_gui.cli.progress import run_progress
-from gym_gui.cli.recorded.games import write_games
+from gym_gui.core.errors import MissingDependencyError
 
 if TYPE_CHECKING:
     from gym_gui.analysis.pages.film_folder import FilmFolder
@@ -53,7 +55,7 @@ def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_jso
         tell(sentence)
     report_read(read, as_json=as_json, out=out, film=film if replays else None)
     if out is not None or read.named == 1:
-        write_games([run.path for run in read.runs], out, as_json=as_json)
+        _write_games([run.path for run in read.runs], out, as_json=as_json)
     return read.summary
 
 
@@ -81,3 +83,34 @@ def make_report_films(runs: Sequence[Run], order: FilmOrder, folder: Path, *, as
     except KeyboardInterrupt:
         tell(f"replays were stopped; {len(films):,} of {len(order):,} are in the report")
     return films
+
+
+def _write_games(paths: Sequence[Path], out: Path | None, *, as_json: bool) -> None:
+    """Write ``games.pgn`` where a run has games of chess; the report stands without it.
+
+    Of several runs, whose games are numbered alike, each has a file of its own.
+
+    Args:
+        paths: Run folders.
+        out: Folder for the files; by default the run's own, of several runs none is written.
+        as_json: Nothing is said on standard output.
+
+    Raises:
+        UsageError: It cannot be written.
+        RunFormatError: A row is damaged.
+    """
+    folder = out if out is not None else paths[0] if len(paths) == 1 else None
+    if folder is None:
+        return
+    for path in paths:
+        run = open_run(path)
+        if not any(map(is_chess, run.operators.values())):
+            continue
+        file = folder / ("games.pgn" if len(paths) == 1 else f"games-{run.run_id}.pgn")
+        try:
+            count = write_pgn(run, file)
+        except MissingDependencyError as error:
+            tell(str(error))
+            return
+        if not as_json:
+            write_line(f"Games: {file} ({count} game{'s' * (count != 1)})")

@@ -8,9 +8,9 @@ import logging
 import signal
 import sys
 import threading
-from collections.abc import Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,9 +20,10 @@ from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.progress import run_progress
 from gym_gui.controllers.engine.resolved_operator import vouch
-from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment
+from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment, Rounds
 from gym_gui.controllers.runs.model_slots import DRY_RUN, dry, replayed, slots_with
-from gym_gui.controllers.runs.operator_execution import RunResult
+from gym_gui.controllers.runs.operator_execution import OperatorProgress, RunResult
+from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.controllers.runs.shard_plan import check_same
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
@@ -93,7 +94,7 @@ def play(
         return DONE
     # The experiment stays what it was: only where replies came from is another, also after --resume.
     header = {} if replay is None else {REPLAY: str(replay.absolute())}
-    return _Table(planned, workers, header, as_json, hosts).play(out, resume, part, only)
+    return CheckedRun(planned, workers, as_json, hosts, header).play(out, resume, part, only=only)
 
 
 def part_player(
@@ -115,39 +116,52 @@ def part_player(
 
     planned = PlannedExperiment.of(experiment, seats_of=hosts.seats)
     workers = processes or experiment.execution.processes or usable_cores()
-    table = _Table(planned, workers, {}, as_json, hosts)
-    return PartPlayer(planned.planned, planned.operators, table.play_part, hosts, keep=keep)
+    checked = CheckedRun(planned, workers, as_json, hosts)
+    return PartPlayer(planned.planned, planned.operators, checked.play_part, hosts, keep=keep)
 
 
 @dataclass(frozen=True)
-class _Table:
-    """An experiment that can be played: its operators checked, and how."""
+class CheckedRun:
+    """An experiment or a tournament that can be played: its operators checked, and how.
 
-    planned: PlannedExperiment
+    Attributes:
+        rounds: It.
+        workers: Session processes.
+        as_json: For programs.
+        hosts: Where it is played.
+        header: More for ``run.json``.
+        again: The command that resumes it.
+        as_one: Whether one line shows the progress of all operators.
+    """
+
+    rounds: Rounds
     workers: int
-    header: Mapping[str, Any]
     as_json: bool
     hosts: HostAhead
+    header: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    again: str = "mosaic run --resume"
+    as_one: bool = False
 
     def play_part(
         self, part: ShardPlan, out: Path | None, begun: Path | None, kept: KeptSessions | None
     ) -> int:
         """Play a part, or what is left of it; returns the exit status."""
-        return self.play(out, begun, part, None, kept)
+        return self.play(out, begun, part, kept=kept)
 
     def play(
         self,
         out: Path | None,
         resume: Path | None,
         part: ShardPlan | None,
-        only: Mapping[str, Collection[int]] | None,
+        *,
+        only: Mapping[str, Collection[int]] | None = None,
         kept: KeptSessions | None = None,
     ) -> int:
         """Play it, and say how it came out; returns the exit status."""
         shard = None if part is None else part.shard
         with run_progress(as_json=self.as_json) as show:
             run = ExperimentRun(
-                self.planned,
+                self.rounds,
                 self.hosts.open_session,
                 out,
                 processes=self.workers,
@@ -157,23 +171,40 @@ class _Table:
                 only=only,
                 kept=kept,
                 leased=None if part is None else _leased(),
-                on_progress=show,
+                on_progress=_as_one(show) if self.as_one else show,
             )
             with concluding(run.totals if shard is None else None):
                 # Inside, so that a warning goes above the bars and not through them.
                 logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
                 self._warn()
                 result = self.hosts.run(until_signal(run))
-        return say_ended(result, self.as_json, run, shard=shard)
+        return say_ended(result, self.as_json, run, self.again, shard)
 
     def _warn(self) -> None:
         log = logging.getLogger(__name__)
-        matrix = self.planned.planned.matrix
+        matrix = self.rounds.experiment().matrix
         for line in missing_in_words(matrix.rows) if matrix else ():
             log.warning("Not played: %s.", line)
-        for resolved in self.planned.operators:
+        noted: dict[str, list[str]] = {}
+        for resolved in self.rounds.resolved():
             for note in resolved.notes:
-                log.warning("Note: %s (operator %s).", note, resolved.config.operator_id)
+                noted.setdefault(note, []).append(resolved.config.operator_id)
+        for note, (first, *others) in noted.items():
+            more = f" and {len(others)} more" if others else ""
+            log.warning("Note: %s (operator %s%s).", note, first, more)
+
+
+def _as_one(show: OnProgress) -> OnProgress:
+    """One line for all pairings of a tournament."""
+
+    def shown(states: Sequence[OperatorProgress]) -> None:
+        done, total, failed, live, steps = (sum(getattr(s, name) for s in states) for name in _COUNTS)
+        show([OperatorProgress("tournament", "Tournament", done, total, failed, live, steps)])
+
+    return shown
+
+
+_COUNTS = ("done", "total", "failed", "live", "steps")
 
 
 def _leased() -> LeaseFiles | None:

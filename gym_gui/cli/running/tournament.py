@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import logging
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.cli.errors import DONE
 from gym_gui.cli.output import write_json, write_line
-from gym_gui.cli.progress import run_progress
 from gym_gui.cli.running.parts import PartPlayer, asked_parts
-from gym_gui.cli.running.play_run import say_ended, until_signal
+from gym_gui.cli.running.play_run import CheckedRun
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.controllers.runs.contest import Contest
-from gym_gui.controllers.runs.experiment_run import ExperimentRun
-from gym_gui.controllers.runs.kept_sessions import KeptSessions
-from gym_gui.controllers.runs.operator_execution import OperatorProgress
-from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.controllers.runs.shard_plan import ShardPlan, check_same, plan_shard
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.pool import assignments_of
@@ -94,7 +86,7 @@ def run_tournament(
         workers = _workers(contest, processes)
         say_notes(hosts.run(look_ahead(contest.experiment(), workers, models=False)).notes)
         return _say_plan(contest, plan, as_json)
-    return _Table(contest, _workers(contest, processes), as_json, hosts).play(out, folder, plan)
+    return _checked(contest, processes, as_json, hosts).play(out, folder, plan)
 
 
 def tournament_parts(
@@ -115,8 +107,8 @@ def tournament_parts(
     """
     contest = _contest(file, concurrency, None, hosts)
     check_has_parts(contest)
-    table = _Table(contest, _workers(contest, processes), as_json, hosts)
-    return PartPlayer(contest.experiment(), contest.resolved(), table.play_part, hosts, keep=keep)
+    checked = _checked(contest, processes, as_json, hosts)
+    return PartPlayer(contest.experiment(), contest.resolved(), checked.play_part, hosts, keep=keep)
 
 
 def _contest(source: Path | None, concurrency: int | None, before: Run | None, hosts: HostAhead) -> Contest:
@@ -177,53 +169,9 @@ def with_concurrency(tournament: Tournament, concurrency: int | None) -> Tournam
     return replace(tournament, execution=replace(tournament.execution, concurrency=concurrency))
 
 
-@dataclass(frozen=True)
-class _Table:
-    """A tournament that can be played: checked, and how."""
-
-    contest: Contest
-    workers: int
-    as_json: bool
-    hosts: HostAhead
-
-    def play_part(
-        self, part: ShardPlan, out: Path | None, begun: Path | None, kept: KeptSessions | None
-    ) -> int:
-        """Play a part, or what is left of it; returns the exit status."""
-        return self.play(out, begun, part, kept)
-
-    def play(
-        self, out: Path | None, folder: Path | None, plan: ShardPlan | None, kept: KeptSessions | None = None
-    ) -> int:
-        """Play it, and say how it came out; returns the exit status."""
-        with run_progress(as_json=self.as_json) as show:
-            logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-            run = ExperimentRun(
-                self.contest,
-                self.hosts.open_session,
-                out,
-                processes=self.workers,
-                resume=folder,
-                part=plan,
-                kept=kept,
-                on_progress=_as_one(show),
-            )
-            result = self.hosts.run(until_signal(run))
-        shard = None if plan is None else plan.shard
-        return say_ended(result, self.as_json, run, "mosaic tournament --resume", shard)
-
-
-def _as_one(show: OnProgress) -> OnProgress:
-    """One line for all pairings."""
-
-    def shown(states: Sequence[OperatorProgress]) -> None:
-        done, total, failed, live, steps = (sum(getattr(s, name) for s in states) for name in _COUNTS)
-        show([OperatorProgress("tournament", "Tournament", done, total, failed, live, steps)])
-
-    return shown
-
-
-_COUNTS = ("done", "total", "failed", "live", "steps")
+def _checked(contest: Contest, processes: int | None, as_json: bool, hosts: HostAhead) -> CheckedRun:
+    again = "mosaic tournament --resume"
+    return CheckedRun(contest, _workers(contest, processes), as_json, hosts, again=again, as_one=True)
 
 
 def _say_plan(contest: Contest, plan: ShardPlan | None, as_json: bool) -> int:

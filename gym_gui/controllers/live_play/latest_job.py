@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from gym_gui.core.asyncio_tasks import end_task
+
 Spawn = Callable[[Coroutine[Any, Any, Any], str], "asyncio.Task[Any]"]
 """Runs a coroutine in the background; where it fails a person is told, by what it is and "failed"."""
 
@@ -47,6 +49,4 @@ class LatestJob:
     async def cancel(self) -> None:
         """Do nothing more, and wait until that is so."""
         task, self._task = self._task, None  # its traceback would hold what it worked on
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await end_task(task)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.paradigms.border import INFO
@@ -19,15 +19,12 @@ class ParadigmAdapter(ABC):
     strings; an environment that names them by integers is renamed by its family.
     """
 
+    paradigm: ClassVar[SteppingParadigm]
+    """The paradigm this adapter handles."""
     possible_agents: tuple[AgentID, ...]
     """All agents that can ever act, in the environment's own order."""
     is_open_ended: bool = False
     """Whether agents appear that the environment does not name beforehand."""
-
-    @property
-    @abstractmethod
-    def paradigm(self) -> SteppingParadigm:
-        """The paradigm this adapter handles."""
 
     @abstractmethod
     def reset(

@@ -61,6 +61,8 @@ class HierarchicalAdapter(ParadigmAdapter):
         UsageError: An unknown agent, or options that are none (see :class:`OptionLibrary`).
     """
 
+    paradigm = SteppingParadigm.HIERARCHICAL
+
     def __init__(
         self, inner: ParadigmAdapter, options: Options, *, agents: Sequence[AgentID] | None = None
     ) -> None:
@@ -85,10 +87,6 @@ class HierarchicalAdapter(ParadigmAdapter):
         self._ended: dict[AgentID, OptionEnd] = {}
         self._moves = 0
         self._current: tuple[AgentID, ...] = ()
-
-    @property
-    def paradigm(self) -> SteppingParadigm:
-        return SteppingParadigm.HIERARCHICAL
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None

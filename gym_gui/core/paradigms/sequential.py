@@ -37,6 +37,8 @@ class SequentialAdapter(NamedAgentsAdapter):
         rename: Name of an agent given the environment's key for it.
     """
 
+    paradigm = SteppingParadigm.SEQUENTIAL
+
     def __init__(self, env: Any, *, rename: Callable[[Any], AgentID] | None = None) -> None:
         super().__init__(env, rename=rename)
         self._mask: Any = None
@@ -45,10 +47,6 @@ class SequentialAdapter(NamedAgentsAdapter):
         self._converted = getattr(env, "parallel_to_aec", False) or any(
             type(e).__name__ == "parallel_to_aec_wrapper" for e in _layers(env)
         )
-
-    @property
-    def paradigm(self) -> SteppingParadigm:
-        return SteppingParadigm.SEQUENTIAL
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None

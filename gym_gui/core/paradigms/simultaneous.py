@@ -40,16 +40,14 @@ class SimultaneousAdapter(NamedAgentsAdapter):
         rename: Name of an agent given the environment's key for it.
     """
 
+    paradigm = SteppingParadigm.SIMULTANEOUS
+
     def __init__(self, env: Any, *, rename: Callable[[Any], AgentID] | None = None) -> None:
         acts: Any = spaces_of(env, "action_space")
         self._by_dict = not callable(spaces_of(env, "observation_space"))
         super().__init__(env, list(getattr(acts, "spaces", acts)) if self._by_dict else None, rename=rename)
         self._action_spaces: dict[AgentID, Any] = {}
         self._masks: dict[AgentID, Any] = {}
-
-    @property
-    def paradigm(self) -> SteppingParadigm:
-        return SteppingParadigm.SIMULTANEOUS
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None

@@ -40,6 +40,7 @@ class SingleAgentAdapter(WrappedAdapter):
             environment uses the key for mere advice (Taxi: moves that change nothing).
     """
 
+    paradigm = SteppingParadigm.SINGLE_AGENT
     possible_agents = (AGENT,)
 
     def __init__(self, env: Any, *, info_mask: bool = True) -> None:
@@ -52,10 +53,6 @@ class SingleAgentAdapter(WrappedAdapter):
         self._info: Mapping[str, Any] = NO_INFO
         self.last_step: tuple[float, bool] = (0.0, False)
         """Reward and ``terminated`` of the step that ended the episode, for the family's success hook."""
-
-    @property
-    def paradigm(self) -> SteppingParadigm:
-        return SteppingParadigm.SINGLE_AGENT
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gym_gui.core.prompt_inputs import Mode
-from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.generic import SpaceDescriber
-from gym_gui.envs.describers.value_words import action_form, number
-from gym_gui.envs.describers.vectors import Component, table_of
+from gym_gui.envs.describers.value_words import number
+from gym_gui.envs.describers.vectors import Component, numbered_actions, table_of
 from gym_gui.envs.facts import Fact, atom, fact
 
 if TYPE_CHECKING:
@@ -95,11 +94,8 @@ class GoalDescriber(SpaceDescriber):
             yield f"Observed, {len(values)} numbers: {', '.join(map(number, values))}"
 
     def _how_to_act(self, agent: AgentID) -> str:
-        space = to_space(self.environment.adapter.action_space(agent))
-        if space.kind != "Box" or space.shape != (len(self._acted),):
-            return super()._how_to_act(agent)
-        lines = [f"{i}. {name}" for i, name in enumerate(self._acted, 1)]
-        return "\n".join((f"{action_form(space).rstrip('.')}:", *lines))
+        action_space = self.environment.adapter.action_space(agent)
+        return numbered_actions(action_space, self._acted) or super()._how_to_act(agent)
 
 
 def _short(component: Component) -> Component:

@@ -205,11 +205,19 @@ class VectorDescriber(SpaceDescriber):
         )
 
     def _how_to_act(self, agent: AgentID) -> str:
-        space = to_space(self.environment.adapter.action_space(agent))
-        if space.kind != "Box" or space.shape != (len(self._acted),):
-            return super()._how_to_act(agent)
-        lines = [f"{i}. {each.name}{_in_unit(each.unit)}" for i, each in enumerate(self._acted, 1)]
-        return "\n".join((f"{action_form(space).rstrip('.')}:", *lines))
+        names = [f"{each.name}{_in_unit(each.unit)}" for each in self._acted]
+        return numbered_actions(self.environment.adapter.action_space(agent), names) or super()._how_to_act(
+            agent
+        )
+
+
+def numbered_actions(action_space: Any, names: Sequence[str]) -> str:
+    """How to act where each number of an action has a name; empty where it has other numbers."""
+    space = to_space(action_space)
+    if space.kind != "Box" or space.shape != (len(names),):
+        return ""
+    lines = [f"{i}. {name}" for i, name in enumerate(names, 1)]
+    return "\n".join((f"{action_form(space).rstrip('.')}:", *lines))
 
 
 def _plain(value: float) -> float:

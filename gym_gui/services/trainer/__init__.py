@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from gym_gui.late_names import late_names
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.foreground import TrainProgress, TrainResult, carry_out, train
@@ -20,18 +21,11 @@ __all__ = [
     "train",
 ]
 
-_HOME = {
-    "TrainProgress": "foreground",
-    "TrainRequest": "request",
-    "TrainResult": "foreground",
-    "TrainingFailedError": "training_process",
-    "TrainingProcess": "training_process",
-    "carry_out": "foreground",
-    "train": "foreground",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = late_names(
+    __name__,
+    {
+        "foreground": ("TrainProgress", "TrainResult", "carry_out", "train"),
+        "request": ("TrainRequest",),
+        "training_process": ("TrainingFailedError", "TrainingProcess"),
+    },
+)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.admission import Admission
 from gym_gui.services.trainer.file_follower import Follower
@@ -58,9 +59,7 @@ class Supervision:
 
     async def close(self) -> None:
         """End; what runs goes on by itself."""
-        if self._loop is not None:
-            self._loop.cancel()
-            await asyncio.gather(self._loop, return_exceptions=True)
+        await end_task(self._loop)
         # A launch that has begun is carried through, so that what it started is known next time.
         await asyncio.gather(*self._tasks, return_exceptions=True)
 

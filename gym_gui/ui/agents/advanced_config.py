@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.controllers.setup.installing import Missing
 from gym_gui.ui import theme
@@ -24,6 +24,7 @@ from gym_gui.ui.environments.install_dialog import InstallDialog, open_install_d
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.policies.policy_items import show_player
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, KindBadge, PickerButton, label
+from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.message_panels import Action
 
 _STARTS = (
@@ -45,8 +46,7 @@ class ActorCard(Card):
         super().__init__(margin=theme.PAGE, parent=parent)
         self.setObjectName("actor_card")
         self._model = model
-        row = QHBoxLayout()
-        row.setSpacing(theme.GAP)
+        row = row_layout(spacing=theme.GAP)
         row.addWidget(label("Actor", "strong"))
         self._picker = PickerButton(
             name="actor", placeholder="Choose who plays…", search_hint="Search policies"

@@ -14,6 +14,7 @@ from gym_gui.controllers.setup.installing import Missing, missing_in
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.widgets import Card, LinkButton
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action, IconLabel
 
 _TOKENS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "muted"}
@@ -52,8 +53,7 @@ class ChecksPanel(Card):
         self._cancel = LinkButton("Cancel", name="cancel_looking", on_click=model.stop_looking)
         self._cancel.setToolTip("Stop looking at this environment")
         self.add_to_heading(self._cancel)
-        self._lines = QVBoxLayout()
-        self._lines.setSpacing(theme.ROW)
+        self._lines = column_layout()
         self.body.addLayout(self._lines)
         model.report_changed.connect(self._refresh)
         model.looking_changed.connect(self._refresh)
@@ -157,9 +157,7 @@ def _line(finding: Finding) -> QWidget:
     line = QWidget()
     line.setObjectName(f"finding_{finding.level}")
     line.setAccessibleName(f"{_WORDS[finding.level]}: {finding.text}")
-    row = QHBoxLayout(line)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(6)
+    row = row_layout(line, spacing=6)
     dot = IconLabel(_ICONS[finding.level], _TOKENS[finding.level], 14)
     dot.setAccessibleName(_WORDS[finding.level])
     dot.setToolTip(_WORDS[finding.level])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.ui import theme
@@ -23,6 +23,7 @@ from gym_gui.ui.widgets import (
     title_label,
 )
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.scrolling import see_through
 
 if TYPE_CHECKING:
@@ -122,8 +123,7 @@ class EnvironmentSettingsDialog(Dialog):
         self._about = muted_label(
             "Recorded as env_kwargs of the experiment file. An episode that is on begins again.", wrap=True
         )
-        self._place = QVBoxLayout()
-        self._place.setSpacing(theme.ROW)
+        self._place = column_layout()
         self._none = muted_label("Looking for what it says of its arguments…", wrap=True)
         self._place.addWidget(self._none)
         self._further = QPlainTextEdit(self)
@@ -132,10 +132,8 @@ class EnvironmentSettingsDialog(Dialog):
         self._further.setTabChangesFocus(True)
         self._further.setFixedHeight(self._further.fontMetrics().lineSpacing() * _LINES + 2 * theme.ROW)
         self._further.textChanged.connect(self._on_edited)
-        self._taken = muted_label("", wrap=True)
-        self._taken.setObjectName("environment-taken")
-        self._problem = label("", "error", wrap=True)
-        self._problem.setObjectName("environment-problem")
+        self._taken = muted_label("", wrap=True, name="environment-taken")
+        self._problem = label("", "error", wrap=True, name="environment-problem")
         self._problem.hide()
         self._lay_out()
         self._spawn(self._load(), "Looking for what an environment takes")
@@ -161,15 +159,12 @@ class EnvironmentSettingsDialog(Dialog):
         reset.setToolTip("Nothing set: every argument as the environment's package has it")
         cancel = QuietButton("Cancel", name="environment-cancel", on_click=self.reject)
         self._use = PrimaryButton("Use these settings", name="environment-use", on_click=self.accept)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.ROW)
+        buttons = row_layout()
         buttons.addWidget(reset)
         buttons.addStretch(1)
         buttons.addWidget(cancel)
         buttons.addWidget(self._use)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self, margin=theme.PAGE)
         for widget in (self._title, self._about):
             column.addWidget(widget)
         column.addWidget(scroll, 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final, Protocol
 
 from PyQt6.QtCore import QSignalBlocker, Qt
@@ -18,6 +18,7 @@ from gym_gui.ui.language.desk import PromptsRequest, ServerLook, ServerRequest, 
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import LinkButton, QuietButton, restyle
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.workers.settings.settings_schema import Setting
 
 _PLACES: Final = {
@@ -60,6 +61,45 @@ class HelpedControl(SettingControl):
     """A control with something to do beside its value; without a desk it is a plain field."""
 
     access: FormAccess | None = None
+    _task: asyncio.Task[None] | None = None
+    _said: QLabel
+    """A sentence below the field."""
+
+    def _add_help(self, text: str, suffix: str, tooltip: str, on_click: Callable[[], object]) -> LinkButton:
+        """A hidden button under the field, and a sentence below both."""
+        name = f"setting_{self.setting.name}"
+        button = LinkButton(text, name=f"{name}_{suffix}", tooltip=tooltip, on_click=on_click)
+        button.hide()
+        self._said = QLabel(self)
+        self._said.setObjectName(f"{name}_said")
+        self._said.setWordWrap(True)
+        self._said.setTextFormat(Qt.TextFormat.PlainText)
+        self._said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._said.hide()
+        self._column = _column_in(self._row)
+        self._column.addWidget(button)
+        self._column.addWidget(self._said)
+        return button
+
+    def _say(self, role: str, sentence: str) -> None:
+        if self._said.property("role") != role:
+            self._said.setProperty("role", role)
+            restyle(self._said)
+        self._said.setText(sentence)
+        self._said.setVisible(bool(sentence))
+
+    @property
+    def _is_asking(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    def _ask(
+        self, work: Callable[[FormAccess], Coroutine[Any, Any, None]], button: QWidget, words: str, what: str
+    ) -> None:
+        """Ask the server, one question at a time; the button waits for the answer."""
+        if self.access is not None and not self._is_asking:
+            button.setEnabled(False)
+            self._say("muted", words)
+            self._task = self.access.desk.spawn(work(self.access), what)
 
     def attach(self, access: FormAccess) -> None:
         """The form lends its help."""
@@ -77,16 +117,8 @@ class ServerControl(HelpedControl, TextControl):
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
-        self._task: asyncio.Task[None] | None = None
-        self._test = LinkButton(
-            "Test",
-            name=f"setting_{setting.name}_test",
-            tooltip="Ask this server for its models; costs nothing",
-            on_click=self.try_it,
-        )
-        self._test.hide()
-        self._said = QLabel(self)
-        _below(self, self._said, f"setting_{setting.name}_said", under=self._test)
+        tooltip = "Ask this server for its models; costs nothing"
+        self._test = self._add_help("Test", "test", tooltip, self.try_it)
         self.line.textEdited.connect(self._on_text)
 
     def attach(self, access: FormAccess) -> None:
@@ -95,11 +127,7 @@ class ServerControl(HelpedControl, TextControl):
 
     def try_it(self) -> None:
         """Try the server as the form describes it now."""
-        if self.access is None or (self._task is not None and not self._task.done()):
-            return
-        self._test.setEnabled(False)
-        _show_sentence(self._said, "muted", "Asking…")
-        self._task = self.access.desk.spawn(self._try(self.access), "Testing the server")
+        self._ask(self._try, self._test, "Asking…", "Testing the server")
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
         self._forget()
@@ -110,9 +138,7 @@ class ServerControl(HelpedControl, TextControl):
         try:
             self._test.setEnabled(True)
             if access.server(self.setting.module) == request:
-                _show_sentence(
-                    self._said, "ok" if look.ok else "error", f"{_full_stop(look.sentence)} {look.at}"
-                )
+                self._say("ok" if look.ok else "error", f"{_full_stop(look.sentence)} {look.at}")
                 access.heard(look)
             else:
                 self._forget()
@@ -124,8 +150,8 @@ class ServerControl(HelpedControl, TextControl):
 
     def _forget(self) -> None:
         """What was said of another server is no longer said."""
-        if self._task is None or self._task.done():
-            _show_sentence(self._said, "muted", "")
+        if not self._is_asking:
+            self._say("muted", "")
 
 
 class ModelControl(HelpedControl):
@@ -133,7 +159,6 @@ class ModelControl(HelpedControl):
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
-        self._task: asyncio.Task[None] | None = None
         self._box = _ModelBox(self)
         self._box.setEditable(True)
         self._box.setInsertPolicy(SteadyComboBox.InsertPolicy.NoInsert)
@@ -148,15 +173,8 @@ class ModelControl(HelpedControl):
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._adopt(self._box)
         # Below, not beside: names of models are long.
-        self._fetch_button = LinkButton(
-            "Fetch models",
-            name=f"setting_{setting.name}_fetch",
-            tooltip="Ask the server which models it has",
-            on_click=self.fetch,
-        )
-        self._fetch_button.hide()
-        self._said = QLabel(self)
-        _below(self, self._said, f"setting_{setting.name}_said", under=self._fetch_button)
+        tooltip = "Ask the server which models it has"
+        self._fetch_button = self._add_help("Fetch models", "fetch", tooltip, self.fetch)
         self.line.textEdited.connect(self._on_edited)
         self._box.activated.connect(self._on_edited)
         self._box.opening = self._on_opening
@@ -183,17 +201,13 @@ class ModelControl(HelpedControl):
 
     def fetch(self) -> None:
         """Ask the server for its models."""
-        if self.access is None or (self._task is not None and not self._task.done()):
-            return
-        self._fetch_button.setEnabled(False)
-        _show_sentence(self._said, "muted", "Fetching the models…")
-        self._task = self.access.desk.spawn(self._fetch(self.access), "Fetching the models")
+        self._ask(self._fetch, self._fetch_button, "Fetching the models…", "Fetching the models")
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
         if self.access is not None:
             self._offer(self.access.desk.known_models(self.access.server(self.setting.module)))
-            if self._task is None or self._task.done():
-                _show_sentence(self._said, "muted", "")
+            if not self._is_asking:
+                self._say("muted", "")
 
     def on_heard(self, look: ServerLook) -> None:
         if look.models:
@@ -205,13 +219,13 @@ class ModelControl(HelpedControl):
             self._fetch_button.setEnabled(True)
             if look.models:
                 self._offer(look.models)
-                _show_sentence(self._said, "muted", f"{local(len(look.models)):,} models, {look.at}")
+                self._say("muted", f"{local(len(look.models)):,} models, {look.at}")
                 if self._box.isVisible() and self._box.hasFocus():
                     self._box.showPopup()
             elif look.ok:
-                _show_sentence(self._said, "muted", f"The server lists no models: type the name. {look.at}")
+                self._say("muted", f"The server lists no models: type the name. {look.at}")
             else:
-                _show_sentence(self._said, "error", f"{_full_stop(look.sentence)} {look.at}")
+                self._say("error", f"{_full_stop(look.sentence)} {look.at}")
         except RuntimeError:
             return  # the form has gone meanwhile
 
@@ -251,18 +265,11 @@ class SecretControl(HelpedControl, TextControl):
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
         self._looked: object = None
-        self.open = LinkButton(
-            "Set a key…",
-            name=f"setting_{setting.name}_key",
-            tooltip="Put a key into the system's keyring; it is never written to a file",
-            on_click=self._on_open,
-        )
-        self.open.hide()
-        self._said = QLabel(self)
+        tooltip = "Put a key into the system's keyring; it is never written to a file"
+        self.open = self._add_help("Set a key…", "key", tooltip, self._on_open)
         self._use = LinkButton("Use it", name=f"setting_{setting.name}_use", on_click=self._on_use)
         self._use.hide()
-        column = _below(self, self._said, f"setting_{setting.name}_said", under=self.open)
-        column.addWidget(self._use)
+        self._column.addWidget(self._use)
         self._field = QLineEdit(self)
         self._field.setObjectName(f"setting_{setting.name}_paste")
         self._field.setEchoMode(QLineEdit.EchoMode.Password)
@@ -277,7 +284,7 @@ class SecretControl(HelpedControl, TextControl):
         row.addWidget(self._field, 1)
         row.addWidget(self.save)
         self._paste.hide()
-        column.addWidget(self._paste)
+        self._column.addWidget(self._paste)
         self._offered = ""
 
     def attach(self, access: FormAccess) -> None:
@@ -304,7 +311,7 @@ class SecretControl(HelpedControl, TextControl):
         if empty:
             self.access.desk.spawn(self._find(self.access, provider), "Looking for a key")
         else:
-            _show_sentence(self._said, "muted", "")
+            self._say("muted", "")
 
     async def _find(self, access: FormAccess, provider: Provider) -> None:
         where = await asyncio.to_thread(access.desk.keys.where, provider)
@@ -312,7 +319,7 @@ class SecretControl(HelpedControl, TextControl):
         try:
             if self._looked == (provider, True):
                 words = _PLACES[where].format(provider.title, variable=provider.variable) if where else ""
-                _show_sentence(self._said, "muted", words)
+                self._say("muted", words)
                 self._offered = reference
                 self._use.setVisible(bool(reference))
         except RuntimeError:
@@ -361,7 +368,7 @@ class SecretControl(HelpedControl, TextControl):
 
     def _tell(self, role: str, sentence: str) -> None:
         try:
-            _show_sentence(self._said, role, sentence)
+            self._say(role, sentence)
         except RuntimeError:
             return  # the form has gone meanwhile
 
@@ -372,15 +379,8 @@ class PromptsControl(HelpedControl, PathControl):
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
         self.line.setPlaceholderText("the worker's own")
-        self._edit = LinkButton(
-            "Edit the prompts…",
-            name=f"setting_{setting.name}_edit",
-            tooltip="Edit a copy of the prompts, with what becomes of them beside it",
-            on_click=self._on_edit,
-        )
-        self._edit.hide()
-        self._said = QLabel(self)
-        _below(self, self._said, f"setting_{setting.name}_said", under=self._edit)
+        tooltip = "Edit a copy of the prompts, with what becomes of them beside it"
+        self._edit = self._add_help("Edit the prompts…", "edit", tooltip, self._on_edit)
 
     def attach(self, access: FormAccess) -> None:
         super().attach(access)
@@ -396,15 +396,8 @@ class FileControl(HelpedControl, PathControl):
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
-        self._edit = LinkButton(
-            "Edit…",
-            name=f"setting_{setting.name}_edit",
-            tooltip=f"Write {setting.label.lower()} here; mistakes are shown by line",
-            on_click=self._on_edit,
-        )
-        self._edit.hide()
-        self._said = QLabel(self)
-        _below(self, self._said, f"setting_{setting.name}_said", under=self._edit)
+        tooltip = f"Write {setting.label.lower()} here; mistakes are shown by line"
+        self._edit = self._add_help("Edit…", "edit", tooltip, self._on_edit)
 
     def attach(self, access: FormAccess) -> None:
         super().attach(access)
@@ -415,40 +408,19 @@ class FileControl(HelpedControl, PathControl):
             self.access.desk.edit_file(self.access.file(self.setting))
 
 
-def _below(control: Any, said: QLabel, name: str, *, under: QWidget | None = None) -> QVBoxLayout:
-    """Put a button under a control's field, and a sentence below both."""
-    row: QHBoxLayout = control._row
+def _column_in(row: QHBoxLayout) -> QVBoxLayout:
+    """Move what stands in a row into the first line of a column there."""
     items = [item for i in range(row.count()) if (item := row.itemAt(i)) is not None]
     widgets = [widget for item in items if (widget := item.widget()) is not None]
     for widget in widgets:
         row.removeWidget(widget)
-    column = QVBoxLayout()
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(theme.STEP)
-    line = QHBoxLayout()
-    line.setContentsMargins(0, 0, 0, 0)
-    line.setSpacing(theme.STEP)
+    column = column_layout(spacing=theme.STEP)
+    line = row_layout(spacing=theme.STEP)
     for i, widget in enumerate(widgets):
         line.addWidget(widget, 0 if i else 1)
-    said.setObjectName(name)
-    said.setWordWrap(True)
-    said.setTextFormat(Qt.TextFormat.PlainText)
-    said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    said.hide()
     column.addLayout(line)
-    if under is not None:
-        column.addWidget(under)
-    column.addWidget(said)
     row.addLayout(column, 1)
     return column
-
-
-def _show_sentence(where: QLabel, role: str, sentence: str) -> None:
-    if where.property("role") != role:
-        where.setProperty("role", role)
-        restyle(where)
-    where.setText(sentence)
-    where.setVisible(bool(sentence))
 
 
 def _full_stop(sentence: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 
 from gym_gui.controllers.setup.configuration_draft import Draft
 from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
@@ -19,6 +19,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.agents.slot_marks import link_letter
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 _ROOM = 60
 """Characters beside a tick."""
@@ -54,9 +55,7 @@ class LinkAgentsDialog(Dialog):
         self.setObjectName("link_agents_dialog")
         self.setWindowTitle("Link agents")
         self.setMinimumWidth(400)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self, margin=theme.PAGE)
         column.addWidget(title_label(f"Who shares the file of {primary}?"))
         column.addWidget(
             muted_label(
@@ -103,8 +102,7 @@ class LinkAgentsDialog(Dialog):
         return self._problem(sheet.slots[agent], row)
 
     def _buttons(self, sheet: EnvironmentSheet) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.ROW)
+        row = row_layout()
         team = sheet.teams.get(sheet.team_of(self.primary), ())
         if 1 < len(team) < len(sheet.agents):
             row.addWidget(QuietButton("Its team", name="link_team", on_click=partial(self._tick, team)))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QUndoStack
 
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
@@ -21,6 +21,7 @@ from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
 from gym_gui.core.errors import MosaicError, with_capital
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.trusted.trust import NotAllowedError
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.undo import Edit
 
 if TYPE_CHECKING:
@@ -78,17 +79,10 @@ class ConfigurationModel(QObject):
         self._asking: asyncio.Task[Any] | None = None
         self._checking: asyncio.Task[Any] | None = None
         self._rows_said: dict[str, WorkerAssignment] = {}
-        self._check_timer = self._timer(CHECK_MS, self._on_check_due)
-        self._engine_timer = self._timer(ENGINE_MS, self._on_engine_due)
+        self._check_timer = single_shot_timer(self, CHECK_MS, self._on_check_due)
+        self._engine_timer = single_shot_timer(self, ENGINE_MS, self._on_engine_due)
         self._closed = False
         context.installed.connect(self.renew)
-
-    def _timer(self, milliseconds: int, then: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(milliseconds)
-        timer.timeout.connect(then)
-        return timer
 
     @property
     def knowledge(self) -> Knowledge:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from gym_gui.controllers.setup.environment_probe import Preview
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.renderers import FrameView, TextView
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import Card, LinkButton, SeedBox
 
 _WAIT_MS = 150
@@ -48,10 +49,7 @@ class PreviewPanel(Card):
         self._stack.setMinimumHeight(200)
         self._stack.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.add(self._stack, 1)
-        self._due = QTimer(self)
-        self._due.setSingleShot(True)
-        self._due.setInterval(_WAIT_MS)
-        self._due.timeout.connect(self._draw)
+        self._due = single_shot_timer(self, _WAIT_MS, self._draw)
         model.sheet_changed.connect(self._on_sheet_changed)
         self._show_hint("No environment yet", "Choose one above.")
 
@@ -64,9 +62,7 @@ class PreviewPanel(Card):
         """Nothing is drawn afterwards."""
         self._due.stop()
         task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await end_task(task)
 
     def _on_seed_changed(self, _seed: int) -> None:
         if self._model.sheet is not None:

@@ -12,7 +12,6 @@ from PyQt6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
     QFileDialog,
-    QHBoxLayout,
     QLineEdit,
     QSizePolicy,
     QStyle,
@@ -23,6 +22,7 @@ from PyQt6.QtWidgets import (
 from gym_gui.ui.numbers import read, written
 from gym_gui.ui.widgets import IconButton, restyle
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
+from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.number_fields import KeptGroups, SteadyField
 from gym_gui.workers.settings.settings_schema import Setting
 
@@ -43,9 +43,7 @@ class SettingControl(QWidget):
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setting = setting
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
+        row = row_layout(self, spacing=4)
         self._row = row
 
     def value(self) -> Any:

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from gym_gui.controllers.setup.joint_parts import part_of
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.validation import ConfigError
 from gym_gui.services.fit import own_steps, takes_steps
 from gym_gui.services.policies.policy_catalogue import PolicyFile, read_policy_file
-from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.rule_box import TIP, RuleBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
@@ -31,6 +30,7 @@ from gym_gui.ui.widgets import (
     section_label,
 )
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.number_fields import NumberField
 from gym_gui.workers.settings.settings_schema import chosen_policy
 from mosaic_worker.preprocessing import PreprocessingError, describe_steps
@@ -56,9 +56,7 @@ class SlotPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("slot_panel")
         self.desk = desk
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme.ROW)
+        self._column = column_layout(self)
         self._heading = section_label("Settings")
         self._column.addWidget(self._heading)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
@@ -182,11 +180,8 @@ class SlotPanel(QWidget):
         slot = sheet.slots.get(self._agent) if sheet is not None else None
         if worker is not None and slot is not None and (row.preprocess or takes_steps(worker, slot)):
             line = QWidget()
-            beside = QHBoxLayout(line)
-            beside.setContentsMargins(0, 0, 0, 0)
-            beside.setSpacing(theme.ROW)
-            self._steps = ElidedLabel("")
-            self._steps.setObjectName("shown")
+            beside = row_layout(line)
+            self._steps = ElidedLabel("", name="shown")
             ask = partial(self.steps_asked.emit, self._agent)
             change = LinkButton("Change…", name="preprocess", on_click=ask)
             change.setToolTip("Change what happens to observations before the policy is shown them")
@@ -223,9 +218,7 @@ class SlotPanel(QWidget):
         if self._model.sheet is None or self._model.sheet.single:
             return
         line = QWidget()
-        row = QHBoxLayout(line)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.ROW)
+        row = row_layout(line)
         if link is not None:
             rows.add_wide(section_label(f"Link group {link_letter(draft, link)}"))
             names = ", ".join(f"{a} (first)" if a == link.primary else a for a in link.agents)

@@ -9,13 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QSize, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QStackedWidget, QWidget
 
 from gym_gui.services.fit import fit, own_steps, seen_after, space_words
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.widgets import EmptyHint, PrimaryButton, QuietButton, label, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, right_row, row_layout
 from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 from gym_gui.workers.settings.settings_schema import settings_from_schema
 from mosaic_worker.preprocessing import STEPS, PreprocessingError, check_steps, describe_steps, step_schema
@@ -91,9 +92,7 @@ class StepsDialog(Dialog):
         self.setObjectName("steps_dialog")
         self.setWindowTitle("Preprocessing")
         self.resize(_SIZE)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self, margin=theme.PAGE)
         column.addWidget(title_label(f"What {slot.agent_id}'s policy sees"))
         column.addWidget(
             muted_label(
@@ -119,8 +118,7 @@ class StepsDialog(Dialog):
         for view in (self.table, self._empty):
             self._rows.addWidget(view)
         column.addWidget(self._rows, 1)
-        self._options = QVBoxLayout()
-        self._options.setSpacing(theme.ROW)
+        self._options = column_layout()
         column.addLayout(self._options)
         self._problem, self._unfit = label("", "error", wrap=True), label("", "error", wrap=True)
         for line, name in ((self._problem, "steps_problem"), (self._unfit, "steps_unfit")):
@@ -143,8 +141,7 @@ class StepsDialog(Dialog):
             action = menu.addAction(f"{name}: {schema['description']}", partial(self._add, name))
             assert action is not None
             action.setObjectName(f"step_{name}")
-        row = QHBoxLayout()
-        row.setSpacing(theme.ROW)
+        row = row_layout()
         self._add_button = QuietButton("Add step", name="steps_add", menu=menu)
         self._remove = QuietButton("Remove", name="steps_remove", on_click=self._on_remove)
         self._up = QuietButton("Up", name="steps_up", on_click=partial(self._move, -1))
@@ -158,13 +155,9 @@ class StepsDialog(Dialog):
         return row
 
     def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.ROW)
-        row.addStretch(1)
-        row.addWidget(QuietButton("Cancel", name="steps_cancel", on_click=self.reject))
+        cancel = QuietButton("Cancel", name="steps_cancel", on_click=self.reject)
         self._accept = PrimaryButton("Use these steps", name="steps_accept", on_click=self.accept)
-        row.addWidget(self._accept)
-        return row
+        return right_row(cancel, self._accept)
 
     @property
     def settled(self) -> bool:

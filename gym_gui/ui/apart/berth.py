@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import IconButton, LinkButton, label
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 KEYS: Final = "Ctrl+F11"
 """Moves a picture into a window of its own, and back."""
@@ -204,22 +205,18 @@ class Elsewhere(QFrame):
         self.setProperty("role", "wash")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._what = what
-        self._words = label("", "muted", wrap=True, parent=self)
-        self._words.setObjectName("elsewhere-words")
+        self._words = label("", "muted", wrap=True, parent=self, name="elsewhere-words")
         self._words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         back = LinkButton("Bring it back", name="elsewhere-back", on_click=self.back_wanted.emit)
         back.setToolTip(f"Show the {what} here again ({keys})")
         look = LinkButton("Show it", name="elsewhere-look", on_click=self.look_wanted.emit)
         look.setToolTip("Bring its window to the front")
-        ways = QHBoxLayout()
-        ways.setSpacing(theme.GAP)
+        ways = row_layout(spacing=theme.GAP)
         ways.addStretch(1)
         ways.addWidget(back)
         ways.addWidget(look)
         ways.addStretch(1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.ROW, theme.ROW, theme.ROW, theme.ROW)
-        column.setSpacing(theme.STEP)
+        column = column_layout(self, margin=theme.ROW, spacing=theme.STEP)
         column.addStretch(1)
         column.addWidget(self._words)
         column.addLayout(ways)

@@ -49,8 +49,7 @@ class OwnWindow(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setMinimumSize(200, 150)
         self._berth, self._run = berth, run
-        self._note = ElidedLabel("", "muted", parent=self)
-        self._note.setObjectName("own-window-note")
+        self._note = ElidedLabel("", "muted", parent=self, name="own-window-note")
         self._note.hide()
         self._column = QVBoxLayout(self)
         self._column.setSpacing(theme.ROW)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from PyQt6.QtCore import QObject, QRect, QSettings, QSize, Qt, QTimer
+from PyQt6.QtCore import QObject, QRect, QSettings, QSize, Qt
 from PyQt6.QtGui import QKeySequence
 from PyQt6.QtWidgets import QApplication, QStackedWidget, QWidget
 
@@ -14,6 +14,7 @@ from gym_gui.ui.apart.berth import KEYS, Berth
 from gym_gui.ui.apart.own_window import OwnWindow
 from gym_gui.ui.apart.window_places import KeptPlace, KeptPlaces, Screen, fitted
 from gym_gui.ui.commands import Command, CommandRegistry
+from gym_gui.ui.timers import single_shot_timer
 
 FIRST: Final = QSize(720, 560)
 _SETTLE_MS = 250
@@ -44,10 +45,7 @@ class OwnWindows(QObject):
         self._open: dict[Berth, OwnWindow] = {}
         self._ended: set[OwnWindow] = set()
         self._over = False
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(_SETTLE_MS)
-        self._settle.timeout.connect(self._remember)
+        self._settle = single_shot_timer(self, _SETTLE_MS, self._remember)
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.screenAdded.connect(self._tell_places)

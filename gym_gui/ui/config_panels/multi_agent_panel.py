@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGridLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.config_panels.player_panel import PlayerForm, PlayerPicker
 from gym_gui.ui.widgets import ElidedLabel, IconButton, section_label
 from gym_gui.ui.widgets.form import LABEL_WIDTH
+from gym_gui.ui.widgets.layouts import column_layout
 
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
@@ -38,9 +39,7 @@ class MultiAgentPanel(QWidget):
         self._names: dict[str, ElidedLabel] = {}
         self._gears: dict[str, IconButton] = {}
         self._form: PlayerForm | None = None
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme.ROW)
+        self._column = column_layout(self)
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.ROW)
         grid.setVerticalSpacing(6)
@@ -53,8 +52,7 @@ class MultiAgentPanel(QWidget):
         self._column.addWidget(self._heading)
 
     def _add_row(self, grid: QGridLayout, row: int, agent: str) -> None:
-        name = ElidedLabel(agent, "muted", parent=self)
-        name.setObjectName(f"seat-{agent}")
+        name = ElidedLabel(agent, "muted", parent=self, name=f"seat-{agent}")
         name.setFixedWidth(LABEL_WIDTH)
         picker = PlayerPicker(agent, self)
         picker.chosen.connect(_Chosen(self, agent))

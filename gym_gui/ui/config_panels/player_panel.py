@@ -7,15 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.validation import ConfigError
-from gym_gui.ui import theme
 from gym_gui.ui.agents.rule_box import TIP, RuleBox
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.policies.policy_items import show_player
 from gym_gui.ui.widgets import FormRows, PickerButton, muted_label
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.number_fields import NumberField
 from gym_gui.workers.settings.settings_schema import chosen_policy
 
@@ -93,9 +93,7 @@ class PlayerForm(QWidget):
         super().__init__(parent)
         self.setObjectName(f"player-form-{agent}")
         self._agent, self._player = agent, player
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self)
         worker = checks.worker(player)
         schema = worker.settings_schema if worker is not None else ()
         # The choice that makes the policy is the picker's; it is not asked for twice.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
-from gym_gui.ui import theme
 from gym_gui.ui.config_panels.player_panel import PlayerForm, PlayerPicker
 from gym_gui.ui.widgets import FormRows
+from gym_gui.ui.widgets.layouts import column_layout
 
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
@@ -31,9 +31,7 @@ class SingleAgentPanel(QWidget):
         self.setObjectName("single-agent-panel")
         self.agent = agent
         self._form: PlayerForm | None = None
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme.ROW)
+        self._column = column_layout(self)
         rows = FormRows(parent=self)
         self.picker = rows.add_row("Decided by", PlayerPicker(agent, self))
         self._column.addWidget(rows)

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from PyQt6.QtCore import QObject, QTimer
+from PyQt6.QtCore import QObject
 
 from gym_gui.ui.editor.lexing import LEXERS, spans_of
+from gym_gui.ui.timers import single_shot_timer
 
 if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
@@ -32,10 +33,7 @@ class Colourer(QObject):
         self._context, self._edit, self._suffix = context, edit, suffix
         self._task: asyncio.Task[None] | None = None
         self._stale = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(COLOUR_MS)
-        self._timer.timeout.connect(self.begin)
+        self._timer = single_shot_timer(self, COLOUR_MS, self.begin)
 
     def typed(self) -> None:
         """Something was typed."""

@@ -3,21 +3,64 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from PyQt6.QtCore import QTimer, pyqtSignal
+import orjson
+from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
-from gym_gui.ui.editor.drafts import Drafts
+from gym_gui.core.record_fields import mapping, text
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import InlineMessage
+from mosaic_worker.plain_files import read_file, replace_file
 
 if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
 
 DRAFT_MS: Final = 1000
 """Quiet time after a key before what is not saved is kept."""
+_FOLDER: Final = "drafts"
+_LARGEST: Final = 8 << 20
+
+
+class _Draft(NamedTuple):
+    """The draft of one file.
+
+    Attributes:
+        data: The data folder.
+        name: The file's path; of one that was never saved, what it is.
+    """
+
+    data: Path
+    name: str
+
+    @property
+    def file(self) -> Path:
+        """Where it is kept."""
+        return self.data / _FOLDER / f"{hashlib.sha256(self.name.encode()).hexdigest()[:32]}.json"
+
+    def read(self) -> str | None:
+        """What was typed; ``None`` where nothing was, or it cannot be read."""
+        try:
+            said = mapping(orjson.loads(read_file(self.file, limit=_LARGEST))) or {}
+        except (OSError, ValueError):
+            return None
+        return text(said.get("text")) if said.get("name") == self.name else None
+
+    def write(self, words: str) -> None:
+        """Keep this. Raises :class:`OSError` where it cannot be."""
+        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        content = orjson.dumps({"name": self.name, "text": words})
+        replace_file(self.file, content, mode=0o600, sync=False)
+
+    def remove(self) -> None:
+        """It is saved, or was thrown away."""
+        with contextlib.suppress(OSError):
+            self.file.unlink(missing_ok=True)
 
 
 class DraftKeeper(InlineMessage):
@@ -44,12 +87,9 @@ class DraftKeeper(InlineMessage):
         self.add_action("Throw it away", self.forget, name="file-forget-draft")
         self._context, self._text = context, text
         self._folder: Path = context.store.data
-        self._draft = Drafts(self._folder, name)
+        self._draft = _Draft(self._folder, name)
         self._work: asyncio.Task[None] | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(DRAFT_MS)
-        self._timer.timeout.connect(self._keep)
+        self._timer = single_shot_timer(self, DRAFT_MS, self._keep)
         self.hide()
 
     def offer(self, shown: str) -> None:
@@ -71,7 +111,7 @@ class DraftKeeper(InlineMessage):
         """What was typed is saved, as this file."""
         self._timer.stop()
         self.forget()
-        self._draft = Drafts(self._folder, name)
+        self._draft = _Draft(self._folder, name)
 
     async def write(self) -> None:
         """Keep what stands there, if it is not saved."""

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QKeySequence, QShortcut
-from PyQt6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QWidget
 
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.ui import theme
@@ -25,8 +25,10 @@ from gym_gui.ui.editor.file_request import Checked, FileRequest, Problem
 from gym_gui.ui.editor.find_bar import FindBar
 from gym_gui.ui.editor.problem_list import ProblemList
 from gym_gui.ui.editor.text_file import TextFile
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import ElidedLabel, InlineMessage, PrimaryButton, QuietButton, label, muted_label
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout
 
 IDLE_MS: Final = 400
 """Quiet time after a key before the text is checked."""
@@ -57,10 +59,7 @@ class FileEditor(Dialog):
         self._ending = ""
         self._task: asyncio.Task[None] | None = None
         self._again = self._unanswered = self._learned = False
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(IDLE_MS)
-        self._idle.timeout.connect(self.check)
+        self._idle = single_shot_timer(self, IDLE_MS, self.check)
         self._make()
         self._make_messages()
         self._build()
@@ -81,8 +80,7 @@ class FileEditor(Dialog):
     def _make(self) -> None:
         title = self.request.title
         self._title = label("", "title")
-        self._where = ElidedLabel("", "muted", mode=Qt.TextElideMode.ElideMiddle)
-        self._where.setObjectName("file-where")
+        self._where = ElidedLabel("", "muted", mode=Qt.TextElideMode.ElideMiddle, name="file-where")
         self._editor = CodeEdit(self)
         self._editor.setObjectName("file-text")
         self._editor.setAccessibleName(f"{title}: its text")
@@ -90,8 +88,7 @@ class FileEditor(Dialog):
         self._colours = Colourer(self._context, self._editor, self._suffix)
         self._wrong = ProblemList(self)
         self._wrong.chosen.connect(self._editor.go_to)
-        self.state = muted_label("")
-        self.state.setObjectName("file-state")
+        self.state = muted_label("", name="file-state")
         self._menu = QMenu(self)
         self._menu.setObjectName("file-menu")
         self._new = QuietButton("New from", menu=self._menu, name="file-new", tooltip="Begin with an example")
@@ -138,9 +135,7 @@ class FileEditor(Dialog):
         foot.addWidget(self._save_as)
         foot.addWidget(self._run_again)
         foot.addWidget(self.save)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
+        column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         column.addLayout(head)
         for widget in (self._trouble, self._changed, self._draft, self._finder):
             column.addWidget(widget)

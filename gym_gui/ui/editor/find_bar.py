@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent, QTextCursor, QTextDocument
-from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PyQt6.QtWidgets import QWidget
 
-from gym_gui.ui import theme
 from gym_gui.ui.editor.code_edit import CodeEdit
 from gym_gui.ui.widgets import IconButton, QuietButton, muted_label
+from gym_gui.ui.widgets.layouts import row_layout
+from gym_gui.ui.widgets.search_field import search_field
 
 
 class FindBar(QWidget):
@@ -25,20 +26,18 @@ class FindBar(QWidget):
         super().__init__(parent)
         self.setObjectName("find-bar")
         self._edit = edit
-        self.field = QLineEdit(self)
-        self.field.setObjectName("find-words")
-        self.field.setPlaceholderText("Find, or :12 for a line")
-        self.field.setAccessibleName("Find words, or a line by its number after a colon")
-        self.field.setClearButtonEnabled(True)
-        self.field.textChanged.connect(self._on_text_changed)
-        self.count = muted_label("")
-        self.count.setObjectName("find-count")
+        self.field = search_field(
+            "find-words",
+            "Find, or :12 for a line",
+            self._on_text_changed,
+            called="Find words, or a line by its number after a colon",
+            parent=self,
+        )
+        self.count = muted_label("", name="find-count")
         before = QuietButton("Previous", name="find-previous", tooltip="Shift+F3", on_click=self.previous)
         after = QuietButton("Next", name="find-next", tooltip="F3 or Enter", on_click=self.next)
         close = IconButton("close", "Close (Esc)", name="find-close", on_click=self.shut)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.ROW)
+        row = row_layout(self)
         row.addWidget(self.field, 1)
         row.addWidget(self.count)
         for button in (before, after, close):

@@ -7,9 +7,10 @@ import stat
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from PyQt6.QtCore import QFileSystemWatcher, QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QFileSystemWatcher, QObject, pyqtSignal
 
 from gym_gui.core.errors import UsageError
+from gym_gui.ui.timers import single_shot_timer
 from mosaic_worker.plain_files import read_file, replace_file
 
 DISK_MS: Final = 60
@@ -65,10 +66,7 @@ class TextFile(QObject):
         self._asked = self.path
         self._form = _Form()
         self._known: bytes | None = None
-        self._disk = QTimer(self)
-        self._disk.setSingleShot(True)
-        self._disk.setInterval(DISK_MS)
-        self._disk.timeout.connect(self._on_disk_changed)
+        self._disk = single_shot_timer(self, DISK_MS, self._on_disk_changed)
         self._watcher = QFileSystemWatcher(self)
         for signal in (self._watcher.fileChanged, self._watcher.directoryChanged):
             signal.connect(self._disk.start)

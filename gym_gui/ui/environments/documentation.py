@@ -6,10 +6,11 @@ from typing import Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent
-from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import Card, LinkButton, QuietButton, label, muted_label
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.prose import Prose
 
 _SHORT: Final = 420
@@ -28,11 +29,8 @@ class AboutSummary(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("about-summary")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.STEP)
-        self.text = muted_label("", wrap=True)
-        self.text.setObjectName("about-text")
+        layout = column_layout(self, spacing=theme.STEP)
+        self.text = muted_label("", wrap=True, name="about-text")
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._more = LinkButton(
             "Read all of it…",

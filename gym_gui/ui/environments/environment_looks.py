@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QPixmap
 
+from gym_gui.core.asyncio_tasks import end_task
+
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.environment_pictures import EnvironmentPictures
     from gym_gui.ui.context import AppContext
@@ -53,9 +55,7 @@ class EnvironmentLooks(QObject):
         """End the process that draws."""
         self._closed = True
         self._waiting.clear()
-        if self._work is not None:
-            self._work.cancel()
-            await asyncio.gather(self._work, return_exceptions=True)
+        await end_task(self._work)
         if self._pictures is not None:
             await self._pictures.close()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QProgressBar, QWidget
 
 from gym_gui.controllers.setup.installing import Missing, forget_lookups, missing_in
 from gym_gui.core.errors import MosaicError
@@ -16,6 +16,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, right_row
 from gym_gui.ui.widgets.message_panels import Action
 
 
@@ -57,20 +58,13 @@ class InstallDialog(Dialog):
         self._progress.hide()
         self.start = PrimaryButton("Install", name="install-start", on_click=self._on_start)
         self.cancel = QuietButton("Cancel", name="install-cancel", on_click=self.reject)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.ROW)
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel)
-        buttons.addWidget(self.start)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
+        column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         self._heading = title_label(f"{title} is not installed")
         self._heading.setObjectName("install-heading")
         column.addWidget(self._heading)
         column.addWidget(self.state)
         column.addWidget(self._progress)
-        column.addLayout(buttons)
+        column.addLayout(right_row(self.cancel, self.start))
 
     def done(self, a0: int) -> None:
         """Closing stops what goes on; what is downloaded is kept."""

@@ -14,7 +14,7 @@ from PyQt6.QtGui import (
     QPixmap,
     QShortcut,
 )
-from PyQt6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import UsageError
 from gym_gui.ui import theme
@@ -23,6 +23,7 @@ from gym_gui.ui.guide.book import FIRST, Book, slug
 from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, muted_label
 from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.prose import Prose
+from gym_gui.ui.widgets.search_field import search_field
 
 WIDTH: Final = 400
 NARROWEST: Final = 280
@@ -136,15 +137,15 @@ class GuideDock(QDockWidget):
         return head
 
     def _search_row(self) -> QHBoxLayout:
-        self.search = QLineEdit(self)
-        self.search.setObjectName("guide-search")
-        self.search.setPlaceholderText("Find in the guide (Ctrl+F)")
-        self.search.setAccessibleName("Find in the guide")
-        self.search.setClearButtonEnabled(True)
-        self.search.textChanged.connect(self._on_words_changed)
+        self.search = search_field(
+            "guide-search",
+            "Find in the guide (Ctrl+F)",
+            self._on_words_changed,
+            called="Find in the guide",
+            parent=self,
+        )
         self.search.returnPressed.connect(self.find_next)
-        self._found = muted_label("")
-        self._found.setObjectName("guide-found")
+        self._found = muted_label("", name="guide-found")
         self._found.hide()
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, theme.ROW, 0)
@@ -214,18 +215,17 @@ class GuideDock(QDockWidget):
 
     def go_back(self) -> None:
         """Where one was before."""
-        here = self._here()
-        if self._back and here is not None and self._show(self._back[-1]):
-            self._back.pop()
-            self._forward.append(here)
-            self._tell_ways()
+        self._go_along(self._back, self._forward)
 
     def go_forward(self) -> None:
         """Where one went back from."""
+        self._go_along(self._forward, self._back)
+
+    def _go_along(self, way: list[Spot], other: list[Spot]) -> None:
         here = self._here()
-        if self._forward and here is not None and self._show(self._forward[-1]):
-            self._forward.pop()
-            self._back.append(here)
+        if way and here is not None and self._show(way[-1]):
+            way.pop()
+            other.append(here)
             self._tell_ways()
 
     def follow(self, url: QUrl) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
-    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -29,6 +28,7 @@ from gym_gui.ui.widgets import (
     title_label,
 )
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, right_row, row_layout
 
 if TYPE_CHECKING:
     from gym_gui.services.submissions.ssh.ssh_profile import Host, SshProfile
@@ -90,30 +90,21 @@ class HostsDialog(Dialog):
         left.setContentsMargins(0, 0, 0, 0)
         left.setSpacing(theme.ROW)
         left.addWidget(self._list, 1)
-        below = QHBoxLayout()
-        below.setSpacing(theme.ROW)
+        below = row_layout()
         below.addWidget(self._new, 1)
         below.addWidget(self._remove)
         left.addLayout(below)
-        self._middle = QHBoxLayout()
-        self._middle.setSpacing(theme.PAGE)
+        self._middle = row_layout(spacing=theme.PAGE)
         self._middle.addWidget(self._known)
         self._middle.addWidget(self._form(), 1)
         self._close = QuietButton("Close", name="hosts-close", on_click=self.accept)
         self._save = PrimaryButton("Save and check", name="hosts-save", on_click=self._on_save)
         self._save.setToolTip("Keep it, reach it, and see what can play there")
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.ROW)
-        buttons.addStretch(1)
-        buttons.addWidget(self._close)
-        buttons.addWidget(self._save)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        self._column.setSpacing(theme.GAP)
+        self._column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         self._column.addWidget(title_label("Hosts"))
         self._column.addWidget(muted_label(_ABOUT, wrap=True))
         self._column.addLayout(self._middle, 1)
-        self._column.addLayout(buttons)
+        self._column.addLayout(right_row(self._close, self._save))
 
     def _form(self) -> QWidget:
         form = FormRows(parent=self)

@@ -12,14 +12,13 @@ from PyQt6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
     QLineEdit,
-    QVBoxLayout,
     QWidget,
 )
 
 from gym_gui.controllers.human.human_input import Box
-from gym_gui.ui import theme
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import FormRows, InlineMessage, QuietButton
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.number_fields import IntegerField, NumberField
 
 _MOST: Final = 12
@@ -50,9 +49,7 @@ class ActionForm(QWidget):
         foot = QHBoxLayout()
         foot.addStretch(1)
         foot.addWidget(self.play)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.ROW)
+        layout = column_layout(self)
         layout.addWidget(self._rows)
         layout.addWidget(self.message)
         layout.addLayout(foot)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent
-from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.controllers.setup.key_rebinding import bind_action, bind_axis, shared_keys
-from gym_gui.ui import theme
 from gym_gui.ui.input.key_list import KeyList, KeyRow, KeyRowButton
 from gym_gui.ui.input.key_names import NOT_FOR_PLAY, key_name, key_sign
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import InlineMessage, PrimaryButton, QuietButton, muted_label
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 if TYPE_CHECKING:
     from gym_gui.envs.keymaps import Axis, KeyScheme
@@ -67,15 +67,12 @@ class KeyEditor(QWidget):
         self._others: Mapping[str, tuple[KeyScheme, str]] = {}
         self._device = ""
         self._waiting: Target | None = None
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.ROW)
+        layout = column_layout(self)
         self._hint = muted_label("Choose an action, then press its new key.", wrap=True)
         self._list = KeyList(most=40)
         self._list.triggered.connect(self._on_triggered)
         self._list.pushed.connect(self._on_pushed)
-        self.message = InlineMessage("warning", "")
-        self.message.setObjectName("key-conflict")
+        self.message = InlineMessage("warning", "", name="key-conflict")
         self.message.hide()
         layout.addWidget(self._hint)
         layout.addWidget(self._list)
@@ -83,8 +80,7 @@ class KeyEditor(QWidget):
         layout.addLayout(self._buttons())
 
     def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.ROW)
+        row = row_layout()
         self.reset = QuietButton(
             "Reset",
             name="keys-reset",

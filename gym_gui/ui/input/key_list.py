@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.input.key_names import key_sign
 from gym_gui.ui.widgets import Divider, KeyCap, restyle
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 CAPS_WIDTH = 104
 
@@ -46,9 +47,7 @@ class KeyRowButton(QPushButton):
         caps = QWidget(self)
         caps.setFixedWidth(CAPS_WIDTH)
         caps.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._caps = QHBoxLayout(caps)
-        self._caps.setContentsMargins(0, 0, 0, 0)
-        self._caps.setSpacing(theme.STEP)
+        self._caps = row_layout(caps, spacing=theme.STEP)
         layout.addWidget(caps)
         word = QLabel(row.word.replace("_", " "), self)
         word.setTextFormat(Qt.TextFormat.PlainText)
@@ -107,9 +106,7 @@ class KeyList(QWidget):
         super().__init__(parent)
         self.setObjectName("key-list")
         self._most = most
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(0)
+        self._layout = column_layout(self, spacing=0)
         self._buttons: dict[int | tuple[int, float], KeyRowButton] = {}
         self.set_rows(rows)
 

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 
 from gym_gui.controllers.human.human_input import KEYBOARD
-from gym_gui.ui import theme
 from gym_gui.ui.input.evdev_input import Keyboards, find_keyboards
 from gym_gui.ui.widgets import FormRows, InlineMessage, LinkButton, PickerButton, PickerItem
+from gym_gui.ui.widgets.layouts import column_layout
 
 Find = Callable[[], Keyboards]
 
@@ -37,8 +37,7 @@ class KeyboardsPanel(QWidget):
         self._looked = False
         self._pickers: dict[str, PickerButton] = {}
         self._rows = FormRows(parent=self)
-        self.message = InlineMessage("info", "")
-        self.message.setObjectName("keyboards-message")
+        self.message = InlineMessage("info", "", name="keyboards-message")
         self.message.hide()
         self.keep = QCheckBox("Keep their keys to the game")
         self.keep.setObjectName("grab-keyboards")
@@ -53,9 +52,7 @@ class KeyboardsPanel(QWidget):
         row = QHBoxLayout()
         row.addWidget(self._look)
         row.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.ROW)
+        layout = column_layout(self)
         for widget in (self._rows, self.keep, self.message):
             layout.addWidget(widget)
         layout.addLayout(row)

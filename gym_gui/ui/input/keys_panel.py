@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.envs.keymaps import MOTIONS
-from gym_gui.ui import theme
 from gym_gui.ui.input.action_form import ActionForm
 from gym_gui.ui.input.key_editor import KeyEditor, rows_of
 from gym_gui.ui.input.key_list import KeyList
 from gym_gui.ui.widgets import LinkButton, SegmentedControl, muted_label
+from gym_gui.ui.widgets.layouts import column_layout
 
 if TYPE_CHECKING:
     from gym_gui.core.live import HumanQuestion
@@ -65,12 +65,9 @@ class KeysPanel(QWidget):
         self.setObjectName("keys-panel")
         self._people: dict[str, PersonKeys] = {}
         self._slot = ""
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(theme.ROW)
+        self._layout = column_layout(self)
         self._switch: SegmentedControl | None = None
-        self._note = muted_label("", wrap=True)
-        self._note.setObjectName("keys-note")
+        self._note = muted_label("", wrap=True, name="keys-note")
         self.list = KeyList()
         self.list.setObjectName("keys-now")
         self.form = ActionForm()

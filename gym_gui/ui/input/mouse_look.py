@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from PyQt6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import QEvent, QObject, QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QCursor, QKeyEvent, QMouseEvent
 from PyQt6.QtWidgets import QWidget
+
+from gym_gui.ui.timers import single_shot_timer
 
 BUTTONS: Final = {
     Qt.MouseButton.LeftButton: "MouseLeft",
@@ -40,10 +42,7 @@ class MouseLook(QObject):
         self._wanted = False
         self._tracked = False
         self._last, self._middle, self._put_back = QPoint(), QPoint(), False
-        self._unused = QTimer(self)
-        self._unused.setSingleShot(True)
-        self._unused.setInterval(_UNUSED_MS)
-        self._unused.timeout.connect(self.give_back)
+        self._unused = single_shot_timer(self, _UNUSED_MS, self.give_back)
 
     @property
     def caught(self) -> bool:

@@ -8,16 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from PyQt6.QtCore import Qt, QTimer
+from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import (
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
     QSplitter,
     QTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -30,6 +28,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.language.turn_view import write_sections
 from gym_gui.ui.numbers import local
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import (
     ElidedLabel,
     InlineMessage,
@@ -40,6 +39,7 @@ from gym_gui.ui.widgets import (
     section_label,
 )
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 IDLE_MS: Final = 500
 """Quiet time after a key before the preview is made anew."""
@@ -78,10 +78,7 @@ class PromptEditor(Dialog):
         self._task: asyncio.Task[None] | None = None
         self._again = False
         self._moment: Mapping[str, Any] | None = None
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(IDLE_MS)
-        self._idle.timeout.connect(self.preview)
+        self._idle = single_shot_timer(self, IDLE_MS, self.preview)
         self._said: Mapping[str, Any] = {}
         self._make()
         self._build()
@@ -110,8 +107,7 @@ class PromptEditor(Dialog):
         self._shown.setReadOnly(True)
         self._trouble = InlineMessage("warning", "")
         self._trouble.hide()
-        self.state = muted_label("")
-        self.state.setObjectName("prompt-state")
+        self.state = muted_label("", name="prompt-state")
         self.save = PrimaryButton("Save", name="prompt-save", key="Ctrl+S", on_click=self.keep)
         self.save.setShortcut("Ctrl+S")
         self._back = QuietButton(
@@ -131,8 +127,7 @@ class PromptEditor(Dialog):
     def _build(self) -> None:
         where = ElidedLabel(str(self._files.own), "muted", mode=Qt.TextElideMode.ElideMiddle)
         where.setToolTip("Your files stand here, each in the place of the worker's own")
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
+        head = row_layout()
         head.addWidget(label(f"Prompts of {self._request.agent}", "title"))
         head.addWidget(where, 1)
         left, middle, right = (_column(self) for _ in range(3))
@@ -145,16 +140,13 @@ class PromptEditor(Dialog):
         for column in (left, middle, right):
             split.addWidget(column)
         split.setSizes([225, 420, 475])
-        foot = QHBoxLayout()
-        foot.setSpacing(theme.ROW)
+        foot = row_layout()
         for widget in (self._fresh, self.state):
             foot.addWidget(widget)
         foot.addStretch(1)
         for widget in (self._back, self.save):
             foot.addWidget(widget)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
+        column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         column.addLayout(head)
         column.addWidget(split, 1)
         column.addLayout(foot)
@@ -339,9 +331,7 @@ def open_prompt_editor(
 
 def _column(parent: QWidget) -> QWidget:
     column = QWidget(parent)
-    layout = QVBoxLayout(column)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(theme.ROW)
+    column_layout(column)
     return column
 
 

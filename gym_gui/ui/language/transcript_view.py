@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from PyQt6.QtCore import Qt, QTimer, pyqtSignal
-from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QSplitter, QVBoxLayout, QWidget
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSplitter, QWidget
 
 from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.controllers.live_play.call_log import CallLog
@@ -18,8 +18,11 @@ from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
 from gym_gui.ui.language.turns import EpisodeTurns, LiveTurns, TurnModel, TurnSource, Wanted
 from gym_gui.ui.numbers import count, local, read
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import muted_label
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
+from gym_gui.ui.widgets.search_field import search_field
 
 TYPING_MS: Final = 200
 GROWTH_MS: Final = 100
@@ -66,14 +69,8 @@ class TranscriptPanel(QWidget):
         self._splitter.setStretchFactor(0, 2)
         self._splitter.setStretchFactor(1, 3)
         self._build(orientation)
-        self._typing = QTimer(self)
-        self._typing.setSingleShot(True)
-        self._typing.setInterval(TYPING_MS)
-        self._typing.timeout.connect(self._filter)
-        self._growth = QTimer(self)
-        self._growth.setSingleShot(True)
-        self._growth.setInterval(GROWTH_MS)
-        self._growth.timeout.connect(self._grow)
+        self._typing = single_shot_timer(self, TYPING_MS, self._filter)
+        self._growth = single_shot_timer(self, GROWTH_MS, self._grow)
         self._list.turn_selected.connect(self._on_selected)
 
     def _make_tools(self) -> None:
@@ -82,12 +79,13 @@ class TranscriptPanel(QWidget):
         self._agent.setAccessibleName("Whose turns")
         self._agent.setToolTip("Follow one agent")
         self._agent.activated.connect(self._on_wanted)
-        self._search = QLineEdit(self)
-        self._search.setObjectName("transcript-search")
-        self._search.setPlaceholderText("Search words")
-        self._search.setAccessibleName("Search prompts, replies and thoughts")
-        self._search.setClearButtonEnabled(True)
-        self._search.textChanged.connect(self._on_typed)
+        self._search = search_field(
+            "transcript-search",
+            "Search words",
+            self._on_typed,
+            called="Search prompts, replies and thoughts",
+            parent=self,
+        )
         self._failed = QCheckBox("Unusable", self)
         self._failed.setObjectName("transcript-failed")
         self._failed.setToolTip("Only those after which no reply or action of their own could be played")
@@ -99,15 +97,11 @@ class TranscriptPanel(QWidget):
         self.step.setToolTip("Go to the turns of this step, from 0 (Enter)")
         self.step.setFixedWidth(64)
         self.step.returnPressed.connect(self._on_step)
-        self.count = muted_label("")
-        self.count.setObjectName("transcript-count")
+        self.count = muted_label("", name="transcript-count")
 
     def _build(self, orientation: Qt.Orientation) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.ROW)
-        first = QHBoxLayout()
-        first.setSpacing(theme.ROW)
+        column = column_layout(self)
+        first = row_layout()
         wide = orientation == Qt.Orientation.Horizontal
         self._agent.setMinimumWidth(96)
         if wide:
@@ -119,8 +113,7 @@ class TranscriptPanel(QWidget):
         if wide:
             second = first
         else:
-            second = QHBoxLayout()
-            second.setSpacing(theme.ROW)
+            second = row_layout()
             column.addLayout(second)
         second.addWidget(self._failed)
         second.addWidget(self.step)

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor
-from PyQt6.QtWidgets import QHBoxLayout, QTextEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QTextEdit, QWidget
 
 from gym_gui.analysis.transcripts.action_scores import listed
 from gym_gui.analysis.transcripts.thoughts import FAILED, Thought
@@ -22,6 +22,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.language.turn_list import facts_of
 from gym_gui.ui.numbers import count, in_sentences, local
 from gym_gui.ui.widgets import ElidedLabel, LinkButton
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 MOST: Final = 40_000
 """Characters of one text that are laid out; Copy has all of it."""
@@ -60,8 +61,7 @@ class TurnView(QWidget):
         self._all = False
         self.action_words: Callable[[Turn], str] | None = None
         """How actions are said; by default by the word that the turn has, or else its number."""
-        self._facts = ElidedLabel("", "muted")
-        self._facts.setObjectName("turn-facts")
+        self._facts = ElidedLabel("", "muted", name="turn-facts")
         self.one_episode = False
         """Whether its calls are of one episode, which is named elsewhere."""
         self.one_agent = False
@@ -77,14 +77,11 @@ class TurnView(QWidget):
         self.text.setReadOnly(True)
         self.text.setUndoRedoEnabled(False)
         self.text.setAcceptRichText(False)
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
+        head = row_layout()
         head.addWidget(self._facts, 1)
         head.addWidget(self._whole)
         head.addWidget(self.copy)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.STEP)
+        column = column_layout(self, spacing=theme.STEP)
         column.addLayout(head)
         column.addWidget(self.text, 1)
         self.copy.hide()

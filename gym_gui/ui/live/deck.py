@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QUndoStack
 
 from gym_gui.controllers.engine.operator_state import OperatorState
@@ -21,6 +21,7 @@ from gym_gui.ui.live.deck_run import DeckRun
 from gym_gui.ui.live.evening import Evening
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.lock_step import LockStep
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.undo import Edit
 
 if TYPE_CHECKING:
@@ -87,10 +88,7 @@ class OperatorDeck(QObject):
         self.undo_stack.setUndoLimit(200)
         self._push: _Push | None = None
         self._held: LiveOperator | None = None
-        self._hold = QTimer(self)
-        self._hold.setSingleShot(True)
-        self._hold.setInterval(HELD_MS)
-        self._hold.timeout.connect(self.forget_removed)
+        self._hold = single_shot_timer(self, HELD_MS, self.forget_removed)
         self._run = DeckRun(context, self._on_run_changed)
         self._running, self._lock_step = False, True
         self._rate: float | None = 15.0

@@ -7,15 +7,15 @@ from typing import Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent
-from PyQt6.QtWidgets import QHBoxLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.core.live import LiveView
 from gym_gui.core.types import AgentID
-from gym_gui.ui import theme
 from gym_gui.ui.apart import Berth
 from gym_gui.ui.renderers import SlotPlayer, StageView, facts_in_words
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton
+from gym_gui.ui.widgets.layouts import row_layout
 
 
 class WatchPane(Card):
@@ -32,12 +32,10 @@ class WatchPane(Card):
     def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("watch-pane")
-        self.name = ElidedLabel("", "strong", parent=self)
-        self.name.setObjectName("watch-name")
+        self.name = ElidedLabel("", "strong", parent=self, name="watch-name")
         self._close = IconButton("close", "Look no more (Esc)", name="watch-close", on_click=self.closed.emit)
         self._close.setFixedSize(24, 24)
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
+        head = row_layout()
         head.addWidget(self.name, 1)
         self.stage = StageView(current, self)
         self.berth = Berth(self.stage, parent=self)
@@ -45,8 +43,7 @@ class WatchPane(Card):
         head.addWidget(self._close)
         self.body.addLayout(head)
         self.add(self.berth, 1)
-        self.facts = ElidedLabel("", "muted", parent=self)
-        self.facts.setObjectName("watch-facts")
+        self.facts = ElidedLabel("", "muted", parent=self, name="watch-facts")
         self.add(self.facts)
 
     def begin(self, name: str, seats: Mapping[AgentID, SlotPlayer], title: str, text: str = "") -> None:

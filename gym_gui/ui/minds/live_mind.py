@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.analysis.transcripts.beliefs import Beliefs
@@ -20,6 +19,7 @@ from gym_gui.ui.minds.mind import Mind
 from gym_gui.ui.minds.mind_view import MindView
 from gym_gui.ui.renderers.agent_words import seat_words
 from gym_gui.ui.renderers.together import together_of
+from gym_gui.ui.timers import single_shot_timer
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_play.call_log import CallLog
@@ -46,10 +46,7 @@ class LiveMind(QWidget):
         self._asking = self._stale = False
         self.view = MindView(parent=self)
         self.view.agent_chosen.connect(self._on_news)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(EVERY_MS)
-        self._soon.timeout.connect(self._look)
+        self._soon = single_shot_timer(self, EVERY_MS, self._look)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.view)

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QSplitter, QTextEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QSizePolicy, QSplitter, QTextEdit, QWidget
 
 from gym_gui.analysis.transcripts.planned import Planned
 from gym_gui.core.live import AgentView
@@ -21,6 +21,7 @@ from gym_gui.ui.renderers.agent_words import seat_words
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.widgets import ElidedLabel
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 _PICTURE: Final = 220
 """Pixels of the picture at first, across the splitter."""
@@ -53,8 +54,7 @@ class MindView(QWidget):
         self._choice.setSizeAdjustPolicy(SteadyComboBox.SizeAdjustPolicy.AdjustToContents)
         self._choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._choice.hide()
-        self._caption = ElidedLabel("", "muted")
-        self._caption.setObjectName("mind-caption")
+        self._caption = ElidedLabel("", "muted", name="mind-caption")
         self._caption.hide()
         self.picture = FrameView(theme.current(), self)
         self.picture.setObjectName("mind-picture")
@@ -76,14 +76,11 @@ class MindView(QWidget):
         self._splitter.setSizes([_PICTURE, 3 * _PICTURE, 2 * _PICTURE])
         self.picture.hide()
         self.tree.hide()
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
+        head = row_layout()
         head.addWidget(self._choice)
         head.addWidget(self._caption, 1)
         head.addStretch()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self)
         column.addLayout(head)
         column.addWidget(self._splitter, 1)
         theme.current().changed.connect(self._rewrite)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from PyQt6.QtWidgets import QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.analysis.transcripts.planned import Planned
 from gym_gui.ui import theme
 from gym_gui.ui.plots.line_plots import LinePlot
 from gym_gui.ui.plots.series import Series
 from gym_gui.ui.widgets import SegmentedControl
+from gym_gui.ui.widgets.layouts import column_layout
 
 EARNED, CONTROLS = "earned", "controls"
 _KIND: Final = "planner"
@@ -38,9 +39,7 @@ class PlanPlot(QWidget):
             EARNED: LinePlot(theme.current(), "Steps ahead", "Return expected", hint, parent=self),
             CONTROLS: LinePlot(theme.current(), "Steps ahead", "Control", hint, parent=self),
         }
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.STEP)
+        column = column_layout(self, spacing=theme.STEP)
         column.addWidget(self._choice)
         for what, plot in self._plots.items():
             plot.setObjectName(f"plan-{what}")

@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import Qt, QTimer, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
 from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
@@ -25,7 +25,9 @@ from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.operators.environment_look import EnvironmentLook
 from gym_gui.ui.operators.human_controls import HumanControls
 from gym_gui.ui.operators.record_line import OperatorRecord
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import FormRows, InlineMessage, LinkButton, QuietButton, muted_label, section_label
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.number_fields import IntegerField
 
 if TYPE_CHECKING:
@@ -105,19 +107,14 @@ class OperatorConfigWidget(QWidget):
         self._unsent_edit = False  # An edit waits for the environment's description.
         self._is_looking = False  # The environment's description is waited for.
         self._finishing: set[asyncio.Task[None]] = set()
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(_SETTLE_MS)
-        self._settle.timeout.connect(self._hand_out)
+        self._settle = single_shot_timer(self, _SETTLE_MS, self._hand_out)
         self._build()
         self._look = EnvironmentLook(context.spawn, knowledge, self.environment, self)
         self._look.found.connect(self._on_found)
         self._look.failed.connect(self._on_not_found)
 
     def _build(self) -> None:
-        self._column = column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.ROW)
+        self._column = column = column_layout(self)
         self._place = section_label("Operator", self)
         column.addWidget(self._place)
         self.name = QLineEdit(self)
@@ -138,8 +135,7 @@ class OperatorConfigWidget(QWidget):
         )
         self._settings.set_to.connect(self._on_environment_settings)
         column.addWidget(self._settings, 0, Qt.AlignmentFlag.AlignLeft)
-        self._panel_place = QVBoxLayout()
-        self._panel_place.setSpacing(theme.ROW)
+        self._panel_place = column_layout()
         column.addLayout(self._panel_place)
         self.human = HumanControls(self)
         column.addWidget(self.human)
@@ -150,8 +146,7 @@ class OperatorConfigWidget(QWidget):
         self._host = more.add_row("Runs on", RunsOn(self._context), tooltip="The machine that plays it")
         self._host.host_chosen.connect(self._on_host)
         column.addWidget(more)
-        self._notes_place = QVBoxLayout()
-        self._notes_place.setSpacing(theme.STEP)
+        self._notes_place = column_layout(spacing=theme.STEP)
         column.addLayout(self._notes_place)
         self._details = LinkButton(
             "All settings, links and presets…",
@@ -174,8 +169,7 @@ class OperatorConfigWidget(QWidget):
             tooltip="Take it off the table; this can be undone",
             on_click=self._on_remove,
         )
-        line = QHBoxLayout()
-        line.setSpacing(theme.ROW)
+        line = row_layout()
         line.addWidget(self.duplicate)
         line.addWidget(self.remove)
         line.addStretch(1)

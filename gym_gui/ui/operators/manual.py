@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QColor
-from PyQt6.QtWidgets import QMenu, QSplitter, QStackedLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QMenu, QSplitter, QStackedLayout, QWidget
 
 from gym_gui.core.drawing.colours import told_apart
 from gym_gui.core.live import HumanQuestion
@@ -24,7 +24,8 @@ from gym_gui.ui.operators.render_tabs import RenderTabs
 from gym_gui.ui.operators.transcript_dock import MIND
 from gym_gui.ui.operators.transcript_place import TranscriptPlace
 from gym_gui.ui.widgets import EmptyHint, InlineMessage, take_focus
-from gym_gui.ui.widgets.message_panels import Action
+from gym_gui.ui.widgets.layouts import column_layout
+from gym_gui.ui.widgets.message_panels import Action, replace_message
 
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.knowledge import Knowledge
@@ -101,9 +102,7 @@ class ManualOperators(QWidget):
             self._splitter.restoreState(sizes)
         self.plots.hide()
         self.transcript = TranscriptPlace(context, self._splitter)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        self._column.setSpacing(theme.GAP)
+        self._column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         self._column.addWidget(self._splitter, 1)
         self._uneven: InlineMessage | None = None
         self._uneven_seen: tuple[int, ...] = ()
@@ -183,8 +182,7 @@ class ManualOperators(QWidget):
             self._uneven = None
         if action is None:
             return
-        self._uneven = InlineMessage("info", sentence, action, closable=not progress)
-        self._uneven.setObjectName("operators-uneven")
+        self._uneven = InlineMessage("info", sentence, action, closable=not progress, name="operators-uneven")
         self._uneven.dismissed.connect(self._on_counts_dismissed)
         self._column.insertWidget(self._column.count() - 1, self._uneven)
 
@@ -380,12 +378,7 @@ class ManualOperators(QWidget):
 
     def say(self, message: InlineMessage | None) -> None:
         """Show a message above the cards instead of the one before."""
-        if self._message is not None:
-            self._message.hide()
-            self._message.deleteLater()
-        self._message = message
-        if message is not None:
-            self._column.insertWidget(0, message)
+        self._message = replace_message(self._column, self._message, message)
 
     @property
     def message(self) -> InlineMessage | None:

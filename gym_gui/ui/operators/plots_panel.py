@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QSize, QTimer, pyqtSignal
+from PyQt6.QtCore import QSize, pyqtSignal
 from PyQt6.QtGui import QHideEvent, QShowEvent
-from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.controllers.live_play.tally import Tally
 from gym_gui.ui import theme
@@ -14,7 +14,9 @@ from gym_gui.ui.operators.render_container import leading_kind
 from gym_gui.ui.plots import ActionPlot, ReturnPlot, RewardPlot, Series
 from gym_gui.ui.plots.live_plot import Legend, LivePlot
 from gym_gui.ui.plots.series import looks
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import Card, IconButton, section_label
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 GATHER_MS = 250
 """What is counted within this time is fetched together."""
@@ -50,21 +52,16 @@ class OperatorPlots(Card):
             "close", "Hide the plots (Ctrl+G)", name="plots-close", on_click=self.close_requested.emit
         )
         self._close_button.setFixedSize(22, 22)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(GATHER_MS)
-        self._timer.timeout.connect(self._gather)
+        self._timer = single_shot_timer(self, GATHER_MS, self._gather)
         self._build()
         theme_.changed.connect(self._show_key)
 
     def _build(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
+        head = row_layout()
         head.addWidget(self._key, 1)
         head.addWidget(self._close_button)
         self.body.addLayout(head)
-        row = QHBoxLayout()
-        row.setSpacing(theme.PAGE)
+        row = row_layout(spacing=theme.PAGE)
         for heading, plot in (
             ("Return per episode", self.returns),
             ("Reward per step", self.rewards),
@@ -75,8 +72,7 @@ class OperatorPlots(Card):
 
     def _column(self, heading: str, plot: LivePlot) -> QVBoxLayout:
         plot.set_compact()
-        column = QVBoxLayout()
-        column.setSpacing(theme.STEP)
+        column = column_layout(spacing=theme.STEP)
         column.addWidget(section_label(heading))
         column.addWidget(plot, 1)
         return column

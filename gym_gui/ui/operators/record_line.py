@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import Qt, QTimer
+from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gym_gui.analysis.words import wording
@@ -11,6 +11,7 @@ from gym_gui.controllers.setup.play_setup import asks_models
 from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.numbers import count, local, screen
+from gym_gui.ui.timers import single_shot_timer
 
 REFRESH_MS = 500
 
@@ -30,10 +31,7 @@ class OperatorRecord(QLabel):
             "Median: time of a decision"
         )
         self._operator: LiveOperator | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(REFRESH_MS)
-        self._timer.timeout.connect(self.refresh)
+        self._timer = single_shot_timer(self, REFRESH_MS, self.refresh)
 
     def follow(self, operator: LiveOperator | None) -> None:
         """Say what this operator has done; ``None``: nothing."""

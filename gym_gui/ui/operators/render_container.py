@@ -91,8 +91,7 @@ class OperatorRenderContainer(Card):
         self.name = ElidedLabel("", "strong", mode=Qt.TextElideMode.ElideMiddle, parent=self)
         self.name.setObjectName("operator-card-name")
         self._badge = KindBadge("baseline", self)
-        self._place = ElidedLabel("", "muted", parent=self)
-        self._place.setObjectName("operator-place")
+        self._place = ElidedLabel("", "muted", parent=self, name="operator-place")
         self._place.setMinimumWidth(1)  # a card is as narrow with a host as without
         self.status = StatusDot("muted", "", self)
         self.status.setObjectName("operator-status")
@@ -103,8 +102,7 @@ class OperatorRenderContainer(Card):
         self._pin = IconButton("pin", "", name="operator-pin", on_click=self._on_pin)
         self._pin.setFixedSize(22, 22)
         self._pinned, self._alone = False, True
-        self._trouble = label("", "error", wrap=True, parent=self)
-        self._trouble.setObjectName("operator-trouble")
+        self._trouble = label("", "error", wrap=True, parent=self, name="operator-trouble")
         self.restart = LinkButton("Restart", name="operator-restart", on_click=self._on_restart)
         self._place_link = LinkButton("", name="operator-trouble-place", on_click=self._on_place)
         self._place_link.hide()

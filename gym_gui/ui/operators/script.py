@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFileDialog, QWidget
 
 from gym_gui.controllers.engine.session_events import FrameDrawn
 from gym_gui.controllers.setup.installing import missing_in
@@ -46,7 +46,8 @@ from gym_gui.ui.operators.script_words import words_of
 from gym_gui.ui.renderers import slot_players
 from gym_gui.ui.results.library_model import episodes_in_words
 from gym_gui.ui.widgets import InlineMessage, PageBar, PrimaryButton, QuietButton
-from gym_gui.ui.widgets.message_panels import Action
+from gym_gui.ui.widgets.layouts import column_layout
+from gym_gui.ui.widgets.message_panels import Action, replace_message
 
 if TYPE_CHECKING:
     from gym_gui.analysis.findings.summary import OperatorSummary
@@ -101,9 +102,7 @@ class ScriptExperimentWidget(QWidget):
     # -- how it is made --------------------------------------------------------------
 
     def _build(self) -> None:
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
+        column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         self._column = column
         self._recent = RecentFiles(self._context.layout)
         self.empty = ScriptStart(self._recent, self.choose_file, self)
@@ -610,12 +609,7 @@ class ScriptExperimentWidget(QWidget):
         self._show()
 
     def _show_message(self, message: InlineMessage | None) -> None:
-        if self._message is not None:
-            self._message.hide()
-            self._message.deleteLater()
-        self._message = message
-        if message is not None:
-            self._column.insertWidget(0, message)
+        self._message = replace_message(self._column, self._message, message)
 
     def _show(self) -> None:
         self.empty.setVisible(self._path is None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QBoxLayout, QHBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from gym_gui.core.drawing.colours import told_apart
 from gym_gui.ui import theme
@@ -22,6 +22,7 @@ from gym_gui.ui.operators.script_rows import OperatorRow, PolicyRow
 from gym_gui.ui.operators.script_words import progress_words, words_of
 from gym_gui.ui.operators.tournament_plan import pairings_of
 from gym_gui.ui.widgets import Card, Divider, SegmentedControl, label, muted_label, section_label
+from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.message_panels import Action
 from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
 
@@ -57,8 +58,7 @@ class ScriptCard(Card):
         self.stage = ""
         self._policies: list[PolicyRow] = []
         self._rounds: list[QWidget] = []
-        self.name = label("", "title", wrap=True)
-        self.name.setObjectName("script-name")
+        self.name = label("", "title", wrap=True, name="script-name")
         self.views = SegmentedControl(
             [("policies", "Policies"), ("pairings", "Pairings"), ("standings", "Standings")],
             name="script-views",
@@ -67,10 +67,8 @@ class ScriptCard(Card):
         self.views.chosen.connect(self.show_view)
         self.views.hide()
         self._standings: QWidget | None = None
-        self._about = muted_label("", wrap=True)
-        self._about.setObjectName("script-about")
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
+        self._about = muted_label("", wrap=True, name="script-about")
+        head = row_layout()
         head.addWidget(self.name, 1)
         head.addWidget(self.views, 0, Qt.AlignmentFlag.AlignTop)
         self.body.addLayout(head)

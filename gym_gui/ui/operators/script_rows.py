@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QColor
-from PyQt6.QtWidgets import QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from gym_gui.analysis.words.wording import duration
 from gym_gui.core.config import OperatorConfig
@@ -14,6 +14,7 @@ from gym_gui.ui.numbers import count, local
 from gym_gui.ui.operators.render_container import everybody, leading_kind
 from gym_gui.ui.operators.script_job import OperatorPlan, Standing
 from gym_gui.ui.widgets import ElidedLabel, IconButton, KindBadge, LinkButton, label, muted_label
+from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.message_panels import Action
 
 _LOOK = "See what it plays"
@@ -35,8 +36,7 @@ class OperatorRow(QWidget):
         super().__init__(parent)
         self.plan = plan
         self.setObjectName(f"script-operator-{plan.config.operator_id}")
-        self.name = ElidedLabel(plan.config.display_name, "strong", parent=self)
-        self.name.setObjectName("script-operator-name")
+        self.name = ElidedLabel(plan.config.display_name, "strong", parent=self, name="script-operator-name")
         badge = KindBadge("", self)
         badge.set_kind(leading_kind(plan.config), everybody(plan.config))
         if colour:
@@ -47,18 +47,15 @@ class OperatorRow(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(f"Progress of {plan.config.display_name}")
         self.bar.setMaximum(max(plan.episodes, 1))
-        self.count = label("", "strong", parent=self)
-        self.count.setObjectName("script-operator-count")
-        self._left = muted_label("", parent=self)
-        self._left.setObjectName("script-operator-left")
+        self.count = label("", "strong", parent=self, name="script-operator-count")
+        self._left = muted_label("", parent=self, name="script-operator-left")
         self.failed = label("", "error", parent=self)
         self.eye = IconButton("eye", _LOOK, name="script-operator-watch", on_click=self._on_eye)
         self.eye.setCheckable(True)
         self.eye.setFixedSize(26, 26)
         self.eye.setVisible(not plan.error)
         self.eye.setAccessibleName(f"{_LOOK}: {plan.config.display_name}")
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
+        head = row_layout()
         head.addWidget(self.name)
         head.addWidget(badge)
         head.addWidget(self._about, 1)
@@ -104,12 +101,10 @@ class PolicyRow(QWidget):
         super().__init__(parent)
         self.plan = plan
         self.setObjectName(f"script-policy-{plan.config.operator_id}")
-        name = ElidedLabel(plan.config.display_name, "strong", parent=self)
-        name.setObjectName("script-policy-name")
+        name = ElidedLabel(plan.config.display_name, "strong", parent=self, name="script-policy-name")
         badge = KindBadge("", self)
         badge.set_kind(leading_kind(plan.config), everybody_else(plan.config))
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
+        head = row_layout()
         head.addWidget(name)
         head.addWidget(badge)
         head.addWidget(ElidedLabel(_players(plan), "muted", parent=self), 1)

@@ -8,12 +8,14 @@ from typing import Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QShowEvent
-from PyQt6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QPlainTextEdit, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.operators.examples import example_experiment
 from gym_gui.ui.operators.recent_files import RecentFiles
+from gym_gui.ui.save_dialog import save_dialog
 from gym_gui.ui.widgets import Card, ElidedLabel, LinkButton, PrimaryButton, QuietButton, label, muted_label
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from mosaic_worker.plain_files import replace_file
 
 SAMPLE: Final = """\
@@ -102,8 +104,7 @@ class ScriptStart(QWidget):
         card.add(text, 1)
         self.save = QuietButton("Save it as a file…", name="script-save-sample", on_click=self.ask_where)
         self.save.setToolTip("Write this experiment to a file, and open it")
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.ROW)
+        buttons = row_layout()
         buttons.addWidget(self.save)
         if example_experiment() is not None:
             example = QuietButton("Open the example", name="script-example", on_click=self._on_example)
@@ -131,8 +132,7 @@ class ScriptStart(QWidget):
         open_button.setToolTip("Choose an experiment or tournament file (Ctrl+O)")
         contest = QuietButton("Hold a tournament…", name="script-tournament", on_click=self._on_tournament)
         contest.setToolTip("Choose a game and who meets; the file is written for you")
-        row = QHBoxLayout()
-        row.setSpacing(theme.ROW)
+        row = row_layout()
         row.addWidget(open_button)
         row.addWidget(contest)
         row.addStretch(1)
@@ -142,8 +142,7 @@ class ScriptStart(QWidget):
     def _before(self) -> Card:
         self.before = Card("Opened before", margin=theme.PAGE)
         self.before.setObjectName("script-recent")
-        self._list = QVBoxLayout()
-        self._list.setSpacing(theme.STEP)
+        self._list = column_layout(spacing=theme.STEP)
         self.before.body.addLayout(self._list)
         self._rows: list[QWidget] = []
         self._shown: Sequence[Path] | None = None
@@ -172,15 +171,8 @@ class ScriptStart(QWidget):
 
     def ask_where(self) -> None:
         """Ask where to write the sample."""
-        dialog = QFileDialog(self.window(), "Save the experiment")
-        dialog.setObjectName("script-save-dialog")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter("Experiments (*.yaml)")
-        dialog.setDefaultSuffix("yaml")
-        dialog.selectFile("experiment.yaml")
-        dialog.fileSelected.connect(self.write)
-        dialog.open()
+        title, name, file = "Save the experiment", "script-save-dialog", "experiment.yaml"
+        save_dialog(self.window(), title, name, "Experiments", file, self.write).open()
 
     def write(self, path: str) -> None:
         """Write the sample and open it."""
@@ -209,9 +201,7 @@ class _RecentRow(QWidget):
         name = LinkButton(path.name, name="script-recent-file", on_click=self._on_clicked)
         name.setToolTip(f"Open {path}")
         folder = ElidedLabel(str(path.parent), "muted", mode=Qt.TextElideMode.ElideMiddle)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.ROW)
+        row = row_layout(self)
         row.addWidget(name)
         row.addWidget(folder, 1)
 

@@ -8,12 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
-    QFileDialog,
-    QHBoxLayout,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -29,6 +25,7 @@ from gym_gui.ui.policies.tournament_draft import (
     contest_of,
     names_of,
 )
+from gym_gui.ui.save_dialog import save_dialog
 from gym_gui.ui.widgets import (
     FormRows,
     PrimaryButton,
@@ -39,7 +36,9 @@ from gym_gui.ui.widgets import (
     title_label,
 )
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, right_row
 from gym_gui.ui.widgets.number_fields import IntegerField
+from gym_gui.ui.widgets.search_field import search_field
 
 if TYPE_CHECKING:
     from gym_gui.controllers.runs.contest import Contest
@@ -91,12 +90,7 @@ class TournamentDialog(Dialog):
         self.picker = EnvironmentPicker(self._context, name="tournament-task", parent=self)
         self.picker.setToolTip("The game in which they meet; of one team, its seats are filled")
         self.picker.chosen.connect(self._on_task_chosen)
-        self.search = QLineEdit(self)
-        self.search.setObjectName("tournament-search")
-        self.search.setPlaceholderText("Search policies")
-        self.search.setAccessibleName("Search policies")
-        self.search.setClearButtonEnabled(True)
-        self.search.textChanged.connect(self._on_searched)
+        self.search = search_field("tournament-search", "Search policies", self._on_searched, parent=self)
         self.policies = QListWidget(self)
         self.policies.setObjectName("tournament-policies")
         self.policies.setProperty("role", "field")
@@ -118,10 +112,8 @@ class TournamentDialog(Dialog):
         )
         self.schedule.setToolTip("Swiss: each round pairs neighbours in the standings; far fewer games")
         self.schedule.chosen.connect(self._on_changed)
-        self.words = muted_label("", wrap=True)
-        self.words.setObjectName("tournament-words")
-        self.problem = label("", "error", wrap=True)
-        self.problem.setObjectName("tournament-problem")
+        self.words = muted_label("", wrap=True, name="tournament-words")
+        self.problem = label("", "error", wrap=True, name="tournament-problem")
         self.save = PrimaryButton("Save and open…", name="tournament-save", on_click=self.ask_where)
         self.save.setToolTip("Write the tournament file; it opens, ready to run")
         self.cancel = QuietButton("Cancel", name="tournament-cancel", on_click=self.reject)
@@ -131,14 +123,7 @@ class TournamentDialog(Dialog):
         rows.add_row("Environment", self.picker)
         rows.add_row("Seeds", self.seeds)
         rows.add_row("Schedule", self.schedule)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.ROW)
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel)
-        buttons.addWidget(self.save)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
+        column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         column.addWidget(title_label("Hold a tournament"))
         column.addWidget(
             muted_label("Policies meet on the same seeds from every seat, and are rated by it.", wrap=True)
@@ -148,7 +133,7 @@ class TournamentDialog(Dialog):
         column.addWidget(self.policies, 1)
         column.addWidget(self.words)
         column.addWidget(self.problem)
-        column.addLayout(buttons)
+        column.addLayout(right_row(self.cancel, self.save))
 
     # -- the game ------------------------------------------------------------------------
 
@@ -248,17 +233,12 @@ class TournamentDialog(Dialog):
         """Ask for a file, and write it."""
         if self._contest is None or self._sheet is None:
             return
-        dialog = QFileDialog(self, "Save the tournament")
-        dialog.setObjectName("tournament-save-dialog")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter("Tournaments (*.yaml)")
-        dialog.setDefaultSuffix("yaml")
+        file = f"{self._sheet.env_id.rpartition('/')[2]}_tournament.yaml"
+        title, name = "Save the tournament", "tournament-save-dialog"
+        dialog = save_dialog(self, title, name, "Tournaments", file, self.write)
         folder = self._context.layout.value("files/last", "")
         if folder:
             dialog.setDirectory(str(folder))
-        dialog.selectFile(f"{self._sheet.env_id.rpartition('/')[2]}_tournament.yaml")
-        dialog.fileSelected.connect(self.write)
         dialog.open()
 
     def write(self, path: str) -> None:

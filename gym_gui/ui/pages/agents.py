@@ -64,8 +64,7 @@ class AgentsPage(Page):
         self._presets = ConfigurationPresetMenu(context, self.model, self)
         self._presets.loaded.connect(self.model.open_config)
         self._add_actions()
-        self.message = InlineMessage("info", "", ("Detach", self.detach))
-        self.message.setObjectName("live_message")
+        self.message = InlineMessage("info", "", ("Detach", self.detach), name="live_message")
         self.message.hide()
         if self._tab.slot.desk is not None:
             self._tab.slot.desk.on_prompts = self._on_prompts

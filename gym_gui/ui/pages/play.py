@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout
 from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.controllers.setup.play_setup import asks_models
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.operator_table import OperatorTable
 from gym_gui.ui import theme
@@ -230,9 +231,7 @@ class PlayPage(Page):
 
     async def closed(self) -> None:
         """End the session; let go of the keyboards."""
-        if self._job is not None:
-            self._job.cancel()
-            await asyncio.gather(self._job, return_exceptions=True)
+        await end_task(self._job)
         self.keyboards.close()
         self.input.detach()
         await self.kept.close()

@@ -40,6 +40,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.number_fields import IntegerField, NumberField
 from gym_gui.ui.widgets.scrolling import fill_scrolling
 
@@ -71,8 +72,7 @@ class SettingRow(QWidget):
         self._back = IconButton(
             "undo", f"Put {says.title} back", name=f"reset-{name}", on_click=self._on_back
         )
-        words = QVBoxLayout()
-        words.setSpacing(2)
+        words = column_layout(spacing=2)
         words.addWidget(label(says.title))
         words.addWidget(label(says.text, "small", wrap=True))
         row = QHBoxLayout(self)
@@ -170,8 +170,7 @@ class FolderRow(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 8, 0, 8)
         row.setSpacing(theme.GAP)
-        words = QVBoxLayout()
-        words.setSpacing(2)
+        words = column_layout(spacing=2)
         words.addWidget(label(title))
         words.addWidget(label(text, "small", wrap=True))
         self._where = ElidedLabel("", "muted", mode=Qt.TextElideMode.ElideMiddle)
@@ -220,8 +219,7 @@ class ApiKeyRow(QWidget):
         self._field.textChanged.connect(self._on_text_changed)
         self._forget = QuietButton("Forget", name=f"forget-key-{provider.id}", on_click=self._on_forget)
         self._forget.setAccessibleName(f"Forget the key of {provider.title}")
-        words = QVBoxLayout()
-        words.setSpacing(2)
+        words = column_layout(spacing=2)
         words.addWidget(label(provider.title))
         words.addWidget(self.state)
         row = QHBoxLayout(self)
@@ -330,8 +328,7 @@ class SettingsPage(Page):
 
     def _add_hosts(self) -> None:
         card = self._section("Hosts")
-        words = QVBoxLayout()
-        words.setSpacing(2)
+        words = column_layout(spacing=2)
         words.addWidget(label("Other machines"))
         about = "Reached by ssh. Operators run on them, and mosaic run --executor ssh plays on them."
         words.addWidget(label(about, "small", wrap=True))
@@ -350,8 +347,7 @@ class SettingsPage(Page):
     def _add_keys(self) -> None:
         card = self._keys_card = self._section("API keys")
         card.installEventFilter(self)
-        self._keyring_note = muted_label("", wrap=True)
-        self._keyring_note.setObjectName("keyring-note")
+        self._keyring_note = muted_label("", wrap=True, name="keyring-note")
         self._keyring_note.setContentsMargins(0, 10, 0, 6)
         self._keyring_note.setText("Looking for the system's keyring…")
         card.add(self._keyring_note)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QTimer, pyqtSignal
+from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.controllers.setup.play_setup import Clock
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import FormRows, SegmentedControl
 from gym_gui.ui.widgets.number_fields import NumberField
 
@@ -45,10 +46,7 @@ class ClockRows(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(rows)
         # People get a new deadline with every change: not one for every digit that is typed.
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(_SETTLE_MS)
-        self._settle.timeout.connect(self._on_settled)
+        self._settle = single_shot_timer(self, _SETTLE_MS, self._on_settled)
         self._mode.chosen.connect(self._on_mode_chosen)
         self._rate.valueChanged.connect(self._on_rate_changed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject
@@ -74,11 +74,7 @@ class Course(QObject):
         if self._game.operator is None:
             return
         self._seed_box.set_seed(seed)
-        self._card.show_result(False)
-        self._card.show_trouble("")
-        self.paused_by_focus = False
-        self._game.play(seed)
-        self._card.take_keys()
+        self._begin(self._game.play, seed)
 
     def restart(self) -> None:
         """The same seed from its beginning."""
@@ -86,10 +82,13 @@ class Course(QObject):
 
     def take_back(self, step: int) -> None:
         """Go on from an earlier position, with so many moves played."""
+        self._begin(self._game.take_back, step)
+
+    def _begin(self, play: Callable[[int], object], at: int) -> None:
         self._card.show_result(False)
         self._card.show_trouble("")
         self.paused_by_focus = False
-        self._game.take_back(step)
+        play(at)
         self._card.take_keys()
 
     def play_again(self) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.config_panels.player_panel import PlayerForm
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, right_row
 from gym_gui.ui.widgets.scrolling import see_through
 
 if TYPE_CHECKING:
@@ -67,27 +68,19 @@ class PlayerDialog(Dialog):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self.form)
         see_through(scroll)
-        self._problem = label("", "error")
-        self._problem.setObjectName("player-problem")
+        self._problem = label("", "error", name="player-problem")
         self._problem.setWordWrap(True)
         self.play = PrimaryButton("Let it play", name="player-play", on_click=self._on_play)
         self.play.setToolTip(f"{name} plays from the next move on")
         self.cancel = QuietButton("Cancel", name="player-cancel", on_click=self.reject)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.ROW)
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel)
-        buttons.addWidget(self.play)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
+        column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         column.addWidget(title_label(f"{name} is to play {seat}".rstrip()))
         if worker is not None:
             what = f"{worker.description.removesuffix('.')}. {_NEXT}"
             column.addWidget(muted_label(what, wrap=True))
         column.addWidget(scroll, 1)
         column.addWidget(self._problem)
-        column.addLayout(buttons)
+        column.addLayout(right_row(self.cancel, self.play))
         self._show_problem()
 
     def _on_changed(self, _agent: str, player: WorkerAssignment) -> None:

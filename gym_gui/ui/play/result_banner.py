@@ -35,10 +35,8 @@ class ResultBanner(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFixedHeight(FOOT)
         self._icons = QHBoxLayout()
-        self._headline = ElidedLabel("", "strong")
-        self._headline.setObjectName("result-headline")
-        self.detail = ElidedLabel("", "muted")
-        self.detail.setObjectName("result-detail")
+        self._headline = ElidedLabel("", "strong", name="result-headline")
+        self.detail = ElidedLabel("", "muted", name="result-detail")
         # The facts give way to the headline, and in a narrow window both to the buttons.
         self.detail.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.results_button = LinkButton(

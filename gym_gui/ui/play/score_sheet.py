@@ -10,12 +10,10 @@ from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPaintEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QHeaderView,
     QSizePolicy,
     QTableWidget,
     QTableWidgetItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +24,7 @@ from gym_gui.ui.renderers import seat_words
 from gym_gui.ui.renderers.board_painters import paint_any_piece
 from gym_gui.ui.widgets import ElidedLabel, QuietButton, muted_label
 from gym_gui.ui.widgets.card import restyle
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import IconLabel
 
 _PIECE: Final = 16
@@ -77,15 +76,12 @@ class ScoreSheet(QWidget):
         self.evaluate.hide()
         for button in (self.flip, self.back, self.evaluate):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.ROW)
+        buttons = row_layout()
         buttons.addWidget(self.back)
         buttons.addWidget(self.flip)
         buttons.addWidget(self.evaluate)
         buttons.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.STEP)
+        layout = column_layout(self, spacing=theme.STEP)
         for side in self._sides:
             layout.addWidget(side)
         layout.addWidget(self.moves)
@@ -174,24 +170,18 @@ class _Side(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.name = ElidedLabel("", "strong", parent=self)
-        self.name.setObjectName("side-name")
-        self.clock = muted_label("", parent=self)
-        self.clock.setObjectName("side-clock")
+        self.name = ElidedLabel("", "strong", parent=self, name="side-name")
+        self.clock = muted_label("", parent=self, name="side-clock")
         self._low = IconLabel("warning", "warning", _PIECE, self)
         self._low.setObjectName("side-low")
         self._low.setToolTip("Little time is left")
         self._low.hide()
         self._taken = _Taken(self)
-        head = QHBoxLayout()
-        head.setContentsMargins(0, 0, 0, 0)
-        head.setSpacing(theme.STEP)
+        head = row_layout(spacing=theme.STEP)
         head.addWidget(self.name, 1)
         head.addWidget(self._low)
         head.addWidget(self.clock)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        layout = column_layout(self, spacing=0)
         layout.addLayout(head)
         layout.addWidget(self._taken)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from PyQt6.QtCore import QTimer, pyqtSignal
-from PyQt6.QtWidgets import QVBoxLayout, QWidget
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.core.experiment.execution import TimeControl
-from gym_gui.ui import theme
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import FormRows, muted_label
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.number_fields import IntegerField, NumberField
 
 PRESETS: Final = (
@@ -66,17 +67,11 @@ class TimeRows(QWidget):
         self._own = FormRows(parent=self)
         self._own.add_row("Minutes", self._minutes, tooltip="What each side has for the whole game")
         self._own.add_row("Increment", self._increment, tooltip="Seconds that are added with each move")
-        self._note = muted_label("From the next game on", parent=self)
-        self._note.setObjectName("time-note")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.ROW)
+        self._note = muted_label("From the next game on", parent=self, name="time-note")
+        layout = column_layout(self)
         for part in (rows, self._own, self._note):
             layout.addWidget(part)
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(_SETTLE_MS)
-        self._settle.timeout.connect(self._on_settled)
+        self._settle = single_shot_timer(self, _SETTLE_MS, self._on_settled)
         self._choice.activated.connect(self._on_chosen)
         self._minutes.valueChanged.connect(self._on_typed)
         self._increment.valueChanged.connect(self._on_typed)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from PyQt6.QtCore import QPointF
 from PyQt6.QtGui import QFontMetrics, QResizeEvent
-from PyQt6.QtWidgets import QToolTip, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.analysis.charts.scale import ticks_within
 from gym_gui.ui import theme as themes
@@ -184,9 +184,7 @@ class ActionPlot(LivePlot):
         return "\n".join([words[row], *shares])
 
     def _on_pointed(self, position: QPointF) -> None:
-        text = self.text_at(self._plot.getViewBox().mapSceneToView(position).y())
-        if text:
-            QToolTip.showText(self._plot.mapToGlobal(self._plot.mapFromScene(position)), text, self._plot)
+        self.show_tip(position, self.text_at(self._plot.getViewBox().mapSceneToView(position).y()))
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
         """As many actions as there is room for."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from PyQt6.QtCore import QPointF
-from PyQt6.QtWidgets import QToolTip, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.analysis.charts.scale import ticks_within
 from gym_gui.ui.numbers import local
@@ -161,9 +161,7 @@ class LinePlot(LivePlot):
         self._name_ends()
 
     def _on_pointed(self, position: QPointF) -> None:
-        text = self.text_at(self._plot.getViewBox().mapSceneToView(position).x())
-        if text:
-            QToolTip.showText(self._plot.mapToGlobal(self._plot.mapFromScene(position)), text, self._plot)
+        self.show_tip(position, self.text_at(self._plot.getViewBox().mapSceneToView(position).x()))
 
     def text_at(self, x: float) -> str:
         """The values nearest to an x, a line for each series."""

@@ -6,14 +6,15 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Final
 
-from PyQt6.QtCore import QRect, QSize, Qt, QTimer
+from PyQt6.QtCore import QPointF, QRect, QSize, Qt
 from PyQt6.QtGui import QFontMetrics, QHideEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QShowEvent
-from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolTip, QWidget
 
 from gym_gui.ui import theme as themes
 from gym_gui.ui.plots.loading import library
 from gym_gui.ui.plots.series import Look, Series, looks
 from gym_gui.ui.theme import ROW, SMALL_PX, STEP, Theme
+from gym_gui.ui.timers import single_shot_timer
 
 REDRAW_MS: Final = 200
 """Values that arrive within this time are drawn together."""
@@ -49,14 +50,16 @@ class LivePlot(QWidget):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(0)
         self._grid.addWidget(self._hint, 0, 0, 1, 2)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(REDRAW_MS)
-        self._timer.timeout.connect(self._on_redraw_due)
+        self._timer = single_shot_timer(self, REDRAW_MS, self._on_redraw_due)
         library().loaded.connect(self._on_library_loaded)
         theme.changed.connect(self._on_theme_changed)
 
     # ------------------------------------------------------------------------------- for subclasses
+
+    def show_tip(self, position: QPointF, text: str) -> None:
+        """Show a text beside a position of the plot's scene, if there is one."""
+        if text:
+            QToolTip.showText(self._plot.mapToGlobal(self._plot.mapFromScene(position)), text, self._plot)
 
     @abstractmethod
     def has_values(self) -> bool:

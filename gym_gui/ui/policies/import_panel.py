@@ -10,12 +10,10 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from gym_gui.core.errors import MosaicError
-from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.environments.environment_picker import catalogue
 from gym_gui.ui.widgets import (
     FormRows,
-    IconButton,
     InlineMessage,
     PickerButton,
     PickerItem,
@@ -24,6 +22,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from gym_gui.ui.widgets.layouts import column_layout, panel_head
 
 if TYPE_CHECKING:
     from gym_gui.workers.registry import WorkerTypeDefinition
@@ -50,21 +49,13 @@ class ImportPanel(QWidget):
         self._file: Path | None = None
         self._own = False
         self._task: asyncio.Task[None] | None = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.ROW)
-        head = QHBoxLayout()
-        close = IconButton("close", "Import nothing", name="train-import-close")
-        close.setFixedSize(24, 24)
-        close.clicked.connect(self.closed_by_person)
-        head.addWidget(section_label("Import a policy"), 1)
-        head.addWidget(close)
-        column.addLayout(head)
+        column = column_layout(self)
+        title, closed = section_label("Import a policy"), self.closed_by_person.emit
+        column.addLayout(panel_head(title, "Import nothing", "train-import-close", closed))
         self._about = muted_label(wrap=True)
         column.addWidget(self._about)
         self._make_rows(column)
-        self._problem = InlineMessage("error", "")
-        self._problem.setObjectName("train-import-problem")
+        self._problem = InlineMessage("error", "", name="train-import-problem")
         column.addWidget(self._problem)
         row = QHBoxLayout()
         row.addStretch(1)

@@ -8,26 +8,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QEvent, QModelIndex, QObject, Qt, QUrl, pyqtSignal
-from PyQt6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QKeyEvent
+from PyQt6.QtGui import QDesktopServices, QKeyEvent
 from PyQt6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
-    QLineEdit,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.services.store import Store
 from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
 from gym_gui.services.trainings.training_presets import TrainingPreset
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.dropping import dropped_path
+from gym_gui.ui.dropping import PathDropTarget
 from gym_gui.ui.policies.import_panel import ImportPanel
 from gym_gui.ui.policies.policies_model import POLICY_COLUMNS, TRAINED, PolicyRow, has_words
 from gym_gui.ui.policies.policy_panel import PolicyPanel
+from gym_gui.ui.save_dialog import save_dialog
 from gym_gui.ui.widgets import Card, EmptyHint, muted_label
+from gym_gui.ui.widgets.layouts import column_layout
+from gym_gui.ui.widgets.search_field import search_field
 from gym_gui.ui.widgets.tables import RowsModel, RowsTable
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 _ROW: Final = 36
 
 
-class PoliciesView(QWidget):
+class PoliciesView(PathDropTarget, QWidget):
     """See the module. Its :attr:`panel` belongs into the inspector.
 
     Args:
@@ -66,16 +68,15 @@ class PoliciesView(QWidget):
         self._column.setSpacing(theme.PAGE)
         self._column.addWidget(self._facts)
         self._make_table()
-        self._search = QLineEdit()
-        self._search.setObjectName("train-policy-search")
-        self._search.setPlaceholderText("Search policies by name, algorithm, environment")
-        self._search.setAccessibleName("Search policies")
-        self._search.setToolTip("Every word must occur in a policy's name, algorithm, environment or worker")
-        self._search.setClearButtonEnabled(True)
+        self._search = search_field(
+            "train-policy-search",
+            "Search policies by name, algorithm, environment",
+            self._on_searched,
+            called="Search policies",
+            tooltip="Every word must occur in a policy's name, algorithm, environment or worker",
+        )
         self._search.setMaximumWidth(420)
-        self._search.textChanged.connect(self._on_searched)
-        self._count = muted_label()
-        self._count.setObjectName("train-policies-count")
+        self._count = muted_label(name="train-policies-count")
         top = QHBoxLayout()
         top.addWidget(self._search, 1)
         top.addStretch(1)
@@ -94,9 +95,7 @@ class PoliciesView(QWidget):
             self._stack.addWidget(view)
         card = Card(margin=theme.STEP)
         card.add(self._stack, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        layout.setSpacing(theme.GAP)
+        layout = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         layout.addLayout(top)
         layout.addWidget(card, 1)
         self._tell()
@@ -139,9 +138,7 @@ class PoliciesView(QWidget):
         """Look for nothing any more."""
         if self._importing is not None:
             await self._importing.closed()
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.gather(self._reading, return_exceptions=True)
+        await end_task(self._reading)
 
     async def _read_policies(self) -> None:
         entries = await asyncio.to_thread(_find, self._context.store)
@@ -233,15 +230,9 @@ class PoliciesView(QWidget):
         self.refresh()
 
     def _ask_export(self, row: PolicyRow) -> None:
-        dialog = QFileDialog(self.window(), "Export the policy")
-        dialog.setObjectName("train-export-dialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter("Policies (*.zip)")
-        dialog.setDefaultSuffix("zip")
-        dialog.selectFile(f"{row.title.replace('/', '_')}.zip")
-        dialog.fileSelected.connect(partial(self.export, row.entry))
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
+        file, export = f"{row.title.replace('/', '_')}.zip", partial(self.export, row.entry)
+        title, name = "Export the policy", "train-export-dialog"
+        save_dialog(self.window(), title, name, "Policies", file, export).open()
 
     def export(self, policy: PolicyEntry, path: str) -> None:
         """Write a policy to a file."""
@@ -290,18 +281,6 @@ class PoliciesView(QWidget):
     def _on_import_closed(self) -> None:
         self.importing.hide()
         self._facts.show()
-
-    def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
-        """Take one local file or folder."""
-        if a0 is not None and dropped_path(a0) is not None:
-            a0.acceptProposedAction()
-
-    def dropEvent(self, a0: QDropEvent | None) -> None:
-        """Import what was dropped."""
-        path = dropped_path(a0) if a0 is not None else None
-        if a0 is not None and path is not None:
-            a0.acceptProposedAction()
-            self.take(path)
 
 
 def _path(row: PolicyRow) -> Path:

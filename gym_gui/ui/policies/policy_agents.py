@@ -7,12 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QModelIndex
-from PyQt6.QtWidgets import QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.policies.use_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import QuietButton, section_label
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 
 if TYPE_CHECKING:
@@ -65,9 +66,7 @@ class PolicyAgents(QWidget):
         self.setObjectName("train-policy-parts")
         self._policy: PolicyEntry | None = None
         self._title = ""
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self)
         column.addSpacing(theme.STEP)
         column.addWidget(section_label("Agents"))
         self._model = RowsModel(COLUMNS, _agent, parent=self)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.services.trainings.training_choices import algorithm_word
 from gym_gui.ui import theme
@@ -25,6 +25,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from mosaic_worker.preprocessing import describe_steps
 
 if TYPE_CHECKING:
@@ -46,9 +47,7 @@ class PolicyPanel(QWidget):
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("train-policy-panel")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self)
         column.addWidget(section_label("Policy"))
         self._hint = muted_label(
             "Select a policy: what it can play, and where to use it, appears here.", wrap=True
@@ -68,8 +67,7 @@ class PolicyPanel(QWidget):
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(theme.ROW)
         rows.addWidget(self._use)
-        pair = QHBoxLayout()
-        pair.setSpacing(theme.ROW)
+        pair = row_layout()
         pair.addWidget(self._again)
         pair.addWidget(self.folder)
         rows.addLayout(pair)
@@ -77,8 +75,7 @@ class PolicyPanel(QWidget):
         self.export.setToolTip("Write it as a .zip that another library takes as it is")
         self._measure = QuietButton("Measure", name="train-policy-measure", on_click=self._on_measure)
         self._measure.setToolTip("Play it on the standard seeds, and keep how well it does as its score")
-        second = QHBoxLayout()
-        second.setSpacing(theme.ROW)
+        second = row_layout()
         second.addWidget(self._measure)
         second.addWidget(self.export)
         rows.addLayout(second)
@@ -90,8 +87,7 @@ class PolicyPanel(QWidget):
         self.remove = LinkButton("Remove this policy", name="train-policy-remove", on_click=self._on_remove)
         self.remove.setToolTip("Its folder goes to the trash; it can be had back")
         column.addWidget(self.remove)
-        self.fixed = muted_label(wrap=True)
-        self.fixed.setObjectName("train-policy-fixed")
+        self.fixed = muted_label(wrap=True, name="train-policy-fixed")
         column.addWidget(self.fixed)
         self.show_policy(None)
 

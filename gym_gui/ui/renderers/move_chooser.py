@@ -8,13 +8,14 @@ from typing import Final
 
 from PyQt6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
+from PyQt6.QtWidgets import QFrame, QToolButton, QWidget
 
 from gym_gui.controllers.human.board_words import chess_word
 from gym_gui.core.drawing import artwork
 from gym_gui.core.live import Move
 from gym_gui.ui.renderers.board_painters import paint_any_piece
 from gym_gui.ui.theme import STEP
+from gym_gui.ui.widgets.layouts import row_layout
 
 PIECE: Final = 44
 
@@ -37,9 +38,7 @@ class MoveChooser(QFrame):
         self.setAccessibleName("Which move do you mean?")
         self.setProperty("role", "panel")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(STEP, STEP, STEP, STEP)
-        self._row.setSpacing(STEP)
+        self._row = row_layout(self, margin=STEP, spacing=STEP)
         self._buttons: list[QToolButton] = []
         self.hide()
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QBoxLayout, QFrame, QPushButton, QStackedWidget, QWidget
 
 from gym_gui.core.live import Board, LiveView
 from gym_gui.core.types import AgentID
@@ -21,6 +21,7 @@ from gym_gui.ui.renderers.overlay import Overlay
 from gym_gui.ui.renderers.seat_notice import Cover, SeatNotice
 from gym_gui.ui.renderers.text_view import TextView
 from gym_gui.ui.theme import ROW, Theme
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.segments import SegmentedControl
 
 WORDS: Final = {"board": "Board", "frame": "Picture", "text": "Text"}
@@ -183,12 +184,9 @@ class StageView(QFrame):
         foot.setSpacing(ROW)
         foot.addWidget(self.overlay, 1)
         foot.addWidget(self._switch, 0, Qt.AlignmentFlag.AlignRight)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(ROW)
+        layout = column_layout(self, spacing=ROW)
         layout.addWidget(self.notice)
-        shown = QHBoxLayout()
-        shown.setSpacing(ROW)
+        shown = row_layout(spacing=ROW)
         shown.addWidget(self.evaluation)
         shown.addWidget(self._stack, 1)
         layout.addLayout(shown, 1)

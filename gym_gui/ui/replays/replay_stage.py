@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QHBoxLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.analysis.compute.pairing import STATE_MARK
 from gym_gui.ui import theme
@@ -13,6 +13,7 @@ from gym_gui.ui.renderers.together import recorded_together
 from gym_gui.ui.replays.replay_player import ReplayPlayer
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, KindBadge, label, muted_label
+from gym_gui.ui.widgets.layouts import row_layout
 
 MOST_BADGES = 3
 
@@ -30,16 +31,11 @@ class ReplayStage(Card):
         self.setObjectName("replay-stage")
         self._player: ReplayPlayer | None = None
         self._position = 0
-        self.name = ElidedLabel("", "strong")
-        self.name.setObjectName("replay-name")
-        self._mark = label(STATE_MARK, "strong")
-        self._mark.setObjectName("replay-state-mark")
-        self.badges = QHBoxLayout()
-        self.badges.setSpacing(theme.STEP)
-        self._facts = muted_label()
-        self._facts.setObjectName("replay-facts")
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
+        self.name = ElidedLabel("", "strong", name="replay-name")
+        self._mark = label(STATE_MARK, "strong", name="replay-state-mark")
+        self.badges = row_layout(spacing=theme.STEP)
+        self._facts = muted_label(name="replay-facts")
+        head = row_layout()
         head.addWidget(self.name)
         head.addWidget(self._mark)
         head.addLayout(self.badges)

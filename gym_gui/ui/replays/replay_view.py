@@ -9,7 +9,7 @@ from typing import Any
 
 from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QKeyEvent, QResizeEvent
-from PyQt6.QtWidgets import QAbstractButton, QFrame, QHBoxLayout, QLineEdit, QTextEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QAbstractButton, QFrame, QLineEdit, QTextEdit, QWidget
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
@@ -21,6 +21,7 @@ from gym_gui.ui.replays.replay_player import ReplayPlayer, read_episode, retire
 from gym_gui.ui.replays.replay_stage import ReplayStage
 from gym_gui.ui.replays.transport import Transport
 from gym_gui.ui.widgets import InlineMessage, take_focus
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 _TYPING = (QLineEdit, QTextEdit, TurnList)
 """What needs the arrow keys for itself."""
@@ -60,28 +61,23 @@ class ReplayView(QFrame):
         self.transport.moved.connect(self._on_moved)
         self.aside = ReplayAside(context, self)
         self.aside.position_chosen.connect(self._on_position_chosen)
-        self._trouble = InlineMessage("error", "")
-        self._trouble.setObjectName("replay-trouble")
+        self._trouble = InlineMessage("error", "", name="replay-trouble")
         self._trouble.hide()
         self._build()
         for widget in self.findChildren(QWidget):
             widget.installEventFilter(self)
 
     def _build(self) -> None:
-        stages = QHBoxLayout()
-        stages.setSpacing(theme.GAP)
+        stages = row_layout(spacing=theme.GAP)
         for stage in self.stages:
             stages.addWidget(stage, 1)
         self.stages[0].stage.overlay.set_clickable(True)
         self.stages[0].stage.overlay.agent_chosen.connect(self.aside.show_agent)
-        left = QVBoxLayout()
-        left.setSpacing(theme.GAP)
+        left = column_layout(spacing=theme.GAP)
         left.addWidget(self._trouble)
         left.addLayout(stages, 1)
         left.addWidget(self.transport)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        layout.setSpacing(theme.GAP)
+        layout = row_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         layout.addLayout(left, 1)
         layout.addWidget(self.aside)
 

@@ -40,6 +40,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.scrolling import tell_scrolling
 
 HIGHEST_PLOTS = 760
@@ -109,11 +110,9 @@ class ComparisonView(QWidget):
         self.ratings = RatingsView(current)
         self.ratings.pairing_chosen.connect(self._on_square_clicked)
         self.trainings = TrainingsView(current)
-        self.notes = muted_label(wrap=True)
-        self.notes.setObjectName("results-notes")
+        self.notes = muted_label(wrap=True, name="results-notes")
         self._make_plots(current)
-        self.hint = EmptyHint("Reading the run…", "", icon_name="results")
-        self.hint.setObjectName("results-hint")
+        self.hint = EmptyHint("Reading the run…", "", icon_name="results", name="results-hint")
         self._build()
         current.changed.connect(self._on_theme_changed)
 
@@ -174,8 +173,7 @@ class ComparisonView(QWidget):
         plots = QHBoxLayout(self.plots)
         plots.setContentsMargins(0, 0, 0, 0)
         plots.setSpacing(theme.GAP)
-        estimates = QVBoxLayout()
-        estimates.setSpacing(theme.GAP)
+        estimates = column_layout(spacing=theme.GAP)
         estimates.addWidget(self.interval_card, 1)
         estimates.addWidget(self.team_card, 1)
         estimates.addWidget(self.outcome_card, 1)

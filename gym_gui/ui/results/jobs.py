@@ -67,8 +67,7 @@ class JobLine(QWidget):
         self.unwanted = False
         self._context = context
         self._task: asyncio.Task[None] | None = None
-        self._title = label(title)
-        self._title.setObjectName("job-title")
+        self._title = label(title, name="job-title")
         self._progress = QProgressBar()
         self._progress.setObjectName("job-progress")
         self._progress.setTextVisible(False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,12 +10,9 @@ from PyQt6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
-    QLineEdit,
     QMenu,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -32,6 +29,8 @@ from gym_gui.ui.results.library_model import (
     STARTED,
 )
 from gym_gui.ui.widgets import Card, EmptyHint, IconButton, PickerButton, PickerItem, muted_label
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
+from gym_gui.ui.widgets.search_field import search_field
 from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 
 _ANY = ""
@@ -97,33 +96,25 @@ class LibraryView(QWidget):
             self._stack.addWidget(widget)
         card = Card(margin=theme.STEP)
         card.add(self._stack, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        layout.setSpacing(theme.GAP)
+        layout = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         layout.addLayout(self._filters)
         layout.addWidget(card, 1)
         self.set_runs([])
 
     def _make_filters(self) -> None:
-        self._search = QLineEdit(self)
-        self._search.setObjectName("run-search")
-        self._search.setPlaceholderText(_PLACEHOLDER)
-        self._search.setAccessibleName("Search runs")
-        self._search.setToolTip(
-            "Every word must fit (Ctrl+F): it occurs in a run's name, tags, notes, agents, environments, id "
-            "or status, or is about one thing: agent: env: worker: tag: group: name: note: status: folder: "
-            "after: before: on: setting: star. One with - before it must not fit"
+        self._search = search_field(
+            "run-search",
+            _PLACEHOLDER,
+            self._on_filter_changed,
+            called="Search runs",
+            tooltip="Every word must fit (Ctrl+F): it occurs in a run's name, tags, notes, agents, "
+            "environments, id or status, or is about one thing: agent: env: worker: tag: group: name: note: "
+            "status: folder: after: before: on: setting: star. One with - before it must not fit",
+            parent=self,
         )
-        self._search.setClearButtonEnabled(True)
         self._search.setMaximumWidth(520)
-        self._search.textChanged.connect(self._on_filter_changed)
         self._search.installEventFilter(self)
-        self._offer = IconButton("filter", "What can be asked for", name="run-offers")
-        self._offer.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self._offer)
-        menu.setObjectName("run-offers-menu")
-        menu.aboutToShow.connect(partial(self._fill_offers, menu))
-        self._offer.setMenu(menu)
+        self._offer = _menu_button("filter", "What can be asked for", "run-offers", self._fill_offers)
         self.environment = PickerButton(
             placeholder="Any environment", name="run-environment", elide=Qt.TextElideMode.ElideMiddle
         )
@@ -137,16 +128,9 @@ class LibraryView(QWidget):
         self.status.set_items([PickerItem(_ANY, "Any status"), *choices])
         self.status.set_value(_ANY)
         self.status.chosen.connect(self._on_filter_changed)
-        self._folders = IconButton("open", "Runs of other folders", name="run-folders")
-        self._folders.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self._folders)
-        menu.setObjectName("run-folders-menu")
-        menu.aboutToShow.connect(partial(self._fill_folders, menu))
-        self._folders.setMenu(menu)
-        self._count = muted_label()
-        self._count.setObjectName("run-count")
-        self._filters = QHBoxLayout()
-        self._filters.setSpacing(theme.ROW)
+        self._folders = _menu_button("open", "Runs of other folders", "run-folders", self._fill_folders)
+        self._count = muted_label(name="run-count")
+        self._filters = row_layout()
         self._filters.addWidget(self._search, 3)
         self._filters.addWidget(self._offer)
         self._filters.addWidget(self.environment)
@@ -424,3 +408,14 @@ class LibraryView(QWidget):
 
 def _path(run: RunEntry) -> Path:
     return run.path
+
+
+def _menu_button(icon_name: str, tooltip: str, name: str, fill: Callable[[QMenu], object]) -> IconButton:
+    """A button whose menu is filled each time it opens."""
+    button = IconButton(icon_name, tooltip, name=name)
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    menu = QMenu(button)
+    menu.setObjectName(f"{name}-menu")
+    menu.aboutToShow.connect(partial(fill, menu))
+    button.setMenu(menu)
+    return button

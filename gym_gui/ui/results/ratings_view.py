@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QBoxLayout, QWidget
 
 from gym_gui.analysis.charts.cross_play import CrossPlayChart, mate_chart
 from gym_gui.analysis.charts.intervals import IntervalChart
@@ -34,6 +34,7 @@ from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, muted_label
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 
 Row = TypeVar("Row")
@@ -100,12 +101,9 @@ class RatingsView(QWidget):
         self.payoffs = ChartView(current, "payoffPlot", "Nobody has met yet.", invitation=GAMES)
         self.payoffs.chosen.connect(self._on_square_chosen)
         self._found: Standings | CrossPlay | None = None
-        self.caption = muted_label(wrap=True)
-        self.caption.setObjectName("results-payoff-caption")
-        self.seats = muted_label(wrap=True)
-        self.seats.setObjectName("results-seats")
-        self.legend = muted_label(wrap=True)
-        self.legend.setObjectName("results-legend")
+        self.caption = muted_label(wrap=True, name="results-payoff-caption")
+        self.seats = muted_label(wrap=True, name="results-seats")
+        self.legend = muted_label(wrap=True, name="results-legend")
         self.legend.setContentsMargins(theme.GAP, 0, theme.GAP, theme.GAP)
         self.trainings = StandingsTable("trained-teams-table", "Trainings of algorithms")
         above = Card(margin=theme.STEP)
@@ -120,9 +118,7 @@ class RatingsView(QWidget):
             card.add(words)
             card.add(chart, True)
             beside.addWidget(card, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.GAP)
+        column = column_layout(self, spacing=theme.GAP)
         column.addWidget(above)
         column.addLayout(beside, 1)
         self._column, self._beside = column, beside

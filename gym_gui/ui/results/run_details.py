@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from PyQt6.QtCore import QEvent, QObject, pyqtSignal
-from PyQt6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from gym_gui.analysis.words.wording import moment
 from gym_gui.core.run_labels import LONGEST_NAME, LONGEST_NOTES, tags_of
@@ -18,6 +18,7 @@ from gym_gui.ui.numbers import local
 from gym_gui.ui.results.library_model import episodes_in_words
 from gym_gui.ui.widgets import FactRows, IconButton, InlineMessage, label, muted_label, section_label
 from gym_gui.ui.widgets.form import FormRows
+from gym_gui.ui.widgets.layouts import column_layout
 
 _MOST_SETTINGS: Final = 14
 
@@ -38,18 +39,14 @@ class RunDetails(QWidget):
         super().__init__(parent)
         self.setObjectName("run-details")
         self._runs: list[RunEntry] = []
-        self._title = label("", "strong", wrap=True)
-        self._title.setObjectName("run-details-title")
-        self._trouble = InlineMessage("warning", "")
-        self._trouble.setObjectName("run-details-trouble")
+        self._title = label("", "strong", wrap=True, name="run-details-title")
+        self._trouble = InlineMessage("warning", "", name="run-details-trouble")
         self._make_fields()
         self._facts = FactRows("run-details-", cut=("Folder",))
         self._settings = FactRows()
         self._settings.setObjectName("run-details-settings")
         self._heading = section_label("Settings")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.ROW)
+        layout = column_layout(self)
         for widget in (self._title, self._trouble, self._form, muted_label("Notes"), self.notes):
             layout.addWidget(widget)
         layout.addSpacing(theme.STEP)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.analysis.findings.summary import Summary
 from gym_gui.controllers.live_play.latest_job import Spawn
@@ -15,6 +15,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.services.runs.run_analysis import analyse
 from gym_gui.services.runs.run_library import RunEntry, RunLibrary
 from gym_gui.ui.numbers import screen
+from gym_gui.ui.timers import single_shot_timer
 
 AGAIN_MS: Final = 5000
 """How often the results of a run that is being written are made anew, at most."""
@@ -51,10 +52,7 @@ class RunReading(QObject):
         self._task: asyncio.Task[None] | None = None
         self._shown: _Stamp | None = None
         self._made: dict[tuple[Path, ...], tuple[_Stamp, Summary]] = {}
-        self._again = QTimer(self)
-        self._again.setSingleShot(True)
-        self._again.setInterval(AGAIN_MS)
-        self._again.timeout.connect(self._on_again)
+        self._again = single_shot_timer(self, AGAIN_MS, self._on_again)
 
     @property
     def run(self) -> Path | None:

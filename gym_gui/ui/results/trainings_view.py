@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PyQt6.QtWidgets import QHBoxLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.analysis.charts.bands import profile_chart, score_chart
 from gym_gui.analysis.findings.trainings import AlgorithmReport
@@ -15,6 +15,7 @@ from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, muted_label
+from gym_gui.ui.widgets.layouts import row_layout
 
 
 class TrainingsView(QWidget):
@@ -30,13 +31,9 @@ class TrainingsView(QWidget):
         self.setObjectName("trainings")
         self._scores = ChartView(current, "trainingScoresPlot", "")
         self._profile = ChartView(current, "trainingProfilePlot", "All trainings have the same score.")
-        self.caption = muted_label(wrap=True)
-        self.caption.setObjectName("results-profile-caption")
-        self.values = muted_label(wrap=True)
-        self.values.setObjectName("results-training-values")
-        beside = QHBoxLayout(self)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.setSpacing(theme.GAP)
+        self.caption = muted_label(wrap=True, name="results-profile-caption")
+        self.values = muted_label(wrap=True, name="results-training-values")
+        beside = row_layout(self, spacing=theme.GAP)
         for title, widgets in (
             ("Over trainings, 95 % interval", [self.values, self._scores]),
             ("Performance profile", [self.caption, self._profile]),

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from functools import partial
 
 from PyQt6.QtCore import QSize, Qt
-from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.tours.guide import Progress
 from gym_gui.ui.tours.tour import TOURS, Tour
 from gym_gui.ui.widgets import IconLabel, QuietButton, label, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout
 
 _WIDTH = 560
 
@@ -36,9 +37,7 @@ class TourChooser(Dialog):
         head.addWidget(title_label("Tours"))
         head.addStretch(1)
         head.addWidget(QuietButton("Close", name="tours-close", on_click=self.reject))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        layout.setSpacing(theme.STEP)
+        layout = column_layout(self, margin=theme.PAGE, spacing=theme.STEP)
         layout.addLayout(head)
         about = "A few minutes each, on real data. A step is over when it has really happened."
         layout.addWidget(muted_label(about, wrap=True))
@@ -68,8 +67,7 @@ class _Row(QPushButton):
         self.setProperty("role", "row")
         self.setAccessibleName(f"{tour.title}: {tour.text}, {state}")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        words = QVBoxLayout()
-        words.setSpacing(0)
+        words = column_layout(spacing=0)
         words.addWidget(label(tour.title, "strong"))
         words.addWidget(muted_label(tour.text))
         row = QHBoxLayout(self)

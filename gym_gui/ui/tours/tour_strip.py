@@ -6,11 +6,12 @@ from collections.abc import Callable
 from functools import partial
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.tours.tour import Tour
 from gym_gui.ui.widgets import IconButton, IconLabel, LinkButton, PrimaryButton, QuietButton, label
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 LONGEST = 60
 """Letters of a step in the menu of steps."""
@@ -35,10 +36,8 @@ class TourStrip(QFrame):
         self.setProperty("role", "status")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._done = IconLabel("ok", "ok", 16)
-        self._place = label("", "section")
-        self._place.setObjectName("tour-place")
-        self._text = label("", wrap=True)
-        self._text.setObjectName("tour-text")
+        self._place = label("", "section", name="tour-place")
+        self._text = label("", wrap=True, name="tour-text")
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self._show_button = PrimaryButton(
@@ -65,12 +64,10 @@ class TourStrip(QFrame):
             name="tour-leave",
             on_click=self.leave_wanted.emit,
         )
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
+        head = row_layout()
         head.addWidget(self._done)
         head.addWidget(self._place, 1)
-        words = QVBoxLayout()
-        words.setSpacing(2)
+        words = column_layout(spacing=2)
         words.addLayout(head)
         words.addWidget(self._text)
         row = QHBoxLayout(self)

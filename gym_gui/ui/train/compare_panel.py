@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGridLayout, QWidget
 
 from gym_gui.analysis.words.wording import duration
 from gym_gui.services.runs.run_titles import differences
@@ -19,12 +19,12 @@ from gym_gui.ui.widgets import (
     Divider,
     Dot,
     ElidedLabel,
-    IconButton,
     label,
     muted_label,
     section_label,
     title_label,
 )
+from gym_gui.ui.widgets.layouts import column_layout, panel_head, row_layout
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.training_records import TrainingRecord
@@ -46,18 +46,11 @@ class ComparePanel(QWidget):
         self._colours = colours
         self._content: QWidget | None = None
         self._shown: Any = None
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme.ROW)
-        head = QHBoxLayout()
+        self._column = column_layout(self)
         self._title = title_label("")
         self._title.setObjectName("train-compare-title")
-        close = IconButton("close", "Back to the new run (Esc)", name="train-compare-close")
-        close.setFixedSize(24, 24)
-        close.clicked.connect(self.closed_by_person)
-        head.addWidget(self._title, 1)
-        head.addWidget(close)
-        self._column.addLayout(head)
+        back, closed = "Back to the new run (Esc)", self.closed_by_person.emit
+        self._column.addLayout(panel_head(self._title, back, "train-compare-close", closed))
         self._note = muted_label(wrap=True)
         self._column.addWidget(self._note)
 
@@ -79,9 +72,7 @@ class ComparePanel(QWidget):
             self._content.setParent(None)
             self._content.deleteLater()
         content = self._content = QWidget(self)
-        column = QVBoxLayout(content)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.ROW)
+        column = column_layout(content)
         column.addWidget(section_label("By return"))
         for title, run_id, lines in shown:
             column.addWidget(Divider())
@@ -91,11 +82,8 @@ class ComparePanel(QWidget):
     def _run(self, title: str, run_id: str, lines: Sequence[tuple[str, str]]) -> QWidget:
         widget = QWidget()
         widget.setObjectName(f"train-compared-{run_id}")
-        column = QVBoxLayout(widget)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.STEP)
-        head = QHBoxLayout()
-        head.setSpacing(6)
+        column = column_layout(widget, spacing=theme.STEP)
+        head = row_layout(spacing=6)
         head.addWidget(Dot(self._colours.colour(run_id)))
         head.addWidget(ElidedLabel(title, "strong"), 1)
         column.addLayout(head)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QSlider, QWidget
+from PyQt6.QtWidgets import QGridLayout, QSizePolicy, QSlider, QWidget
 
 from gym_gui.services.trainings.training_league import RATING
 from gym_gui.services.trainings.training_series import Curve
@@ -20,6 +20,7 @@ from gym_gui.ui.train.league_plot import LeaguePlot, marks_of
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.run_data import LENGTH, RETURN, RunData
 from gym_gui.ui.widgets import Card, ElidedLabel, PickerButton, muted_label
+from gym_gui.ui.widgets.layouts import row_layout
 
 SMOOTHING: Final = 60
 """Of the slider at first, in percent."""
@@ -51,15 +52,13 @@ class CurveCard(Card):
         self.setObjectName(name)
         self._context, self._name = context, name
         self._smooth, self._together = True, False
-        self.title = ElidedLabel("", "section")
-        self.title.setObjectName(f"{name}-title")
+        self.title = ElidedLabel("", "section", name=f"{name}-title")
         self.choice = PickerButton(name=f"{name}-series", search_hint="Search charts")
         self.choice.setAccessibleName("Chart")
         self.choice.setToolTip("Choose what is drawn: return, length, losses, speed, memory, …")
         self.choice.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.choice.chosen.connect(self._on_chosen)
-        self.head = QHBoxLayout()
-        self.head.setSpacing(theme.ROW)
+        self.head = row_layout()
         self.head.addWidget(self.title, 1)
         self.head.addWidget(self.choice)
         self.body.addLayout(self.head)
@@ -123,8 +122,7 @@ class CurveCard(Card):
         plot = CurvePlot(self._context.theme, self._colours, "")
         plot.setObjectName(f"{self._name}-plot" if number == 1 else f"{self._name}-plot-{number}")
         plot.set_named(self._named)
-        caption = ElidedLabel("", "muted")
-        caption.setObjectName(f"{self._name}-environment-{number}")
+        caption = ElidedLabel("", "muted", name=f"{self._name}-environment-{number}")
         caption.hide()
         self._plots.append(plot)
         self._captions.append(caption)

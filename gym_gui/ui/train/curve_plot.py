@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 from PyQt6.QtCore import QPointF
-from PyQt6.QtWidgets import QToolTip, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.analysis.charts.scale import MOST_TICKS, spread, tick_words, ticks_within
 from gym_gui.services.trainings.training_series import Curve
@@ -213,9 +213,7 @@ class CurvePlot(LivePlot):
     # --------------------------------------------------------------------------------- pointing
 
     def _on_pointed(self, position: QPointF) -> None:
-        text = self.text_at(self._plot.getViewBox().mapSceneToView(position).x())
-        if text:
-            QToolTip.showText(self._plot.mapToGlobal(self._plot.mapFromScene(position)), text, self._plot)
+        self.show_tip(position, self.text_at(self._plot.getViewBox().mapSceneToView(position).x()))
 
     def text_at(self, step: float) -> str:
         """The value of each run at a step, a line for each that has one there."""

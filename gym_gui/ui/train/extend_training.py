@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent
-from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
-from gym_gui.ui import theme
 from gym_gui.ui.numbers import local, read, written
 from gym_gui.ui.widgets import FormRows, PrimaryButton, QuietButton, label, muted_label
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.number_fields import KeptGroups
 from gym_gui.workers.settings.settings_schema import Setting
 
@@ -39,17 +39,14 @@ class ExtendTrainingForm(QWidget):
         self._steps.textEdited.connect(self.check)
         rows.add_row("Total steps", self._steps, tooltip="Of the whole training; it goes on from where it is")
         self._note = muted_label(wrap=True)
-        self._problem = label("", "error", wrap=True)
-        self._problem.setObjectName("train-longer-problem")
+        self._problem = label("", "error", wrap=True, name="train-longer-problem")
         self.go = PrimaryButton("Go on", name="train-longer-go", on_click=self.submit)
         leave = QuietButton("Cancel", name="train-longer-cancel", on_click=self.hide)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
         buttons.addWidget(leave)
         buttons.addWidget(self.go)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self)
         for widget in (rows, self._note, self._problem):
             column.addWidget(widget)
         column.addLayout(buttons)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QModelIndex, QPoint, Qt
-from PyQt6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.services.trainings.training_league import LeagueMember, TrainingLeague
 from gym_gui.ui import theme
@@ -16,6 +16,7 @@ from gym_gui.ui.policies.use_menu import UseMenu, operator_of
 from gym_gui.ui.train.league_plot import LeaguePlot
 from gym_gui.ui.train.league_table import LeagueTable, rating_in_words
 from gym_gui.ui.widgets import ElidedLabel, EmptyHint, QuietButton
+from gym_gui.ui.widgets.layouts import row_layout
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.training_records import TrainingRecord
@@ -39,23 +40,20 @@ class LeagueView(QWidget):
         self.setObjectName("train-league")
         self._record: TrainingRecord | None = None
         self._title = ""
-        self.note = ElidedLabel("", "muted")
-        self.note.setObjectName("train-league-note")
+        self.note = ElidedLabel("", "muted", name="train-league-note")
         self.use = QuietButton("Use member", name="train-league-use", on_click=self._on_use)
         self._menu = UseMenu(context, self, "train-league-use-menu")
         self._plot = plot
         self._plot_heading, self._who_heading = ElidedLabel("", "section"), ElidedLabel("", "section")
         self._plot_heading.setObjectName("train-league-heading")
-        self._unit = ElidedLabel("", "muted")
-        self._unit.setObjectName("train-league-unit")
+        self._unit = ElidedLabel("", "muted", name="train-league-unit")
         self._table = LeagueTable()
         self._table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._table.customContextMenuRequested.connect(self._on_menu_requested)
         chosen = self._table.selectionModel()
         assert chosen is not None
         chosen.currentRowChanged.connect(self._on_current_changed)
-        self._trouble = EmptyHint("No league to show", "", icon_name="train")
-        self._trouble.setObjectName("train-league-trouble")
+        self._trouble = EmptyHint("No league to show", "", icon_name="train", name="train-league-trouble")
         self._make_layout()
         self._tell_headings(rated=True)
         self._tell_use()
@@ -72,9 +70,7 @@ class LeagueView(QWidget):
             column.setSpacing(theme.STEP)
             for part in parts:
                 column.addWidget(part, 1 if part in (self._plot, self._who) else 0)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.PAGE)
+        row = row_layout(self, spacing=theme.PAGE)
         row.addLayout(left, 2)
         row.addLayout(right, 3)
 

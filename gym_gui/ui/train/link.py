@@ -10,10 +10,12 @@ from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.timers import single_shot_timer
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.trainer_client import TrainerClient
@@ -56,10 +58,7 @@ class TrainerLink(QObject):
         self._state = LinkState.IDLE
         self._trouble = ""
         self._closed = False
-        self._tell = QTimer(self)
-        self._tell.setSingleShot(True)
-        self._tell.setInterval(TOGETHER_MS)
-        self._tell.timeout.connect(self._on_told)
+        self._tell = single_shot_timer(self, TOGETHER_MS, self._on_told)
 
     @property
     def state(self) -> LinkState:
@@ -105,9 +104,7 @@ class TrainerLink(QObject):
         """Let go of the daemon, which goes on."""
         self._closed = True
         self._tell.stop()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await end_task(self._task)
 
     # -- inside --------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from PyQt6.QtGui import QHideEvent, QShowEvent, QTextCursor
 from PyQt6.QtWidgets import QPlainTextEdit, QWidget
 
 from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import RunFormatError
 from gym_gui.services.trainer.file_follower import Follower
 from gym_gui.ui import theme
@@ -58,9 +59,7 @@ class RunLog(QPlainTextEdit):
     async def closed(self) -> None:
         """Follow nothing any more."""
         self._timer.stop()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await end_task(self._task)
 
     def showEvent(self, a0: QShowEvent | None) -> None:
         """Follow."""

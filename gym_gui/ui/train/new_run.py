@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui import envs
 from gym_gui.controllers.setup.installing import missing_in
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.services.trainings.training_choices import (
     Trainer,
     algorithm_reason,
@@ -40,6 +41,7 @@ from gym_gui.ui.widgets import (
     label,
     section_label,
 )
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 if TYPE_CHECKING:
     from gym_gui.envs import EnvSpec
@@ -83,9 +85,7 @@ class NewRunForm(QWidget):
         self._spaces = SpaceLook(context, self)
         self._spaces.found.connect(self._on_spaces_found)
         self.settings: SettingsForm | None = None
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme.ROW)
+        self._column = column_layout(self)
         self._column.addWidget(section_label("New run"))
         self._make_choices()
         self._make_rest()
@@ -117,16 +117,14 @@ class NewRunForm(QWidget):
         self._numbers.setObjectName("train-numbers")
         self._numbers.changed.connect(self.check)
         self._column.addWidget(self._numbers)
-        self._estimate = InlineMessage("info", "")
-        self._estimate.setObjectName("train-estimate")
+        self._estimate = InlineMessage("info", "", name="train-estimate")
         self._column.addWidget(self._estimate)
         self._presets = PresetMenu(self._context, TRAININGS, self.preset, self._to_be_saved, self)
         self._presets.loaded.connect(self._on_preset_loaded)
         self._presets_button = QuietButton("Presets", menu=self._presets, name="train-presets")
         self._presets_button.setToolTip("Save these settings under a name, or take saved ones")
         self.start = PrimaryButton("Start", name="train-start", on_click=self.submit)
-        self._problem = label("", "error", wrap=True)
-        self._problem.setObjectName("train-problem")
+        self._problem = label("", "error", wrap=True, name="train-problem")
         self._install = LinkButton("Install…", name="train-install", on_click=self._on_install)
         self._install.setToolTip("Install what it lacks, here and now")
         self.foot = QWidget()
@@ -138,8 +136,7 @@ class NewRunForm(QWidget):
         foot = QVBoxLayout(self.foot)
         foot.setContentsMargins(theme.PAGE, theme.ROW, theme.PAGE, theme.ROW)
         foot.setSpacing(theme.ROW)
-        problem = QHBoxLayout()
-        problem.setSpacing(theme.ROW)
+        problem = row_layout()
         problem.addWidget(self._problem, 1)
         problem.addWidget(self._install, 0, Qt.AlignmentFlag.AlignTop)
         foot.addLayout(problem)
@@ -449,9 +446,7 @@ class NewRunForm(QWidget):
 
     async def closed(self) -> None:
         """Look for nothing any more, and end the process that looks at environments."""
-        if self._loading is not None:
-            self._loading.cancel()
-            await asyncio.gather(self._loading, return_exceptions=True)
+        await end_task(self._loading)
         await self._spaces.close()
 
 

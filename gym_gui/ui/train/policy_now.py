@@ -7,18 +7,19 @@ from pathlib import Path
 
 from PyQt6.QtCore import QTimer
 from PyQt6.QtGui import QHideEvent, QShowEvent
-from PyQt6.QtWidgets import QHBoxLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import LiveView
 from gym_gui.services.trainings.training_film import Film, read_film
-from gym_gui.ui import theme
 from gym_gui.ui.apart import Berth
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import local
 from gym_gui.ui.renderers import StageView, facts_in_words
 from gym_gui.ui.train.policy_live import Playable, PolicyLive
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton, muted_label
+from gym_gui.ui.widgets.layouts import row_layout
 
 _LOOK = "See the newest policy play, live"
 
@@ -41,12 +42,10 @@ class PolicyNow(Card):
         self._why_none = ""
         self._held = False
         self._reading: asyncio.Task[None] | None = None
-        self._title = ElidedLabel("Policy now, …", "strong")
-        self._title.setObjectName("policy-now-title")
+        self._title = ElidedLabel("Policy now, …", "strong", name="policy-now-title")
         self._title.ensurePolished()  # its words before the run's name are read whole
         self._title.setMinimumWidth(self._title.sizeHint().width())
-        self._note = muted_label()
-        self._note.setObjectName("policy-now-step")
+        self._note = muted_label(name="policy-now-step")
         self._hold = IconButton("pause", "Hold the film", name="policy-now-hold", on_click=self.toggle)
         self._hold.setFixedSize(22, 22)
         self._eye = IconButton("eye", _LOOK, name="policy-now-live", on_click=self._on_eye)
@@ -56,8 +55,7 @@ class PolicyNow(Card):
         self._offered: Playable | None = None
         self._live: PolicyLive | None = None
         self._ending: set[asyncio.Task[None]] = set()
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
+        head = row_layout()
         head.addWidget(self._title, 1)
         head.addWidget(self._hold)
         head.addWidget(self._eye)
@@ -176,9 +174,7 @@ class PolicyNow(Card):
         self._timer.stop()
         self.offer(None)
         await asyncio.gather(*self._ending, return_exceptions=True)
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.gather(self._reading, return_exceptions=True)
+        await end_task(self._reading)
 
     @property
     def _seen(self) -> bool:

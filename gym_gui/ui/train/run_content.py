@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QStackedWidget, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
@@ -16,6 +16,7 @@ from gym_gui.ui.train.run_data import RunData
 from gym_gui.ui.train.runs_model import RunRow
 from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.widgets import Card, SegmentedControl
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.tables import RowsModel
 
 LOG = "log"
@@ -56,13 +57,10 @@ class RunContent(QWidget):
         self._league_wanted = False
         table_card = Card(margin=theme.STEP, parent=self)
         table_card.add(self.table)
-        bottom = QHBoxLayout()
-        bottom.setSpacing(theme.GAP)
+        bottom = row_layout(spacing=theme.GAP)
         bottom.addWidget(self._lower_card(), 1)
         bottom.addWidget(self.policy, 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.GAP)
+        column = column_layout(self, spacing=theme.GAP)
         column.addWidget(table_card)
         column.addWidget(self.board.first, 1)
         column.addLayout(bottom, 1)

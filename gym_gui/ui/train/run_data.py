@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.errors import MosaicError
@@ -16,6 +16,7 @@ from gym_gui.services.trainer.file_follower import CHUNK, Follower
 from gym_gui.services.trainer.training_folder import EPISODES, METRICS, RunFolder
 from gym_gui.services.trainings.training_league import PREFIX, LeagueFile, TrainingLeague
 from gym_gui.services.trainings.training_series import Curve, SeriesStore
+from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.train.link import TrainerLink
 
 if TYPE_CHECKING:
@@ -53,10 +54,7 @@ class RunData(QObject):
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._unreadable: set[str] = set()
         self._followed: frozenset[str] = frozenset()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(GROWN_MS)
-        self._timer.timeout.connect(self.grown)
+        self._timer = single_shot_timer(self, GROWN_MS, self.grown.emit)
         link.runs_changed.connect(self._on_runs_changed)
 
     def store(self, run_id: str) -> SeriesStore:

@@ -69,8 +69,7 @@ class RunNumbers(FormRows):
         line.setObjectName(f"train-{name}")
         line.textEdited.connect(self._on_edited)
         self.add_row(title, line, tooltip=tip)
-        note = label("", "error", wrap=True)
-        note.setObjectName(f"train-{name}-problem")
+        note = label("", "error", wrap=True, name=f"train-{name}-problem")
         note.hide()
         self.add_wide(note)
         self._notes[line] = note

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGridLayout, QWidget
 
 from gym_gui.analysis.words.wording import duration
 from gym_gui.core.experiment.training_of import group_name
@@ -28,7 +28,6 @@ from gym_gui.ui.training_words import (
 from gym_gui.ui.widgets import (
     ElidedLabel,
     FactRows,
-    IconButton,
     InlineMessage,
     LinkButton,
     PrimaryButton,
@@ -36,6 +35,7 @@ from gym_gui.ui.widgets import (
     StatusDot,
     section_label,
 )
+from gym_gui.ui.widgets.layouts import column_layout, panel_head
 from gym_gui.ui.widgets.message_panels import Action
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ class RunPanel(QWidget):
         self.setObjectName("train-run-panel")
         self._context = context
         self._record: TrainingRecord | None = None
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme.ROW)
+        self._column = column_layout(self)
         self._make_head()
         self._make_actions(context)
         self.facts = FactRows("train-fact-")
@@ -76,16 +74,9 @@ class RunPanel(QWidget):
         self._column.addWidget(self.settings)
 
     def _make_head(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
-        self._title = ElidedLabel("", "title")
-        self._title.setObjectName("train-run-title")
-        back = IconButton("close", "Back to the new run (Esc)", name="train-run-close")
-        back.clicked.connect(self.closed_by_person)
-        back.setFixedSize(24, 24)
-        head.addWidget(self._title, 1)
-        head.addWidget(back)
-        self._column.addLayout(head)
+        self._title = ElidedLabel("", "title", name="train-run-title")
+        back, closed = "Back to the new run (Esc)", self.closed_by_person.emit
+        self._column.addLayout(panel_head(self._title, back, "train-run-close", closed))
         self.state = StatusDot()
         self.state.setObjectName("train-run-state")
         self._column.addWidget(self.state)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QPoint, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QResizeEvent
-from PyQt6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QMenu, QStackedWidget, QWidget
 
 from gym_gui.services.trainings.training_titles import titles
 from gym_gui.ui import theme
@@ -26,6 +26,7 @@ from gym_gui.ui.train.runs_model import RUN_ROLE, TRAINING_COLUMNS, RunRow, id_o
 from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.training_words import why_no_film
 from gym_gui.ui.widgets import EmptyHint, InlineMessage
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.tables import RowsModel
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ class RunsView(QWidget):
         self._on_link_changed()
 
     def _make_layout(self) -> None:
-        self._trouble = InlineMessage("error", "", ("Connect", self.link.open))
-        self._trouble.setObjectName("train-trouble")
+        self._trouble = InlineMessage("error", "", ("Connect", self.link.open), name="train-trouble")
         self._waiting = EmptyHint("Connecting to the trainer…", "", icon_name="train")
         self._empty = EmptyHint(
             "Nothing has been trained here yet",
@@ -82,9 +82,7 @@ class RunsView(QWidget):
         self._stack = QStackedWidget(self)
         for view in (self._waiting, self._empty):
             self._stack.addWidget(view)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        layout.setSpacing(theme.GAP)
+        layout = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         layout.addWidget(self._trouble)
         layout.addWidget(self._stack, 1)
 

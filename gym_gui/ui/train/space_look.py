@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.context import AppContext
 
@@ -72,9 +73,7 @@ class SpaceLook(QObject):
 
     async def close(self) -> None:
         """End the process that looks at environments, where one was needed."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await end_task(self._task)
         await self._knowledge.close()
 
     async def _look(self, env_id: str) -> None:

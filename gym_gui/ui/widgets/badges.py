@@ -7,10 +7,11 @@ from typing import Final
 
 from PyQt6.QtCore import QRect, QRectF, QSize, Qt
 from PyQt6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import keycap_width, paint_keycap
+from gym_gui.ui.widgets.layouts import row_layout
 
 BADGE_HEIGHT: Final = 19
 PILL_GAP: Final = 4
@@ -181,9 +182,7 @@ class StatusDot(QWidget):
         self._label.setObjectName("status-words")
         self._label.setProperty("role", "muted")
         self._label.setTextFormat(Qt.TextFormat.PlainText)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(_DOT_SPACING)
+        layout = row_layout(self, spacing=_DOT_SPACING)
         layout.addWidget(self._dot)
         layout.addWidget(self._label)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)

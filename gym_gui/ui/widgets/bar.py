@@ -8,6 +8,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import PrimaryButton, QuietButton
 from gym_gui.ui.widgets.labels import ElidedLabel, title_label
+from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.seed import SeedBox
 
 _ALL = 255
@@ -27,14 +28,11 @@ class PageBar(QWidget):
         self.setObjectName("page-bar")
         self.setFixedHeight(theme.BAR_HEIGHT)
         self._title = title_label(title, self)
-        self._note = ElidedLabel("", "muted", parent=self)
-        self._note.setObjectName("page-note")
+        self._note = ElidedLabel("", "muted", parent=self, name="page-note")
         self._note.hide()
         self._buttons: list[PrimaryButton | QuietButton | SeedBox] = []
-        self._left = QHBoxLayout()
-        self._left.setSpacing(theme.ROW)
-        self._right = QHBoxLayout()
-        self._right.setSpacing(theme.ROW)
+        self._left = row_layout()
+        self._right = row_layout()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.PAGE, 0, theme.PAGE, 0)
         layout.setSpacing(10)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PyQt6.QtCore import QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.labels import section_label
+from gym_gui.ui.widgets.layouts import column_layout
 
 
 class Card(QFrame):
@@ -40,9 +41,7 @@ class Card(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         if clickable:
             self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.body = QVBoxLayout(self)
-        self.body.setContentsMargins(margin, margin, margin, margin)
-        self.body.setSpacing(theme.ROW)
+        self.body = column_layout(self, margin=margin)
         self.heading: QLabel | None = None
         self._head: QHBoxLayout | None = None
         if title:

@@ -7,9 +7,15 @@ from PyQt6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 
-def label(text: str = "", role: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
-    """A label in one of the style sheet's roles (``muted``, ``strong``, ``small``, ``fact``, …)."""
+def label(
+    text: str = "", role: str = "", *, wrap: bool = False, name: str = "", parent: QWidget | None = None
+) -> QLabel:
+    """A label in one of the style sheet's roles (``muted``, ``strong``, ``small``, ``fact``, …).
+
+    ``name`` is its ``objectName``.
+    """
     result = QLabel(text, parent)
+    result.setObjectName(name)
     result.setTextFormat(Qt.TextFormat.PlainText)
     if role:
         result.setProperty("role", role)
@@ -31,9 +37,11 @@ def title_label(text: str, parent: QWidget | None = None) -> QLabel:
     return label(text, "title", parent=parent)
 
 
-def muted_label(text: str = "", *, wrap: bool = False, parent: QWidget | None = None) -> QLabel:
+def muted_label(
+    text: str = "", *, wrap: bool = False, name: str = "", parent: QWidget | None = None
+) -> QLabel:
     """What is read second."""
-    return label(text, "muted", wrap=wrap, parent=parent)
+    return label(text, "muted", wrap=wrap, name=name, parent=parent)
 
 
 class ElidedLabel(QLabel):
@@ -45,9 +53,11 @@ class ElidedLabel(QLabel):
         role: str = "",
         *,
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        name: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(text, parent)
+        self.setObjectName(name)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self._mode = mode
         if role:

@@ -8,12 +8,13 @@ from typing import Literal
 
 from PyQt6.QtCore import QEvent, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.labels import label, muted_label
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 MessageKind = Literal["info", "ok", "warning", "error"]
 Action = tuple[str, Callable[[], object]]
@@ -45,6 +46,7 @@ class InlineMessage(QFrame):
         text: The thing and the way out.
         action: What the button says and what it does.
         closable: Whether it has a button that closes it.
+        name: Its ``objectName``; by default by its kind.
         parent: Qt owner.
     """
 
@@ -58,12 +60,13 @@ class InlineMessage(QFrame):
         action: Action | None = None,
         *,
         closable: bool = False,
+        name: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.kind, self._closable = kind, closable
         self._handler = action[1] if action else None
-        self.setObjectName(f"message-{kind}")
+        self.setObjectName(name or f"message-{kind}")
         self.setProperty("role", "wash")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
@@ -145,6 +148,18 @@ _LINE, _NARROWEST = 420, 160
 """Longest line of a hint, and the least width it can be read at."""
 
 
+def replace_message(
+    column: QBoxLayout, before: InlineMessage | None, message: InlineMessage | None
+) -> InlineMessage | None:
+    """Show a message on top of a column instead of the one before; returns it."""
+    if before is not None:
+        before.hide()
+        before.deleteLater()
+    if message is not None:
+        column.insertWidget(0, message)
+    return message
+
+
 class EmptyHint(QWidget):
     """What an empty panel says: what belongs here and how it gets here.
 
@@ -153,6 +168,7 @@ class EmptyHint(QWidget):
         text: What to do next.
         action: The main way, as a button.
         icon_name: An icon above the title.
+        name: Its ``objectName``.
         parent: Qt owner.
     """
 
@@ -163,29 +179,25 @@ class EmptyHint(QWidget):
         action: Action | None = None,
         *,
         icon_name: str = "",
+        name: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._fitted: object = None
-        self.setObjectName("empty-hint")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        layout.setSpacing(theme.ROW)
+        self.setObjectName(name or "empty-hint")
+        layout = column_layout(self, margin=theme.PAGE)
         layout.addStretch(1)
         centre = Qt.AlignmentFlag.AlignHCenter
         if icon_name:
             layout.addWidget(IconLabel(icon_name, "muted", 28), 0, centre)
-        self.title = label(title, "title", wrap=True)
-        self.title.setObjectName("empty-title")
+        self.title = label(title, "title", wrap=True, name="empty-title")
         self.title.setAlignment(centre)
-        self.text = muted_label(text, wrap=True)
-        self.text.setObjectName("empty-text")
+        self.text = muted_label(text, wrap=True, name="empty-text")
         self.text.setAlignment(centre)
         self.text.setVisible(bool(text))
         layout.addWidget(self.title)
         layout.addWidget(self.text, 0, centre)
-        self._buttons = QHBoxLayout()
-        self._buttons.setSpacing(theme.ROW)
+        self._buttons = row_layout()
         self._buttons.addStretch(1)
         self._buttons.addStretch(1)
         layout.addSpacing(theme.STEP)

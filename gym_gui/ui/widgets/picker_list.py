@@ -25,12 +25,12 @@ from PyQt6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
 from gym_gui.ui import matching, theme
 from gym_gui.ui.widgets.labels import muted_label
+from gym_gui.ui.widgets.layouts import column_layout
 
 _NARROWEST, _WIDEST = 320, 520
 """Of the list, where the button is not wider."""
@@ -76,6 +76,42 @@ Pictures = Callable[[object], QPixmap | None]
 """The picture of a value, where there is one by now; asked for what is seen, as often as it is painted."""
 
 
+class ItemsView(QListView):
+    """Items of a model, walked by keys of the field above it, which keeps the focus.
+
+    Args:
+        model: The items.
+        name: Its ``objectName``.
+        called: Its accessible name.
+        parent: Qt owner.
+    """
+
+    def __init__(self, model: ItemsModel, name: str, called: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._items = model
+        self.setObjectName(name)
+        self.setAccessibleName(called)
+        self.setModel(model)
+        self.setUniformItemSizes(True)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def select(self, row: int) -> None:
+        """Stand on a row and show it; below 0: on none."""
+        if row >= 0:
+            index = self._items.index(row)
+            self.setCurrentIndex(index)
+            self.scrollTo(index)
+
+    def move_by_key(self, key: int, page: int = 8) -> bool:
+        """Go up or down by an arrow, or by a page of so many items; whether it was such a key."""
+        steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: page, Qt.Key.Key_PageUp: -page}
+        if key in steps:
+            self.select(self._items.next_item(self.currentIndex().row(), steps[Qt.Key(key)]))
+        return key in steps
+
+
 class PickerPopup(QFrame):
     """The search field and the list; keyboard: type, arrows, Enter, Escape.
 
@@ -109,23 +145,13 @@ class PickerPopup(QFrame):
         self._search.textChanged.connect(self._on_text_changed)
         self._search.installEventFilter(self)
         self.model = ItemsModel(self)
-        self._list = QListView(self)
-        self._list.setObjectName("picker-list")
-        self._list.setAccessibleName("Choices")
-        self._list.setModel(self.model)
+        self._list = ItemsView(self.model, "picker-list", "Choices", self)
         self._list.setItemDelegate(ItemDelegate(self._list, pictures, elide))
-        self._list.setUniformItemSizes(True)
-        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self._list.setMouseTracking(True)
         self._list.clicked.connect(self._on_clicked)
-        self._nothing = muted_label(_NOTHING)
-        self._nothing.setObjectName("picker-nothing")
+        self._nothing = muted_label(_NOTHING, name="picker-nothing")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.setSpacing(6)
+        layout = column_layout(self, margin=8, spacing=6)
         layout.addWidget(self._search)
         layout.addWidget(self._list, 1)
         layout.addWidget(self._nothing, 1)
@@ -142,9 +168,9 @@ class PickerPopup(QFrame):
         self._items = tuple(items)
         self._filter()
         if isinstance(before, PickerItem):
-            self._select(self.model.row_of(before.value))
+            self._list.select(self.model.row_of(before.value))
         elif not self._search.text().strip():
-            self._select(self.model.row_of(self._value))
+            self._list.select(self.model.row_of(self._value))
 
     def open_below(self, button: QWidget, value: object) -> None:
         """Show it under a button, on its screen, with the chosen item in view."""
@@ -165,7 +191,7 @@ class PickerPopup(QFrame):
         self.setGeometry(QRect(place, size))
         self.show()
         self._search.setFocus()
-        self._select(self.model.row_of(value))
+        self._list.select(self.model.row_of(value))
 
     def _widest(self) -> int:
         """Room for every item with what is said beside it."""
@@ -180,9 +206,7 @@ class PickerPopup(QFrame):
         return super().eventFilter(a0, a1)
 
     def _on_key(self, key: int) -> bool:
-        moves = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
-        if key in moves:
-            self._select(self.model.next_item(self._list.currentIndex().row(), moves[Qt.Key(key)]))
+        if self._list.move_by_key(key):
             return True
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._on_clicked(self._list.currentIndex())
@@ -203,19 +227,13 @@ class PickerPopup(QFrame):
         self._nothing.setText(_NOTHING if self._items or not self._awaited else self._awaited)
         self._list.setVisible(not empty)
         self._nothing.setVisible(empty)
-        self._select(self.model.next_item(-1, 1))
+        self._list.select(self.model.next_item(-1, 1))
 
     def pictures_changed(self) -> None:
         """A picture has come."""
         view = self._list.viewport()
         if view is not None:
             view.update()
-
-    def _select(self, row: int) -> None:
-        if row >= 0:
-            index = self.model.index(row)
-            self._list.setCurrentIndex(index)
-            self._list.scrollTo(index)
 
     def _on_text_changed(self, _text: str) -> None:
         self._filter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from PyQt6.QtCore import Qt, QTimer, QUrl, QVariant
+from PyQt6.QtCore import Qt, QUrl, QVariant
 from PyQt6.QtGui import (
     QFont,
     QImage,
@@ -21,6 +21,7 @@ from PyQt6.QtGui import (
 from PyQt6.QtWidgets import QTextBrowser, QWidget
 
 from gym_gui.ui import theme
+from gym_gui.ui.timers import single_shot_timer
 
 _RESIZED_MS: Final = 120
 _MARGIN: Final = 12
@@ -41,10 +42,7 @@ class Prose(QTextBrowser):
         self.setProperty("role", "bare")
         self._pictures: dict[str, QImage] = {}
         self._width = 0
-        self._fit_soon = QTimer(self)
-        self._fit_soon.setSingleShot(True)
-        self._fit_soon.setInterval(_RESIZED_MS)
-        self._fit_soon.timeout.connect(self._fit_pictures)
+        self._fit_soon = single_shot_timer(self, _RESIZED_MS, self._fit_pictures)
 
     def show_markdown(self, markdown: str) -> None:
         """Show a text, from its beginning."""

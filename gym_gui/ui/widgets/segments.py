@@ -8,6 +8,8 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QAbstractButton, QButtonGroup, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
+from gym_gui.ui.widgets.layouts import row_layout
+
 
 class SegmentedControl(QWidget):
     """One of a few options, all of them visible; arrow keys move along.
@@ -36,9 +38,7 @@ class SegmentedControl(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._group = QButtonGroup(self)
         self._buttons: dict[str, QPushButton] = {}
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(1, 1, 1, 1)
-        layout.setSpacing(0)
+        layout = row_layout(self, margin=1, spacing=0)
         layout.setSizeConstraint(QHBoxLayout.SizeConstraint.SetMinimumSize)  # words are not cut
         for option in options:
             key, text = (option, option) if isinstance(option, str) else option

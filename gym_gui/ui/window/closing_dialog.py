@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, right_row
 
 
 class ClosingDialog(Dialog):
@@ -29,23 +30,16 @@ class ClosingDialog(Dialog):
         self.setWindowTitle("Close the window?")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(480)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self, margin=theme.PAGE)
         column.addWidget(title_label("A language model is still being asked"))
         for number, cost in enumerate(costs):
-            words = label(cost, wrap=True)
-            words.setObjectName(f"closing-cost-{number}")
+            words = label(cost, wrap=True, name=f"closing-cost-{number}")
             column.addWidget(words)
         column.addStretch(1)
         column.addSpacing(theme.STEP)
-        row = QHBoxLayout()
-        row.setSpacing(theme.ROW)
-        row.addStretch(1)
-        row.addWidget(QuietButton("Close", name="closing-close", on_click=self._on_close))
+        close = QuietButton("Close", name="closing-close", on_click=self._on_close)
         stay = PrimaryButton("Stay", name="closing-stay", on_click=self.reject)
-        row.addWidget(stay)
-        column.addLayout(row)
+        column.addLayout(right_row(close, stay))
         stay.setFocus()  # the first would have it, and Space presses what has the focus
 
     def _on_close(self) -> None:

@@ -13,7 +13,6 @@ from PyQt6.QtGui import QColor, QGuiApplication, QKeySequence, QShortcut
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QHBoxLayout,
     QVBoxLayout,
     QWidget,
 )
@@ -21,6 +20,7 @@ from PyQt6.QtWidgets import (
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton
 from gym_gui.ui.widgets.labels import muted_label, section_label
+from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.message_panels import Action
 from gym_gui.ui.widgets.segments import SegmentedControl
 from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
@@ -165,8 +165,7 @@ class LogDock(QFrame):
         self._level = SegmentedControl([("all", "All"), ("warnings", "Warnings")], name="log-level")
         self._level.chosen.connect(self._on_level_chosen)
         self._hint = muted_label("Nothing has been logged yet.")
-        head = QHBoxLayout()
-        head.setSpacing(theme.ROW)
+        head = row_layout()
         head.addWidget(section_label("Log"))
         head.addWidget(self._level)
         head.addWidget(self._hint)

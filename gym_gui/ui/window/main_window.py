@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QSize, Qt, QTimer, pyqtSignal
-from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QPaintEvent, QResizeEvent, QShowEvent
+from PyQt6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent, QShowEvent
 from PyQt6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QLabel,
     QMainWindow,
     QSplitter,
@@ -24,9 +23,10 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.dropping import dropped_path
+from gym_gui.ui.dropping import PathDropTarget
 from gym_gui.ui.page import Page
 from gym_gui.ui.pages import Place, places
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import EmptyHint
 from gym_gui.ui.widgets.tab_order import tab_on
 from gym_gui.ui.window.log_dock import LogDock, LogFeed
@@ -54,7 +54,7 @@ TOURS: Final = "Play, compare, mix a team, ask a model, train, publish"
 EXPERIMENTS: Final = (".py", ".yaml", ".yml", ".json")
 
 
-class MainWindow(QMainWindow):
+class MainWindow(PathDropTarget, QMainWindow):
     """See the module. Pages are made on their first visit.
 
     Args:
@@ -118,17 +118,14 @@ class MainWindow(QMainWindow):
         self._splitter.addWidget(self._log_dock)
         self._splitter.setStretchFactor(0, 1)
         self._splitter.setSizes([600, 180])
-        column = QVBoxLayout()
-        column.setSpacing(0)
+        column = column_layout(spacing=0)
         column.addWidget(self._splitter, 1)
         self._tour_place = QVBoxLayout()
         column.addLayout(self._tour_place)
         column.addLayout(self.notices.home)
         column.addWidget(self._status)
         centre = QWidget(self)
-        row = QHBoxLayout(centre)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
+        row = row_layout(centre, spacing=0)
         row.addWidget(self._rail)
         row.addLayout(column, 1)
         self.setCentralWidget(centre)
@@ -293,6 +290,10 @@ class MainWindow(QMainWindow):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self._on_file_selected)
         dialog.open()
+
+    def take(self, path: Path) -> None:
+        """Open what was dropped."""
+        self.open_file(path)
 
     def open_file(self, path: Path) -> None:
         """Open an experiment file in script mode, a run folder in Results."""
@@ -469,18 +470,6 @@ class MainWindow(QMainWindow):
             self.menus.watch(handle)
         if self.focusWidget() is None:
             self._stack.setFocus()
-
-    def dragEnterEvent(self, a0: QDragEnterEvent | None) -> None:
-        """Take one local file or folder."""
-        if a0 is not None and dropped_path(a0) is not None:
-            a0.acceptProposedAction()
-
-    def dropEvent(self, a0: QDropEvent | None) -> None:
-        """Open what was dropped."""
-        path = dropped_path(a0) if a0 is not None else None
-        if a0 is not None and path is not None:
-            a0.acceptProposedAction()
-            self.open_file(path)
 
     def closeEvent(self, a0: QCloseEvent | None) -> None:
         """Release everything first; the window goes when that is done."""

@@ -9,7 +9,7 @@ from typing import Final
 
 from PyQt6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt
 from PyQt6.QtGui import QColor, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPaintEvent
-from PyQt6.QtWidgets import QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
 
 from gym_gui.analysis import open_run
 from gym_gui.core.errors import MosaicError
@@ -18,7 +18,7 @@ from gym_gui.ui import matching, theme
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets.labels import muted_label
-from gym_gui.ui.widgets.picker_list import ItemDelegate, ItemsModel, PickerItem
+from gym_gui.ui.widgets.picker_list import ItemDelegate, ItemsModel, ItemsView, PickerItem
 
 SHOWN: Final = 60
 RUNS: Final = 200
@@ -62,18 +62,10 @@ class CommandPalette(QWidget):
         self._search.textChanged.connect(self._on_text_changed)
         self._search.installEventFilter(self)
         self.model = ItemsModel(self)
-        self._list = QListView(self._box)
-        self._list.setObjectName("palette-list")
-        self._list.setAccessibleName("Found")
-        self._list.setModel(self.model)
+        self._list = ItemsView(self.model, "palette-list", "Found", self._box)
         self._list.setItemDelegate(ItemDelegate(self._list))
-        self._list.setUniformItemSizes(True)
-        self._list.setMouseTracking(True)
-        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._list.clicked.connect(self._on_chosen)
-        self._nothing = muted_label(_NOTHING)
-        self._nothing.setObjectName("palette-nothing")
+        self._nothing = muted_label(_NOTHING, name="palette-nothing")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = QVBoxLayout(self._box)
         layout.setContentsMargins(8, 8, 8, 8)
@@ -169,7 +161,7 @@ class CommandPalette(QWidget):
         self._nothing.setVisible(not shown)
         looking = self._listing is not None and not self._listing.done()
         self._nothing.setText(_LOOKING if looking else _NOTHING)
-        self._select(self.model.next_item(-1, 1))
+        self._list.select(self.model.next_item(-1, 1))
 
     # ------------------------------------------------------------------ choosing
 
@@ -177,22 +169,15 @@ class CommandPalette(QWidget):
         self._filter()
 
     def _on_key(self, key: int) -> bool:
-        moves = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 10, Qt.Key.Key_PageUp: -10}
-        if key in moves:
-            self._select(self.model.next_item(self._list.currentIndex().row(), moves[Qt.Key(key)]))
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if self._list.move_by_key(key, page=10):
+            return True
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._on_chosen(self._list.currentIndex())
         elif key == Qt.Key.Key_Escape:
             self.shut()
         else:
             return key == Qt.Key.Key_Tab
         return True
-
-    def _select(self, row: int) -> None:
-        if row >= 0:
-            index = self.model.index(row)
-            self._list.setCurrentIndex(index)
-            self._list.scrollTo(index)
 
     def _on_chosen(self, index: QModelIndex) -> None:
         row = self.model.row(index.row())

@@ -48,14 +48,11 @@ class StatusLine(QWidget):
             "Worker processes of this window: each plays one or more slots.\n"
             "Trainings belong to the trainer and go on without the window."
         )
-        self._cpu = muted_label()
-        self._cpu.setObjectName("status-cpu")
+        self._cpu = muted_label(name="status-cpu")
         self._cpu.setToolTip("Processor use of this window and all it started; 100 % is one core")
-        self._memory = muted_label()
-        self._memory.setObjectName("status-memory")
+        self._memory = muted_label(name="status-memory")
         self._memory.setToolTip("Memory of this window and all it started; shared pages count more than once")
-        self.run = ElidedLabel("", "muted")
-        self.run.setObjectName("status-run")
+        self.run = ElidedLabel("", "muted", name="status-run")
         self.log = QPushButton("Log ▴", self)
         self.log.setObjectName("toggle-log")
         self.log.setProperty("role", "link")

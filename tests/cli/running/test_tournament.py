@@ -141,3 +141,13 @@ def test_the_example_is_played(mosaic: Mosaic) -> None:
     done = mosaic("tournament", folder / EXAMPLE.name, "--processes", "1", "--json")
     assert done.status == 0, done.err
     assert (done.json()["episodes"], done.json()["failed"]) == (2, 0)
+
+
+def test_what_a_person_should_know_is_told_once_for_all_pairings(mosaic: Mosaic) -> None:
+    pool = {**POOL, "idle": {"type": "baseline", "behavior": "noop"}}
+    done = mosaic("tournament", _file(mosaic.home, policies=pool), "--processes", "1")
+    assert done.status == 0, done.err
+    notes = [line for line in done.err.splitlines() if line.startswith("Note: ")]
+    # One for each seat: two pairings have the idle policy, which has no move that does nothing there.
+    assert len(notes) == len({note.partition(" (operator")[0] for note in notes}) > 0
+    assert all("_vs_idle and 1 more)." in note for note in notes)

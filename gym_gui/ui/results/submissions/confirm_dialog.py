@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QPlainTextEdit, QWidget
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.handed_in import Unconfirmed, confirm
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, right_row
 
 _WHY = (
     "It was handed in by another person, on another machine, or was changed since. Its commands run here and "
@@ -36,9 +37,7 @@ class ConfirmDialog(Dialog):
         self.setObjectName("confirm-submission")
         self.setWindowTitle("Use this submission?")
         self.setMinimumSize(640, 480)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self, margin=theme.PAGE)
         column.addWidget(title_label("This submission was not handed in from here"))
         column.addWidget(muted_label(_WHY, wrap=True))
         whole = QPlainTextEdit("\n".join(_lines(seen)))
@@ -46,17 +45,12 @@ class ConfirmDialog(Dialog):
         whole.setReadOnly(True)
         whole.setAccessibleName("All that it would do")
         column.addWidget(whole, 1)
-        self._trouble = label("", wrap=True)
-        self._trouble.setObjectName("confirm-trouble")
+        self._trouble = label("", wrap=True, name="confirm-trouble")
         self._trouble.hide()
         column.addWidget(self._trouble)
         self._refuse = PrimaryButton("Don't use it", name="confirm-refuse", on_click=self.reject)
-        row = QHBoxLayout()
-        row.setSpacing(theme.ROW)
-        row.addStretch(1)
-        row.addWidget(QuietButton("Confirm", name="confirm-yes", on_click=self._on_confirm))
-        row.addWidget(self._refuse)
-        column.addLayout(row)
+        confirm_button = QuietButton("Confirm", name="confirm-yes", on_click=self._on_confirm)
+        column.addLayout(right_row(confirm_button, self._refuse))
         # The text would have it, and Enter presses what has the focus.
         self._refuse.setFocus()
 

@@ -24,6 +24,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import IconLabel, label
+from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.tables import RowsModel
 
 SIGNS: Final = {
@@ -155,9 +156,7 @@ class ShardLegend(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("submission-legend")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.STEP)
+        row = row_layout(self, spacing=theme.STEP)
         self._parts: dict[str, tuple[QWidget, QLabel]] = {}
         for state in STATES:
             sign, token, _ = SIGNS[state]

@@ -29,6 +29,7 @@ from gym_gui.ui.results.submissions.submission_words import (
     state_words,
 )
 from gym_gui.ui.widgets import Card, EmptyHint, InlineMessage, label, muted_label, section_label
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 
 _ROW: Final = 30
@@ -50,17 +51,13 @@ class SubmissionView(QWidget):
         self.seen: Overview | None = None
         self._shards = RowsModel(_shard_columns("Episodes"), _number, {SHARD_STATE_ROLE: _state}, self)
         self._places = RowsModel(_place_columns("Episodes"), _place_name, parent=self)
-        self._hint = EmptyHint("Reading…", "", icon_name="results")
-        self._hint.setObjectName("submission-hint")
+        self._hint = EmptyHint("Reading…", "", icon_name="results", name="submission-hint")
         self._make_head()
         self._make_parts()
-        self.message = InlineMessage("warning", "")
-        self.message.setObjectName("submission-trouble")
+        self.message = InlineMessage("warning", "", name="submission-trouble")
         self.message.hide()
         content = QWidget(self)
-        column = QVBoxLayout(content)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
+        column = column_layout(content, margin=theme.PAGE, spacing=theme.GAP)
         column.addWidget(self._head)
         column.addWidget(self.message)
         column.addWidget(self._squares)
@@ -73,22 +70,17 @@ class SubmissionView(QWidget):
         around.addWidget(self._stack)
 
     def _make_head(self) -> None:
-        self._title = label("", "title", wrap=True)
-        self._title.setObjectName("submission-title")
-        self._state = label("", wrap=True)
-        self._state.setObjectName("submission-state")
+        self._title = label("", "title", wrap=True, name="submission-title")
+        self._state = label("", wrap=True, name="submission-state")
         self._state.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._bar = QProgressBar()
         self._bar.setObjectName("submission-progress")
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName("Progress")
         self._bar.setMaximum(_WHOLE)
-        self._progress = label("", "fact", wrap=True)
-        self._progress.setObjectName("submission-done")
-        self._budget = label("", wrap=True)
-        self._budget.setObjectName("submission-budget")
-        self._origin = muted_label("", wrap=True)
-        self._origin.setObjectName("submission-origin")
+        self._progress = label("", "fact", wrap=True, name="submission-done")
+        self._budget = label("", wrap=True, name="submission-budget")
+        self._origin = muted_label("", wrap=True, name="submission-origin")
         self._head = Card(margin=theme.PAGE)
         for widget in (self._title, self._state, self._bar, self._progress, self._budget, self._origin):
             self._head.add(widget)

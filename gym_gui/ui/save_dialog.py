@@ -1,0 +1,34 @@
+"""The dialog that asks where to save a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import PurePath
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QFileDialog, QWidget
+
+
+def save_dialog(
+    parent: QWidget | None, title: str, name: str, kind: str, file: str, on_file: Callable[[str], object]
+) -> QFileDialog:
+    """Make the dialog; ``open()`` shows it.
+
+    Args:
+        parent: The window.
+        title: What it says.
+        name: Its ``objectName``.
+        kind: What is saved, in the plural: ``Experiments``.
+        file: Name that is offered; a name without its suffix gets it.
+        on_file: Called with the path that is chosen.
+    """
+    suffix = PurePath(file).suffix
+    dialog = QFileDialog(parent, title)
+    dialog.setObjectName(name)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setNameFilter(f"{kind} (*{suffix})")
+    dialog.setDefaultSuffix(suffix)
+    dialog.selectFile(file)
+    dialog.fileSelected.connect(on_file)
+    return dialog
