@@ -10,11 +10,7 @@ from typing import Any
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import EnvironmentFailure, ObservationError, UsageError
-from gym_gui.core.experiment.slot_patterns import ANY, members
-from gym_gui.core.live import Board, Move, Pointing
-from gym_gui.core.paradigms import HierarchicalAdapter, OptionLibrary, ParadigmAdapter
-from gym_gui.core.paradigms.hierarchical import Options
-from gym_gui.core.prompt_inputs import (
+from gym_gui.core.experiment.prompt_inputs import (
     FRAMES,
     HIDDEN_LEGAL,
     ON_PICTURES,
@@ -23,6 +19,10 @@ from gym_gui.core.prompt_inputs import (
     Frame,
     PromptInputs,
 )
+from gym_gui.core.experiment.slot_patterns import ANY, members
+from gym_gui.core.live import Board, Move, Pointing
+from gym_gui.core.paradigms import HierarchicalAdapter, OptionLibrary, ParadigmAdapter
+from gym_gui.core.paradigms.hierarchical import Options
 from gym_gui.core.types import AgentID, Choice, Mask, Plan, Shown
 from gym_gui.envs.describers import Describer
 from gym_gui.envs.describers.renaming import RenamedDescriber

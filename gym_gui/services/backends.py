@@ -34,8 +34,8 @@ class SlotInfo:
         noop_action: The environment's own no-op, or ``None``.
         action_meanings: A word per discrete action, or empty.
         offers: What it can be shown beside the observation: ``text``, ``image``, ``messages``,
-            ``legal_actions``, how it can be told otherwise (:mod:`gym_gui.core.prompt_inputs`).
-        pictures: Which pictures it may be shown, of :data:`~gym_gui.core.prompt_inputs.FRAMES`; with none it
+            ``legal_actions``, how it can be told otherwise (:mod:`gym_gui.core.experiment.prompt_inputs`).
+        pictures: Which pictures it may be shown, of :data:`~gym_gui.core.experiment.prompt_inputs.FRAMES`; with none it
             offers no ``image``.
         env_id: Canonical id of its environment; empty where that says nothing of the game.
         options: What a manager may ask of it, by number; empty where it has none.

@@ -15,7 +15,7 @@ from typing import Any, Final
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError, without_capital
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import Space, short_space, to_space
 from gym_gui.envs import EnvSpec
 from gym_gui.envs.environment_registry import family_of

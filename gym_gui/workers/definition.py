@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, cast
 
 from gym_gui.core.enums import WorkerKind
 from gym_gui.core.errors import ExperimentError, UnknownNameError, UsageError
-from gym_gui.core.prompt_inputs import VIEW_SETTINGS
+from gym_gui.core.experiment.prompt_inputs import VIEW_SETTINGS
 from gym_gui.core.seeding import check_seed
 from gym_gui.workers.capabilities import WorkerCapabilities
 from gym_gui.workers.settings.settings_check import nearest

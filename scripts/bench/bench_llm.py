@@ -46,7 +46,7 @@ from gym_gui.controllers.engine.lineup import read_slots
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig, WorkerAssignment
-from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import sample_legal
 from gym_gui.host.host_client import HostSession
 from gym_gui.workers.discovery import discover

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gym_gui import envs
-from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.envs import Environment
 from gym_gui.envs.facts import Fact, atom, fact, written
 from tests.envs.describers.test_grid_words import MINIGRIDS, SPORTS, told, walk

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gym_gui.core.errors import ObservationError
+from gym_gui.core.experiment.prompt_inputs import FRAMES, PromptInputs
 from gym_gui.core.paradigms import SimultaneousAdapter
-from gym_gui.core.prompt_inputs import FRAMES, PromptInputs
 from gym_gui.envs import Environment, make
 from gym_gui.envs.families.custom import CustomFamily
 from gym_gui.envs.spec import EnvSpec

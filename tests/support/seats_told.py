@@ -15,7 +15,7 @@ from gym_gui.controllers.engine.episode import Episode
 from gym_gui.controllers.engine.episode_rows import SeatCodecs
 from gym_gui.controllers.engine.lineup import read_slots
 from gym_gui.core.experiment.execution import EpisodePlan
-from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import sample_legal, space_to_spec, to_space
 from gym_gui.core.types import AgentID, Answer, Decision
 from gym_gui.envs import Environment

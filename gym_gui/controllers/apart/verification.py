@@ -14,7 +14,7 @@ from gym_gui.controllers.apart.playing import PositionReports, play_apart, quest
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.reexecution.verification import Verification, experiment_of, verify
 from gym_gui.controllers.runs.script_execution import OnProgress
-from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.types import AgentID
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
 

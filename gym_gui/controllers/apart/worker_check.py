@@ -12,7 +12,7 @@ from gym_gui import envs
 from gym_gui.controllers.apart.playing import keep_alive, play_apart, question_of_job
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ObservationError
-from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import sample_legal, to_space
 from gym_gui.core.types import Mask, Shown
 from gym_gui.envs import Environment

@@ -22,9 +22,9 @@ from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome, UnusableCause
 from gym_gui.core.errors import EnvironmentFailure, ObservationError
 from gym_gui.core.experiment.execution import EpisodePlan
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.slot_patterns import ANY, pattern_of, slot_for
 from gym_gui.core.paradigms import HierarchicalAdapter
-from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_digest import seal
 from gym_gui.core.records import (
     IN_PROCESS,

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from gym_gui.controllers.engine.episode import Episode
 from gym_gui.core.errors import ObservationError
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.live import Pointing
-from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.types import AgentID
 from gym_gui.envs.pictures import Picture
 

@@ -12,8 +12,8 @@ from gym_gui.core.errors import ExperimentError, SpaceError
 from gym_gui.core.experiment import aliases
 from gym_gui.core.experiment.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.experiment.legality import problem_with
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.slot_patterns import ANY, is_pattern
-from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.records import IN_PROCESS, AgentRecord
 from gym_gui.core.spaces import to_space, zero_action
 from gym_gui.core.types import AgentID

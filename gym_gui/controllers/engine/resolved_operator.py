@@ -19,8 +19,8 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError, UsageError
 from gym_gui.core.experiment import aliases
 from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.slot_patterns import is_pattern
-from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.trusted.subjects import Need, Subject
 from gym_gui.core.trusted.trust import require

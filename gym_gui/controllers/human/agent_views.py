@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.core.drawing.packed_picture import pack
-from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.sight import Sight
 from gym_gui.core.spaces import Space, to_space
 from gym_gui.core.types import Decision, Mask

@@ -28,8 +28,8 @@ from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import FALLBACKS, ActionSource
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.plain import action_from_plain, to_plain
-from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.spaces import space_to_spec
 from gym_gui.core.types import REFUSED, AgentID, Decision, Shown

@@ -43,9 +43,9 @@ from gym_gui.controllers.runs.script_execution import OnProgress, OperatorProgre
 from gym_gui.core.config import GOAL_SUFFIX, Experiment, OperatorConfig
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.shards import SHARD
 from gym_gui.core.experiment.slot_patterns import ANY
-from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.record_digest import KEY, episode_digest
 from gym_gui.core.record_fields import integers, mapping
 from gym_gui.core.records import has_digests

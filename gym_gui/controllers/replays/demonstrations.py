@@ -20,8 +20,8 @@ from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import EpisodeError, ExperimentError, UsageError
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.slot_patterns import is_pattern, slot_for
-from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.trusted.trust import Origin
 from gym_gui.core.types import AgentID
 from gym_gui.services.runs.recorder import COMPLETED

@@ -9,8 +9,8 @@ from gym_gui.controllers.engine.lineup import Lineup, Player
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.core.enums import Limit
 from gym_gui.core.experiment.legality import problem_with
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.plain import action_from_plain
-from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.records import IN_PROCESS
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.services.actor import ActorService

@@ -17,8 +17,8 @@ from gym_gui.controllers.engine.lineup import Player
 from gym_gui.controllers.replays.replay import REPLAY, ReplayBackend
 from gym_gui.core.enums import ActionSource
 from gym_gui.core.experiment.execution import EpisodePlan
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.slot_patterns import is_pattern
-from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.core.records import IN_PROCESS
 from gym_gui.core.types import AgentID, Answer, Decision
 from gym_gui.envs import Environment

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gym_gui.controllers.human.agent_views import sight_of
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.sight import Sight
 from gym_gui.core.types import AgentID, Decision
 from gym_gui.envs import Environment

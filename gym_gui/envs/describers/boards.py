@@ -9,8 +9,8 @@ from dataclasses import replace
 from math import isqrt
 from typing import TYPE_CHECKING, Any, Final
 
+from gym_gui.core.experiment.prompt_inputs import Mode, Renaming
 from gym_gui.core.live import Board, Move
-from gym_gui.core.prompt_inputs import Mode, Renaming
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square, turn_of
 from gym_gui.envs.describers.describer import ActionWord, Describer, Limit

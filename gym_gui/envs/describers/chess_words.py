@@ -8,8 +8,8 @@ from typing import Any
 
 import chess
 
+from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.live import Board
-from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.boards import BoardDescriber
 from gym_gui.envs.facts import Fact, fact

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import atan2, degrees
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.describers.vectors import Component, VectorDescriber

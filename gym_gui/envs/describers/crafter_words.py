@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gym_gui.core.prompt_inputs import Frame, Mode
+from gym_gui.core.experiment.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.directions import away, nearest

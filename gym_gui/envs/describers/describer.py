@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gym_gui.core.experiment.prompt_inputs import Frame, Mode, Renaming
 from gym_gui.core.paradigms import Place
-from gym_gui.core.prompt_inputs import Frame, Mode, Renaming
 from gym_gui.core.spaces import sample_legal, to_space
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.describers.other_words import Terms, made_up

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.value_words import number

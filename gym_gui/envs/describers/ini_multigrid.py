@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.minigrid import ACTIONS, how_far

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_gui.core.experiment.prompt_inputs import Frame, Mode
 from gym_gui.core.paradigms import Place
-from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers import minigrid_rules

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.grid_words import COLOURS, KINDS, MAP, CellWords, GridView

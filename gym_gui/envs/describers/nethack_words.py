@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.core.prompt_inputs import Frame, Mode
+from gym_gui.core.experiment.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.describers.boards import FROM_CHOICES, longest
 from gym_gui.envs.describers.describer import Limit

@@ -7,7 +7,7 @@ import string
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from gym_gui.core.prompt_inputs import Renaming
+from gym_gui.core.experiment.prompt_inputs import Renaming
 from mosaic_worker.renaming import Names
 
 _CAPITALS: Final = string.ascii_uppercase

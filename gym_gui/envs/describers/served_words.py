@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.facts import Fact, fact

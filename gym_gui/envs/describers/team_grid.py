@@ -8,8 +8,8 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from gym_gui.core.experiment.prompt_inputs import Frame, Mode
 from gym_gui.core.paradigms import Place
-from gym_gui.core.prompt_inputs import Frame, Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import (

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gym_gui.core.prompt_inputs import Mode, Renaming
+from gym_gui.core.experiment.prompt_inputs import Mode, Renaming
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import ActionWord, Describer
 from gym_gui.envs.describers.generic import SpaceDescriber

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.paradigms import HierarchicalAdapter, Option
-from gym_gui.core.prompt_inputs import Mode
 from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.describers.describer import ActionWord, Describer, Limit
 from gym_gui.envs.describers.other_words import Terms

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gym_gui.core.prompt_inputs import Mode
+from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import ActionWord

@@ -33,7 +33,7 @@ def test_what_was_offered_is_told_as_the_game_writes_it(task: str, offered: str,
         legal: dict[str, Any] = {choice.word: choice.action for choice in choices}
     else:
         legal = {word: number for number, word in enumerate(environment.action_meanings(agent))}
-    from gym_gui.core.prompt_inputs import PromptInputs
+    from gym_gui.core.experiment.prompt_inputs import PromptInputs
 
     shown = environment.show(agent, seen[agent], PromptInputs(text=True), mask)
     decision = Decision(1, 0, 0, agent, agent, 1, seen[agent], (), mask, {}, shown=shown)

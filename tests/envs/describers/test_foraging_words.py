@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("lbforaging")
 
 from gym_gui import envs
-from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.envs import Environment
 
 

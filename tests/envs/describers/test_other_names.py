@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gym_gui import envs
-from gym_gui.core.prompt_inputs import PromptInputs, Renaming
+from gym_gui.core.experiment.prompt_inputs import PromptInputs, Renaming
 from gym_gui.core.types import Shown
 from gym_gui.envs import Environment
 from mosaic_worker.renaming import Names

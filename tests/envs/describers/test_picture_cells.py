@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gym_gui import envs
-from gym_gui.core.prompt_inputs import FRAMES
+from gym_gui.core.experiment.prompt_inputs import FRAMES
 
 
 @pytest.mark.parametrize(

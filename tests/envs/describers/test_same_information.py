@@ -20,7 +20,7 @@ import pytest
 
 from gym_gui import envs
 from gym_gui.core.errors import MissingDependencyError
-from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.envs.describers.losses import ABSOLUTE, LOSSES, RELATIVE, ROUNDED, carried

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gym_gui.core.prompt_inputs import PromptInputs
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.types import Shown
 from gym_gui.envs import Environment, make
 

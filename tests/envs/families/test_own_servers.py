@@ -9,8 +9,8 @@ import pytest
 
 from gym_gui import envs
 from gym_gui.core.errors import UsageError
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.paths import data_dir
-from gym_gui.core.prompt_inputs import PromptInputs
 from gym_gui.envs.environment_registry import families
 from gym_gui.envs.families.own_servers import read_description
 from gym_gui.envs.served import close_servers
