@@ -35,8 +35,8 @@ class SlotInfo:
         action_meanings: A word per discrete action, or empty.
         offers: What it can be shown beside the observation: ``text``, ``image``, ``messages``,
             ``legal_actions``, how it can be told otherwise (:mod:`gym_gui.core.experiment.prompt_inputs`).
-        pictures: Which pictures it may be shown, of :data:`~gym_gui.core.experiment.prompt_inputs.FRAMES`; with none it
-            offers no ``image``.
+        pictures: Which pictures it may be shown, of :data:`~gym_gui.core.experiment.prompt_inputs.FRAMES`;
+            with none it offers no ``image``.
         env_id: Canonical id of its environment; empty where that says nothing of the game.
         options: What a manager may ask of it, by number; empty where it has none.
         default_action: What the environment says is played for an answer that cannot be, or ``None``.
