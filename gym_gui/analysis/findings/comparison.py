@@ -1,4 +1,7 @@
-"""What a summary says of two operators or teams: how they compare, why they cannot, who is better."""
+"""What a summary says of two operators or teams: how they compare, why they cannot, who is better.
+
+``compute/verdicts.py`` decides and words it.
+"""
 
 from __future__ import annotations
 

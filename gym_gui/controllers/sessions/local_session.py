@@ -14,9 +14,9 @@ from gym_gui import envs
 from gym_gui.controllers.engine.episode import Episode
 from gym_gui.controllers.engine.episode_rows import SeatCodecs
 from gym_gui.controllers.engine.eyes import Eyes
+from gym_gui.controllers.engine.human_questions import QuestionDesk
 from gym_gui.controllers.engine.lineup import Lineup, Player
 from gym_gui.controllers.engine.live_looks import Spectator
-from gym_gui.controllers.engine.questions import QuestionDesk
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.engine.session import SessionController
 from gym_gui.controllers.engine.session_events import (
