@@ -24,6 +24,10 @@ from gym_gui.core.record_fields import count
 from gym_gui.services.runs.budget_ledger import NAME, ROUNDING, BudgetLedger
 from gym_gui.services.shards.lease_files import LeaseFiles
 
+UNSEEN_AFTER_A_KILL = 2
+"""Calls of a slot that a killed run has made at most, and that are not in ``calls.jsonl``, for each that it
+may make at once: one that is under way, and the one before it whose line has not been written."""
+
 
 class EpisodeFunds:
     """Gives out a run's money, tokens and time to its episodes, in the order of the seeds.
@@ -183,9 +187,10 @@ class EpisodeFunds:
             if not cut_off and not (fresh and index in courses):
                 continue
             paid = {slot: course.paid for slot, course in courses.get(index, {}).items()}
-            if cut_off:  # requests of each slot were under way, and nobody has seen their end
+            if cut_off:  # requests of each slot were under way, and so were lines of those before them
                 for slot, payer in self._payers.of(run.operator_id).items():
-                    paid[slot] = paid.get(slot, NOTHING) + largest.get(slot, NOTHING) * payer.at_once
+                    unseen = largest.get(slot, NOTHING) * (UNSEEN_AFTER_A_KILL * payer.at_once)
+                    paid[slot] = paid.get(slot, NOTHING) + unseen
             spent, known = self._payers.by_account(run.operator_id, paid), self._ledger.settled(ticket)
             rest = {account: amount - known.get(account, NOTHING) for account, amount in spent.items()}
             self._ledger.settle(ticket, rest if largest else spoken_for.get(ticket, {}), self._before)
