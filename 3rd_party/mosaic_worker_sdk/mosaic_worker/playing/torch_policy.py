@@ -64,9 +64,19 @@ class TorchPolicy(ABC):
         Raises:
             LoadError: It cannot be played, with the way out.
         """
-        description, weights = read_weights(checkpoint)
+        description, data = read_checkpoint(checkpoint)
         part = description.part_of(agent) if agent else description
-        return cls.of(part, weights, f"checkpoint {checkpoint}")
+        where = f"checkpoint {checkpoint}"
+        cls._require_own(part, where)  # what another worker has written need not be safetensors
+        return cls.of(part, _tensors(data, where), where)
+
+    @classmethod
+    def _require_own(cls, description: PolicyDescription, where: str) -> None:
+        if description.worker != cls.worker and description.network.get("type") not in cls.network_types:
+            raise LoadError(
+                f"{where} is for {description.worker}, not for {cls.worker}. Set worker_id to "
+                f"{description.worker!r}"
+            )
 
     @classmethod
     def of(
@@ -85,12 +95,7 @@ class TorchPolicy(ABC):
         Raises:
             LoadError: They do not fit, or are of another worker, with the way out.
         """
-        known = description.worker == cls.worker or description.network.get("type") in cls.network_types
-        if not known:
-            raise LoadError(
-                f"{where} is for {description.worker}, not for {cls.worker}. Set worker_id to "
-                f"{description.worker!r}"
-            )
+        cls._require_own(description, where)
         head = description.weights_prefix
         own = {name[len(head) :]: tensor for name, tensor in weights.items() if name.startswith(head)}
         try:
@@ -164,10 +169,13 @@ def read_weights(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, Dict[
         LoadError: As of :func:`mosaic_worker.checkpoint.read_checkpoint`, or no safetensors file.
     """
     description, data = read_checkpoint(checkpoint)
+    return description, _tensors(data, f"checkpoint {checkpoint}")
+
+
+def _tensors(data: bytes, where: str) -> Dict[str, Tensor]:
     try:
-        return description, safetensors.torch.load(data)
+        return safetensors.torch.load(data)
     except safetensors.SafetensorError as error:
         raise LoadError(
-            f"checkpoint {checkpoint} cannot be played: the weights are no safetensors file ({error}). "
-            "Copy it again"
+            f"{where} cannot be played: the weights are no safetensors file ({error}). Copy it again"
         ) from error
