@@ -372,9 +372,9 @@ def test_a_place_is_on_record_before_anything_is_sent_there(submission: Submissi
         async def check(self) -> None:
             raise HostAwayError("two does not answer")
 
-    places = [Recorded("one", lambda number, attempt: DONE), Away("two", lambda number, attempt: DONE)]
-    asyncio.run(Coordinator(submission, places, lambda _: None, look_s=0).run())
-    assert places[0].on_record == {"one"}
+    one, two = Recorded("one", lambda number, attempt: DONE), Away("two", lambda number, attempt: DONE)
+    asyncio.run(Coordinator(submission, [one, two], lambda _: None, look_s=0).run())
+    assert one.on_record == {"one"}
     assert open_submission(submission.folder).used == {"one"}, "nothing was made at the other"
 
 
