@@ -107,7 +107,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Have the children of this test measured, or not (coverage reads the variable as they start)."""
+    """Have the children of this test measured, or not (coverage reads the variable as they start).
+
+    Nor is allowed what a test before it has allowed, as a command with ``--trust`` in this process does.
+    """
+    if trust := sys.modules.get("gym_gui.core.trusted.trust"):
+        trust.begin()
     if _config is not None:
         os.environ.pop(_SWITCH, None)
         if item.nodeid.startswith(_MEASURED):

@@ -19,7 +19,7 @@ SDK = WORKER.parent / "mosaic_worker_sdk"
 
 MODULE = '''"""PPO that rewards no entropy."""
 
-from cleanrl_worker import ppo
+from cleanrl_worker.algorithms import ppo
 
 
 def train(config, environments, session):
@@ -30,7 +30,7 @@ ENTRY = """        Algorithm(
             "plain_ppo",
             "Plain PPO",
             config="cleanrl_worker.config.ppo:PPOConfig",
-            train="cleanrl_worker.plain_ppo:train",
+            train="cleanrl_worker.algorithms.plain_ppo:train",
         ),
 """
 BEFORE_ENTRY = """    for algorithm in (
@@ -47,7 +47,7 @@ def insert_after(file: Path, line: str, text: str) -> None:
 def test_an_algorithm_of_three_files_is_offered_and_trained(tmp_path: Path) -> None:
     copy = tmp_path / "worker"
     shutil.copytree(WORKER, copy, ignore=shutil.ignore_patterns("tests", "__pycache__"))
-    (copy / "cleanrl_worker" / "plain_ppo.py").write_text(MODULE, "utf-8")
+    (copy / "cleanrl_worker" / "algorithms" / "plain_ppo.py").write_text(MODULE, "utf-8")
     insert_after(copy / "cleanrl_worker" / "registry.py", BEFORE_ENTRY, ENTRY)
     manifest = copy / "worker.toml"
     insert_after(manifest, "algorithms = [", '"plain_ppo", ')

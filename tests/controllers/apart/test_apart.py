@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -56,14 +55,13 @@ class Slow(gymnasium.Env):
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working directory, with an environment in it that may be used."""
     (tmp_path / "slow_envs.py").write_text(MODULE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     trust.allow_all()
-    yield tmp_path
-    trust.begin()
+    return tmp_path
 
 
 async def _recorded(folder: Path, task: str = "CartPole-v1") -> Run:
