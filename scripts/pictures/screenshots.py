@@ -332,7 +332,7 @@ class Scenes:
         player = first.player
         asked = lambda: player.tally.calls is not None and len(player.tally.calls) >= ASKED  # noqa: E731
         await self._until(asked, "some calls", settle_s=0)
-        page.deck.pause()
+        page.deck.play.pause()
         page.manual.select(first)
         await self._until(lambda: page.config.panel and page.config.panel.form, "the model's settings")
 
@@ -380,12 +380,12 @@ class Scenes:
         page = self._page("operators")
         page.manual.set_plots_wanted(False)
         first = page.deck.operators[0]
-        page.deck.set_pace(4.0, lock_step=False)
+        page.deck.play.set_pace(4.0, lock_step=False)
         tally = first.player.tally
         await self._until(
             lambda: tally.calls is not None and len(tally.calls) >= ASKED, "thoughts", settle_s=0
         )
-        page.deck.pause()
+        page.deck.play.pause()
         page.manual.select(first)
         page.manual.transcript.show()
         await asyncio.sleep(_SETTLE_S)
@@ -457,7 +457,7 @@ class Scenes:
         page = self._page("operators")
         page.manual.set_plots_wanted(False)
         one, other = (each.player for each in page.deck.operators)
-        page.deck.set_pace(2.0, lock_step=False)
+        page.deck.play.set_pace(2.0, lock_step=False)
         await self._until(lambda: one.last_view and one.last_view.step >= 3, "moves", settle_s=0)
         await self._until(lambda: other.questions, "a question")
 
@@ -479,11 +479,11 @@ class Scenes:
         page = self._page("operators")
         page.manual.set_plots_wanted(False)
         first = page.deck.operators[0]
-        page.deck.set_pace(30.0, lock_step=False)
+        page.deck.play.set_pace(30.0, lock_step=False)
         await self._until(
             lambda: first.player.last_view and first.player.last_view.step >= 25, "hops", settle_s=0
         )
-        page.deck.pause()
+        page.deck.play.pause()
         page.manual.select(first)
         await asyncio.sleep(_SETTLE_S)
 
@@ -520,7 +520,7 @@ class Scenes:
         page.manual.set_plots_wanted(False)
         page.manual.transcript.show(False)
         await self._until(lambda: _has_played(page.deck.operators[0]), "some moves", settle_s=0)
-        page.deck.pause()
+        page.deck.play.pause()
 
     async def operators_apart(self) -> None:
         """The picture of a card, and the transcript, in windows of their own."""
@@ -800,7 +800,7 @@ class Scenes:
         await self.operators_language()
         deck = self._page("operators").deck
         first = deck.operators[0]
-        deck.run()
+        deck.play.run()
         await self._until(lambda: first.player.tally.episodes, "an episode of the model")
         deck.stop_all()
         await self._until(lambda: not first.player.alive, "its end")

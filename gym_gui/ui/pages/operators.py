@@ -144,7 +144,7 @@ class OperatorsTab(Page):
             if run or not self._take_back(configs):
                 self.play(configs, seed if isinstance(seed, int) else None, run=run)
                 self.comparison.forget()
-        elif self.manual_mode and not self.deck.active:
+        elif self.manual_mode and not self.deck.operators.active:
             self._apply_look()
             self.deck.show_beginnings()
 
@@ -176,7 +176,7 @@ class OperatorsTab(Page):
 
     def _take_back(self, configs: Sequence[OperatorConfig]) -> bool:
         """One that is on the table comes back from the Agents page: it is changed where it is."""
-        operator = self.deck.find(configs[0].operator_id) if len(configs) == 1 else None
+        operator = self.deck.operators.find(configs[0].operator_id) if len(configs) == 1 else None
         if operator is None:
             return False
         self._set_mode("manual")
@@ -325,14 +325,14 @@ class OperatorsTab(Page):
         self._try(self._add, config)
 
     def _add(self, config: OperatorConfig, *, start: bool = True) -> None:
-        again = start and self.deck.touched
+        again = start and self.deck.operators.touched
         self._apply_look()
         self.deck.add(config, start=start)
         if again:
             self.context.notify(f"All operators begin again at seed {self.deck.seed}, to stay comparable.")
 
     def _apply_look(self) -> None:
-        self.deck.set_look("rgb_array", float(self.context.settings.values.frame_rate))
+        self.deck.look = ("rgb_array", float(self.context.settings.values.frame_rate))
 
     def _try(self, action: object, *args: object, **options: object) -> None:
         """Do something that a person may have asked for in vain; then say why."""
@@ -345,7 +345,7 @@ class OperatorsTab(Page):
         self.context.notify(sentence, "warning")
 
     def _on_config(self, config: OperatorConfig) -> None:
-        if self.deck.find(config.operator_id) is not None:  # it may have been removed since it was edited
+        if self.deck.operators.find(config.operator_id) is not None:  # it may have been removed meanwhile
             self._try(self.deck.change, config)
 
     def _on_duplicate(self, operator_id: str) -> None:
@@ -358,7 +358,7 @@ class OperatorsTab(Page):
 
     def _on_details(self, config: OperatorConfig) -> None:
         """Where it is playing, another policy chosen there decides from its agent's next move on."""
-        operator = self.deck.find(config.operator_id)
+        operator = self.deck.operators.find(config.operator_id)
         live = operator if operator is not None and operator.player.is_running() else None
         self.context.go("agents", operator=config, live=live)
 
@@ -433,12 +433,12 @@ class OperatorsTab(Page):
         self.deck.stop_all() if self.manual_mode else self.script.stop()
 
     def _on_step_all(self) -> None:
-        if not self.deck.running:
-            self.deck.step_all()
+        if not self.deck.play.running:
+            self.deck.play.step_all()
 
     def _on_step_player(self) -> None:
         if self.manual.current is not None:
-            self._try(self.deck.step_player, self.manual.current.player.config.operator_id)
+            self._try(self.deck.play.step_player, self.manual.current.player.config.operator_id)
 
     def _on_enlarge(self) -> None:
         self.manual.toggle_enlarged()

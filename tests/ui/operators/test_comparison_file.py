@@ -142,7 +142,7 @@ def test_its_runs_by_hand_and_as_a_script_are_found_under_its_name(
     def groups() -> list[str]:
         return sorted(read_labels(folder).group for folder in store.runs_dir().glob("*") if folder.is_dir())
 
-    page.deck.run()
+    page.deck.play.run()
     qtbot.waitUntil(lambda: groups() == ["duel"], timeout=PATIENCE_MS)
     page.deck.stop_all()
     page.comparison.run_as_script()
