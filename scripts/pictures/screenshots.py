@@ -759,7 +759,7 @@ class Scenes:
         assert self._labelled is not None
         page.compare_runs([self._run, *self._labelled[:2]])
         await asyncio.sleep(0)
-        await self._until(lambda: page.comparison.analysis is not None, "the comparison")
+        await self._until(lambda: page.run_desk.comparison.analysis is not None, "the comparison")
 
     async def _play_again(self, *more: str) -> Path:
         before = set(self._run.parent.iterdir())
@@ -771,7 +771,7 @@ class Scenes:
     async def results(self) -> None:
         self._context.go("results", run=self._run)
         await asyncio.sleep(0)
-        comparison = self._page("results").comparison
+        comparison = self._page("results").run_desk.comparison
         await self._until(lambda: comparison.analysis is not None, "the comparison")
 
     async def results_tournament(self) -> None:
@@ -782,14 +782,14 @@ class Scenes:
         (run,) = set(self._run.parent.iterdir()) - before
         self._context.go("results", run=run)
         await asyncio.sleep(0)
-        comparison = self._page("results").comparison
+        comparison = self._page("results").run_desk.comparison
         await self._until(lambda: comparison.ratings.isVisible(), "the ratings")
 
     async def replay(self) -> None:
         operator = "ppo"  # the others fall over at once
         self._context.go("results", replay=(self._run, operator, 0))
         await asyncio.sleep(0)
-        replay = self._page("results").replay
+        replay = self._page("results").run_desk.replay
         await self._until(lambda: replay.image() is not None, "the replay")
         replay.transport.set_playing(True)
         await self._until(lambda: replay.transport.position > _STEPS, "some steps of it")
@@ -809,7 +809,7 @@ class Scenes:
         whole = first.player.tally.episodes_done[-1]["episode_index"]
         self._context.go("results", replay=(first.player.recording.folder, "model", whole))
         await asyncio.sleep(0)
-        replay = self._page("results").replay
+        replay = self._page("results").run_desk.replay
         asked = replay.aside.choice
         await self._until(lambda: replay.image() is not None and replay.aside.calls, "the replay")
         asked.set_value("transcript")
