@@ -273,28 +273,30 @@ class Scenes:
         await asyncio.sleep(0)
         self._page("operators").manual.set_plots_wanted(False)
         script = self._page("operators").script
-        await self._until(lambda: script.plan or (script.message and script.message.button), "the file")
-        if script.plan is None:  # a program: agree that it is run to be read
-            script.message.button.click()
-            await self._until(lambda: script.plan, "the plan")
-        script.toggle()
-        await self._until(lambda: any(row.bar.value() for row in script.rows.values()), "some episodes")
+        file, work = script.file, script.work
+        await self._until(lambda: file.plan or (work.message and work.message.button), "the file")
+        if file.plan is None:  # a program: agree that it is run to be read
+            work.message.button.click()
+            await self._until(lambda: script.file.plan, "the plan")
+        script.play.toggle()
+        await self._until(lambda: any(row.bar.value() for row in script.card.rows.values()), "some episodes")
 
     async def operators_tournament(self) -> None:
         """A tournament in mid-play: its matrix filling in."""
         self._context.go("operators", script=POOL)
         await asyncio.sleep(0)
         script = self._page("operators").script
-        await self._until(lambda: script.plan and not script.busy, "the plan")
-        if script.job is None or not script.job.running:
-            script.toggle()
-        await self._until(lambda: script.standings and script.standings.view.analysis, "the standings")
-        view = script.standings.view
+        await self._until(lambda: script.file.plan and not script.work.busy, "the plan")
+        if script.play.job is None or not script.play.job.running:
+            script.play.toggle()
+        standings = script.play.standings
+        await self._until(lambda: standings.view and standings.view.view.analysis, "the standings")
+        view = standings.view.view
         await self._until(lambda: view.analysis.standings.games > 160, "some games", settle_s=0)
-        script.stop()
-        await self._until(lambda: not script.busy, "its end", settle_s=0)
+        script.play.stop()
+        await self._until(lambda: not script.work.busy, "its end", settle_s=0)
         played = lambda: sum(each.played for each in view.analysis.standings.fixtures)  # noqa: E731
-        await self._until(lambda: played() == script.job.result.episodes, "what was played till then")
+        await self._until(lambda: played() == script.play.job.result.episodes, "what was played till then")
 
     async def operators_plots(self) -> None:
         await self.operators()
@@ -342,9 +344,9 @@ class Scenes:
 
         await self.operators_script()
         script = self._page("operators").script
-        script.stop()
-        await self._until(lambda: not script.busy, "its end", settle_s=0)
-        found = RunLibrary(script.job.folder.parent).one(script.job.folder)
+        script.play.stop()
+        await self._until(lambda: not script.work.busy, "its end", settle_s=0)
+        found = RunLibrary(script.play.job.folder.parent).one(script.play.job.folder)
         assert found is not None
         return found
 
@@ -352,8 +354,8 @@ class Scenes:
         """A run that was left, as a restart offers it."""
         run = await self._stopped_run()
         script = self._page("operators").script
-        script.resume(run, begin=False)
-        await self._until(lambda: script.plan is not None and not script.busy, "what is left")
+        script.file.resume(run, begin=False)
+        await self._until(lambda: script.file.plan is not None and not script.work.busy, "what is left")
 
     async def operators_transcript(self) -> None:
         await self.operators_language()

@@ -201,8 +201,8 @@ def test_a_script_opens_runs_and_goes_to_results(window: MainWindow, tmp_path: P
     qtbot.waitUntil(lambda: run_button.isEnabled(), timeout=WAIT)
     qtbot.mouseClick(run_button, Qt.MouseButton.LeftButton)
     script = named(page, ScriptExperimentWidget, "script-experiment")
-    qtbot.waitUntil(lambda: script.job.result is not None and not script.busy, timeout=WAIT)
-    assert script.job.result.status == "completed"
+    qtbot.waitUntil(lambda: script.play.job.result is not None and not script.work.busy, timeout=WAIT)
+    assert script.play.job.result.status == "completed"
     named(page, SegmentedControl, "operators-mode").chosen.emit("manual")
     assert page.manual_mode and run.isVisible() and not run_button.isVisible()
 
