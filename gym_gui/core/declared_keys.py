@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
-from typing import Any, Final, Generic, TypeVar, cast, dataclass_transform
+from typing import Any, Final, Generic, NamedTuple, TypeVar, cast, dataclass_transform
 
 from gym_gui.core.validation import (
     ConfigError,
@@ -201,24 +201,34 @@ def _written(about: Checked, value: Any) -> Plain:
     return value if about.write is None else about.write(value)
 
 
+class _Entry(NamedTuple):
+    """A key in its class; ``usual`` is :data:`~dataclasses.MISSING` where it is required."""
+
+    attribute: str
+    name: str
+    about: Checked
+    usual: object
+
+
 @cache
-def _recorded(cls: type[Any]) -> tuple[tuple[str, str, Checked, bool], ...]:
+def _entries(cls: type[Any]) -> tuple[_Entry, ...]:
+    usual = usual_values(cls)
     return tuple(
-        (attribute, name_of(attribute, about), about, about.kept or about.required)
+        _Entry(attribute, name_of(attribute, about), about, usual.get(attribute, MISSING))
         for attribute, about in keys_of(cls).items()
     )
 
 
 def record_of(config: object) -> tuple[dict[str, Plain], dict[str, Plain]]:
     """What records have of a declared class: always, and only where it differs from the default."""
-    usual, values = usual_values(type(config)), vars(config)
+    values = vars(config)
     always: dict[str, Plain] = {}
     chosen: dict[str, Plain] = {}
-    for attribute, name, about, kept in _recorded(type(config)):
+    for attribute, name, about, usual in _entries(type(config)):
         value = values[attribute]
-        if kept:
+        if about.kept or usual is MISSING:
             always[name] = _written(about, value)
-        elif value != usual[attribute]:
+        elif value != usual:
             chosen[name] = _written(about, value)
     return always, chosen
 
@@ -226,33 +236,32 @@ def record_of(config: object) -> tuple[dict[str, Plain], dict[str, Plain]]:
 @cache
 def usual_record(cls: type[Any]) -> Mapping[str, Plain]:
     """What records have of keys that are left out and that stand in each record all the same."""
-    usual = usual_values(cls)
     return {
-        name_of(attribute, about): _written(about, usual[attribute])
-        for attribute, about in keys_of(cls).items()
-        if about.kept and attribute in usual
+        name: _written(about, usual)
+        for _, name, about, usual in _entries(cls)
+        if about.kept and usual is not MISSING
     }
 
 
 def chosen_of(config: object) -> dict[str, Plain]:
     """What records have of keys whose value is not the default."""
-    usual, values = usual_values(type(config)), vars(config)
+    values = vars(config)
     return {
-        name_of(attribute, about): _written(about, values[attribute])
-        for attribute, about in keys_of(type(config)).items()
-        if attribute not in usual or values[attribute] != usual[attribute]
+        name: _written(about, values[attribute])
+        for attribute, name, about, usual in _entries(type(config))
+        if values[attribute] != usual
     }
 
 
 def said_of(config: object) -> list[str]:
     """What ``--dry-run`` says of each key whose value is not the default."""
-    usual, values = usual_values(type(config)), vars(config)
+    values = vars(config)
     found: list[str] = []
-    for attribute, about in keys_of(type(config)).items():
+    for attribute, _, about, usual in _entries(type(config)):
         value = values[attribute]
         if about.within is not None and isinstance(value, about.within):
             found += said_of(value)
-        elif about.said and value != usual[attribute]:
+        elif about.said and value != usual:
             found.append(about.said.format(value))
     return found
 

@@ -82,6 +82,7 @@ class HostSession:
             they must be where the host runs on another machine.
         take: Has perhaps a process that is started already.
         elsewhere: The other machine that it runs on; it has its own keys, and shares no memory.
+        steps_per_s: Most environment steps a second of each episode, from the first on; ``None``: no limit.
     """
 
     def __init__(
@@ -95,7 +96,9 @@ class HostSession:
         share_memory: bool = True,
         take: TakeProgram | None = None,
         elsewhere: Elsewhere | None = None,
+        steps_per_s: float | None = None,
     ) -> None:
+        self._steps_per_s = steps_per_s
         self._resolved, self._settings, self._tell = resolved, settings, on_event
         operator = resolved.config.operator_id
         self._name = f"session process of {operator}"
@@ -139,6 +142,8 @@ class HostSession:
             if self._closing:  # its last word came while it was being ended
                 raise HostLostError("was closed")
             self._started = True
+            if self._steps_per_s is not None:
+                self.pace(self._steps_per_s)
             return ready
         except HostLostError as exc:
             how = "was closed before it was ready" if self._closing else self._broken or exc.message

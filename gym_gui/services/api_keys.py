@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.inherited import withhold
@@ -46,6 +46,17 @@ PROVIDERS: Final = (
 )
 
 
+def _keyring() -> Any:
+    """The package, imported in the thread that asks for a key: it looks for wallets and takes its time.
+
+    Raises:
+        ImportError: It is not installed.
+    """
+    import keyring  # it brings its errors and backends along
+
+    return keyring
+
+
 class ApiKeys:
     """Keeps keys. Its methods may wait for the keyring: call them in a thread."""
 
@@ -55,9 +66,7 @@ class ApiKeys:
     def trouble(self) -> str:
         """Why keys are kept in memory only; empty where the system's keyring is used."""
         try:
-            import keyring
-            import keyring.backends.fail
-
+            keyring = _keyring()
             backend = keyring.get_keyring()
         except ImportError:
             return "The keyring package is not installed. Run: mosaic install gui"
@@ -93,9 +102,7 @@ class ApiKeys:
         if not key or any(c.isspace() or not c.isprintable() for c in key):
             raise UsageError("this is not a key", fix="Paste it without spaces and line ends")
         if not self.trouble():
-            import keyring
-            import keyring.errors
-
+            keyring = _keyring()
             try:
                 keyring.set_password(KEYRING_SERVICE, provider.id, key)
             except keyring.errors.KeyringError as error:
@@ -113,9 +120,7 @@ class ApiKeys:
         """Delete a key from the keyring and from memory."""
         self._drop_from_memory(provider)
         if not self.trouble() and self._has_key(provider):
-            import keyring
-            import keyring.errors
-
+            keyring = _keyring()
             try:
                 keyring.delete_password(KEYRING_SERVICE, provider.id)
             except keyring.errors.KeyringError as error:
@@ -131,9 +136,7 @@ class ApiKeys:
 
     @staticmethod
     def _has_key(provider: Provider) -> bool:
-        import keyring
-        import keyring.errors
-
+        keyring = _keyring()
         try:
             return bool(keyring.get_password(KEYRING_SERVICE, provider.id))
         except keyring.errors.KeyringError:

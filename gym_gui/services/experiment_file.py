@@ -22,6 +22,7 @@ from gym_gui.core.errors import ExperimentError, MosaicError, Place
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.experiment.experiment_text import describe
+from gym_gui.core.experiment.matrix_expansion import everybody
 from gym_gui.core.experiment.pool import altered, assignments_of
 from gym_gui.core.experiment.tournament import Tournament, tournament_from_data
 from gym_gui.core.records import TOURNAMENT, check_run_format
@@ -30,6 +31,7 @@ from gym_gui.core.trusted.subjects import Need, Subject
 from gym_gui.core.trusted.trust import Origin
 from gym_gui.core.validation import ConfigError, shown
 from gym_gui.services.experiments.experiment_literal import NotLiteralError, literal_values, parse_python
+from gym_gui.services.experiments.experiment_matrix import expanded, read_matrix
 from gym_gui.services.experiments.experiment_places import place_of_value
 from gym_gui.services.experiments.experiment_process import NAMES, Limits, evaluate_file, missing_operators
 from gym_gui.services.experiments.experiment_yaml import parse_yaml
@@ -115,8 +117,6 @@ def load_experiment(
     with _in_its_place(file):
         data = _data(file, allow_code, limits)
         if _has_matrix(data, anew=anew):
-            from gym_gui.services.experiments.experiment_matrix import expanded  # most files have none
-
             anchored = partial(anchored_player, folder=folder)
             experiment = expanded(data, _origin(file), anchored, places_of, episodes)
         else:
@@ -156,14 +156,11 @@ def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfi
         data = _data(file, allow_code, None)
     if _is_tournament(data):
         tournament = load_tournament(path)
-        everybody = [each for player in tournament.policies.values() for each in assignments_of(player)]
-        players = {f"{i}": player for i, player in enumerate(everybody)}
+        listed = [each for player in tournament.policies.values() for each in assignments_of(player)]
+        players = {f"{i}": player for i, player in enumerate(listed)}
         return [replace(tournament.operator, workers=players)]
     if not _has_matrix(data, anew=False):
         return None
-    from gym_gui.core.experiment.matrix_expansion import everybody
-    from gym_gui.services.experiments.experiment_matrix import read_matrix
-
     with _in_its_place(file):
         anchored = partial(anchored_player, folder=file.absolute().parent)
         return everybody(read_matrix(data, _origin(file), anchored))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,6 @@ def _encode(container: Any, pictures: Iterable[NDArray[np.uint8]], fps: float) -
 
 
 def _stream(container: Any, size: tuple[int, int], fps: float) -> Any:
-    from fractions import Fraction
-
     rate = Fraction(fps).limit_denominator(1000)
     stream = container.add_stream("libx264", rate=rate, options={"crf": "18", "preset": "veryfast"})
     stream.height, stream.width = size

@@ -23,8 +23,8 @@ import numpy as np
 from calibration_looks import STUDIED, Study  # beside this file
 from numpy.typing import NDArray
 
-from gym_gui.analysis.compute.verdicts import ALPHA
 from gym_gui.analysis.statistics import intervals, stats
+from gym_gui.analysis.statistics.seeds_needed import ALPHA
 from gym_gui.core.terminal import print_rows
 
 Floats = NDArray[np.float64]

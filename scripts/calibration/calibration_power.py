@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gym_gui.analysis.compute.power import ALPHA, power_of, seeds_needed
 from gym_gui.analysis.statistics import intervals, stats
+from gym_gui.analysis.statistics.seeds_needed import ALPHA, power_of, seeds_needed
 from gym_gui.core.terminal import print_rows
 
 STUDIES = 4_000

@@ -14,12 +14,11 @@ Three rules, and exit status 1 where one is broken:
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from import_cycles import Edges, cycles, imports, modules, packages  # beside this file
+from import_cycles import Edges, asked_for, cycles, imports  # beside this file
 
 MOST = 30
 ONE_FILE_EACH = frozenset({"gym_gui.envs.families", "gym_gui.envs.describers"})
@@ -93,11 +92,7 @@ def twins(known: Mapping[str, Path]) -> Iterator[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what breaks a rule; 0 where nothing does."""
-    parser = argparse.ArgumentParser(description="Rules of folders.")
-    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folder of a package")
-    known: dict[str, Path] = {}
-    for package in parser.parse_args(arguments).folders or packages():
-        known.update(modules(package.resolve()))
+    known = asked_for(arguments, "Rules of folders.")
     found = [*too_full(known), *circles(known), *twins(known)]
     print(*found, sep="\n" if found else "", end="\n" if found else "")
     count = len({folder_of(name, path.name == "__init__.py") for name, path in known.items()})

@@ -39,6 +39,16 @@ def modules(package: Path) -> dict[str, Path]:
     return found
 
 
+def asked_for(arguments: Sequence[str] | None, description: str) -> dict[str, Path]:
+    """The modules of the packages that a command line names; of all packages, if it names none."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folder of a package")
+    known: dict[str, Path] = {}
+    for folder in parser.parse_args(arguments).folders or packages():
+        known.update(modules(folder.resolve()))
+    return known
+
+
 def imports(name: str, path: Path, known: Mapping[str, Path]) -> Edges:
     """The known modules that one module imports."""
     edges: Edges = {}
@@ -87,11 +97,7 @@ def _reached(start: str, graph: Mapping[str, Edges]) -> set[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the cycles; 0 where there is none."""
-    parser = argparse.ArgumentParser(description="Import cycles between modules.")
-    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folder of a package")
-    known: dict[str, Path] = {}
-    for folder in parser.parse_args(arguments).folders or packages():
-        known.update(modules(folder.resolve()))
+    known = asked_for(arguments, "Import cycles between modules.")
     graph = {name: imports(name, path, known) for name, path in known.items()}
     found = cycles(graph)
     for component in found:

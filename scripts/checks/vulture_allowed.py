@@ -97,7 +97,6 @@ action_box, _.chip_boxes, _.chip_texts, _.cursor_square, _.drawing, _.spot_rect
 
 # -- numbers of a table; what is not asked for holds a place
 LAVA, SEEN, VIEW
-step_delay_ms  # a key of execution: read and recorded by its declaration
 _Listable  # named in quotes by a cast
 __format__  # called by f-strings
 

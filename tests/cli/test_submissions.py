@@ -21,7 +21,7 @@ from gym_gui.services.run_lock import lock_run
 from gym_gui.services.submissions.submission_record import ShardState, Submission
 from tests.support.commands import COMMAND, Mosaic, experiment
 from tests.support.sshd import Sshd, sshd
-from tests.support.waiting import eventually
+from tests.support.waiting import EXPERIMENT_S, eventually
 
 pytestmark = pytest.mark.usefixtures("all_sessions_here")
 
@@ -213,6 +213,39 @@ def test_a_host_that_cannot_be_used_is_named_and_the_others_play(mosaic: Mosaic,
     assert "one: has mosaic 0.0.1, and here is mosaic " in done.err
     record = json.loads((submission_of(mosaic) / "submission.json").read_text())
     assert {row["host"] for row in record["shards"].values()} == {"two"}
+
+
+@pytest.mark.full
+def test_what_a_killed_coordinator_has_sent_is_removed_where_no_shard_was_begun(
+    mosaic: Mosaic, tmp_path: Path
+) -> None:
+    programs, hold = tmp_path / "programs", tmp_path / "hold"
+    programs.mkdir()
+    hold.touch()
+    # The last that is done on a host before a shard is begun there: it waits until the coordinator is killed.
+    move = programs / "mv"
+    move.write_text(f'#!/bin/sh\nwhile [ -e {hold} ]; do sleep 0.05; done\nexec /bin/mv "$@"\n')
+    move.chmod(0o755)
+    file, one = experiment(mosaic.home, num_episodes=2), mosaic.home / "one"
+    with sshd(tmp_path / "sshd", SetEnv=f"PATH={programs}:{os.defpath}") as server:
+        hosts = profile(mosaic, server, "one", "two")
+        right = yaml.safe_load(hosts.read_text())
+        hosts.write_text(yaml.safe_dump({**right, "hosts": right["hosts"][:1]}))
+        first = begun(mosaic, "run", file, "--executor", "ssh", "--profile", hosts, "--shards", "1")
+        eventually(lambda: list(one.glob("*.new/token")), "it was sent to the host", EXPERIMENT_S)
+        first.kill()
+        first.wait()
+        hold.unlink()
+        submission = submission_of(mosaic)
+        eventually((one / submission.name).exists, "it is there as a whole")
+        assert not json.loads((submission / "submission.json").read_text())["shards"], "no shard was begun"
+        refusing = {**right["hosts"][0], "mosaic": "echo mosaic 0.0.1; :"}
+        hosts.write_text(yaml.safe_dump({**right, "hosts": [refusing, right["hosts"][1]]}))
+        done = mosaic("run", "--resume", submission, "--profile", hosts, "--json")
+        assert (done.status, "Not removed there: one" in done.err) == (0, True), done.err
+        hosts.write_text(yaml.safe_dump(right))
+        assert mosaic("run", "--resume", submission, "--profile", hosts).status == 0
+    assert not list(one.iterdir()), "nothing is left on a host"
 
 
 @pytest.mark.full

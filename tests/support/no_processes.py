@@ -83,7 +83,7 @@ def looks_here(monkeypatch: pytest.MonkeyPatch) -> None:
 def plays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operators of the window play in this process, as in a notebook; their workers are children."""
 
-    def session(resolved: ResolvedOperator, settings: Any, on_event: Any, *, store: object) -> LocalSession:
+    def session(resolved: ResolvedOperator, settings: Any, on_event: Any, **_how: object) -> LocalSession:
         return _local_session(resolved.config, settings, on_event)
 
     monkeypatch.setattr("gym_gui.ui.live.live_operator.open_host_session", local_session)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from gym_gui.analysis.compute.verdicts import ALPHA
 from gym_gui.analysis.findings.trainings import (
     BOOTSTRAP_TRAININGS,
     PERCENTILE_TRAININGS,
@@ -17,10 +16,12 @@ from gym_gui.analysis.findings.trainings import (
 )
 from gym_gui.analysis.statistics import stratified
 from gym_gui.analysis.statistics.intervals import Floats, unseen_share
+from gym_gui.analysis.statistics.seeds_needed import ALPHA
 from gym_gui.analysis.statistics.stats import holm
 from gym_gui.analysis.statistics.stratified import MIN_TRAININGS, Ends
 from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.verdict_words import algorithm_verdict_words
 
 
 def compare_pairs(
@@ -78,8 +79,8 @@ def compare_pairs(
             verdict="first" if _is_better(first, second, difference, p) else "undecided",
         )
         counts = [sum(map(len, sample)) for sample in (first, second)]
-        over = trainings_in_words(counts) + (f" in {len(first)} environments" if len(first) > 1 else "")
-        claim, detail = _words(found, reason, over, measure)
+        over = wording.trainings(counts) + (f" in {len(first)} environments" if len(first) > 1 else "")
+        claim, detail = algorithm_verdict_words(found, reason, over, measure)
         yield replace(found, claim=claim, detail=detail)
 
 
@@ -123,35 +124,3 @@ def _is_better(
         return False
     ends = stratified.difference_ends(first, second, shown=False)
     return (difference.value if ends is None else ends.low) > 0
-
-
-def _words(c: AlgorithmComparison, reason: str, over: str, measure: str) -> tuple[str, str]:
-    """The verdict: claim, and the numbers behind it."""
-    certainty = "" if c.p_adjusted is None else f", {wording.p_value(c.p_adjusted)}"
-    certainty += f" (Holm, {c.family} comparisons)" if c.p_adjusted is not None and c.family > 1 else ""
-    share = _percent(c.improvement)
-    chance = f"a training of {c.first} does better than one of {c.second} {share} of the time"
-    if c.improvement.low is None:
-        chance = f"of pairs of trainings {c.first} did better in {share}"
-    size = f"{wording.estimate(c.difference)}"
-    if c.verdict == "undecided":
-        told = [reason, f"difference in {measure} {size} over {over}{certainty}", chance]
-        return f"{c.first} against {c.second} is not decided", f": {'; '.join(filter(None, told))}"
-    of = c.difference
-    unseen = wording.not_ruled_out(of.units, "training", of.unseen, of.value or 0.0)
-    by = f" by {size} in {measure} over {over}{certainty}"
-    return f"{c.first} is better than {c.second}", f"{by}; {chance}; {unseen}"
-
-
-def _percent(e: Estimate) -> str:
-    """``88 % [61, 99]``."""
-    if e.low is None or e.high is None:
-        return wording.percent(e.value)
-    return f"{wording.percent(e.value)} [{100 * e.low:.0f}, {100 * e.high:.0f}]"
-
-
-def trainings_in_words(counts: Sequence[int]) -> str:
-    """``10 trainings each``, ``10 and 8 trainings``."""
-    if len(set(counts)) == 1:
-        return f"{wording.count(counts[0], 'training')}{' each' if len(counts) > 1 else ''}"
-    return f"{wording.names([f'{count:,}' for count in counts])} trainings"

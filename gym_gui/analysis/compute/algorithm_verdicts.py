@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gym_gui.analysis.compute.algorithm_pairs import trainings_in_words
 from gym_gui.analysis.findings.comparison import Verdict
 from gym_gui.analysis.findings.trainings import AlgorithmReport
 from gym_gui.analysis.words import wording
@@ -30,7 +29,7 @@ def others_of(report: AlgorithmReport) -> list[Verdict]:
 def _alone(report: AlgorithmReport) -> Verdict:
     algorithm = report.algorithms[0]
     where = report.environments[0] if len(report.environments) == 1 else "all environments"
-    detail = f" in {where} over {trainings_in_words([algorithm.trainings])}"
+    detail = f" in {where} over {wording.trainings([algorithm.trainings])}"
     return Verdict(
         f"{algorithm.name} has a {report.measure} of {wording.estimate(algorithm.mean)}", detail, False
     )

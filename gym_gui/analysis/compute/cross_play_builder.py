@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from gym_gui.analysis.compute.rated_trainings import trainings_of
 from gym_gui.analysis.compute.team_values import MIN_TEAM_SEEDS, TeamValues, read_team_values
-from gym_gui.analysis.compute.verdicts import Sides, compare_family, negated
+from gym_gui.analysis.compute.verdicts import compare_family
 from gym_gui.analysis.findings.comparison import Comparison, Verdict
 from gym_gui.analysis.findings.cross_play import CrossPlay, Mate, SeatTeam, Spread, Team, TrainedTeams
+from gym_gui.analysis.findings.pairs import Sides
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.words import wording
@@ -171,7 +172,7 @@ def _lift_sentences(lifts: Mapping[tuple[str, str], Comparison], order: Sequence
 
 def _size(lift: Comparison) -> str:
     e = lift.difference
-    return wording.estimate(negated(e) if lift.verdict == "second" else e)
+    return wording.estimate(e.negated() if lift.verdict == "second" else e)
 
 
 def _notes(played: TeamValues, run: Run) -> Iterator[str]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gym_gui.analysis.compute.verdicts import Pairs, Sides, compared, tested
+from gym_gui.analysis.compute.verdicts import compared, tested
 from gym_gui.analysis.findings.comparison import Comparison, Stage
+from gym_gui.analysis.findings.pairs import Pairs, Sides
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.statistics import stats
 from gym_gui.analysis.statistics.intervals import Floats

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from gym_gui.analysis.compute.collect import OperatorData, Played, SquadResult
 from gym_gui.analysis.compute.looks import Pair, compare_at_looks, looked_beside, looks_are_planned
 from gym_gui.analysis.compute.tasks import Task, differences_in_words
-from gym_gui.analysis.compute.verdicts import Pairs, Sides
 from gym_gui.analysis.findings.comparison import Comparison, Refusal
+from gym_gui.analysis.findings.pairs import Pairs, Sides
 from gym_gui.analysis.records.reader import OperatorRun, Run
 from gym_gui.analysis.statistics.summary_numbers import Bounds
 from gym_gui.analysis.statistics.units import Sample

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui.analysis.compute.games import Game, Games, meetings, points
-from gym_gui.analysis.findings.standings import BY_SEED, RankSet
+from gym_gui.analysis.findings.standings import APART, BY_SEED, NO_GAME, NOT_RANDOM, TOO_FEW, RankSet
 from gym_gui.analysis.statistics import intervals
 from gym_gui.analysis.statistics.bradley_terry import ELO, Comparisons, Fit, fit
 from gym_gui.analysis.statistics.distributions import (
@@ -27,12 +27,6 @@ from gym_gui.analysis.statistics.win_graph import largest
 Floats = NDArray[np.float64]
 
 RESAMPLES = 999
-TOO_FEW, NOT_RANDOM = "not enough seeds", "nothing is random"
-"""Why nobody has an interval."""
-NO_GAME = "no game"
-"""Why somebody has no rating."""
-APART = "not connected"
-"""Why somebody has none whom results do not hold together with others."""
 
 
 @dataclass(frozen=True)

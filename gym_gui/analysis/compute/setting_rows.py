@@ -12,9 +12,9 @@ from dataclasses import replace
 from gym_gui.analysis.compute.estimates import estimate
 from gym_gui.analysis.compute.matrix_rows import matrix_of
 from gym_gui.analysis.compute.pairing import Entry, operator_pairs
-from gym_gui.analysis.compute.verdicts import Pairs, Sides
 from gym_gui.analysis.findings.comparison import Comparison
 from gym_gui.analysis.findings.matrix_summary import SettingSummary
+from gym_gui.analysis.findings.pairs import Pairs, Sides
 from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.words import wording

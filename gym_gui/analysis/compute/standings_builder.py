@@ -16,14 +16,24 @@ from gym_gui.analysis.compute.empirical_games import INSTALL, alpha_rank, nash_a
 from gym_gui.analysis.compute.estimates import estimate
 from gym_gui.analysis.compute.games import Game, Games, collect_games, meetings, points
 from gym_gui.analysis.compute.rated_trainings import rated_trainings
-from gym_gui.analysis.compute.ratings import APART, NO_GAME, NOT_RANDOM, TOO_FEW, Ratings, rate
-from gym_gui.analysis.findings.standings import Payoff, SeatWorth, Standing, Standings
+from gym_gui.analysis.compute.ratings import Ratings, rate
+from gym_gui.analysis.findings.standings import (
+    APART,
+    NO_GAME,
+    NOT_RANDOM,
+    TOO_FEW,
+    Payoff,
+    SeatWorth,
+    Standing,
+    Standings,
+)
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.statistics.distributions import CONFIDENCE, MIN_INTERVAL
 from gym_gui.analysis.statistics.intervals import MIN_UNITS
 from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.statistics.units import Sample
 from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.verdict_words import tournament_verdict_words
 from gym_gui.core.experiment.pairings import most_rounds, rounds_from_record, rounds_left, usual_rounds
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import TOURNAMENT
@@ -48,7 +58,7 @@ def standings_of(run: Run) -> Standings:
     payoffs = _payoffs(found, order)
     standings = _policies(found, order, ratings, open_=open_)
     policies = tuple(_extras(found, [*standings], payoffs, open_=open_))
-    claim, detail = _verdict(found, policies, rounds)
+    claim, detail = tournament_verdict_words(policies, found.count, found.planned, found.unplayed, rounds)
     circles = [] if open_ else [*_cycles(order, payoffs)]
     task = str(about.get("task", ""))
     algorithms = None if open_ else rated_trainings(run, policies, task)
@@ -236,35 +246,6 @@ def _seats(found: Games, ratings: Ratings | None) -> Iterator[SeatWorth]:
     for i, seat in enumerate(found.seats):
         made = estimate([value for value, _ in rows[i]], [sample for _, sample in rows[i]], bounds=POINTS)
         yield SeatWorth(seat, made, ratings.seats[seat], found.called.get(seat, seat))
-
-
-def _verdict(found: Games, policies: Sequence[Standing], rounds: _Rounds | None) -> tuple[str, str]:
-    if not found.count:
-        return "No game counts yet", ""
-    in_round = f", in round {rounds.paired} of {rounds.paired + rounds.left}" if rounds is not None else ""
-    if found.unplayed:
-        return "Not decided", f": {found.count:,} of {found.planned:,} games are played{in_round}"
-    if rounds is not None and rounds.left:
-        return "Not decided", f": {rounds.paired} of {rounds.paired + rounds.left} rounds are played"
-    best = policies[0]
-    if best.ranks is None:
-        why = (
-            "these games are the same on every seed"
-            if best.note == NOT_RANDOM
-            else "at least 6 seeds are needed"
-        )
-        return "Not decided", f": {best.policy} is ahead, but {why}"
-    if any(standing.failed for standing in policies):
-        who = [standing.policy for standing in policies if standing.failed]
-        return "Not decided", f": games failed at {wording.names(who)}, and what fails is not played"
-    may = [standing.policy for standing in policies if standing.ranks and standing.ranks.best == 1]
-    rating = f"{wording.number(best.rating.value, 0)} points"
-    if best.rating.low is not None:
-        rating += f" {wording.interval(best.rating.low, best.rating.high, 0)}"
-    games = f"{found.count:,} games"
-    if may == [best.policy]:
-        return f"{best.policy} is the best of {len(policies)} policies", f": {rating}, in {games}"
-    return "Who is best is not decided", f": {wording.names(may)} may be first, in {games}"
 
 
 def _cycles(order: Sequence[str], payoffs: Sequence[Payoff]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from gym_gui.analysis.compute.collect import OperatorData
 from gym_gui.analysis.compute.looks import looks_are_planned
 from gym_gui.analysis.compute.matrix_rows import matrix_of
 from gym_gui.analysis.compute.pairing import Entry, members, score_or_return
-from gym_gui.analysis.compute.verdicts import Pairs, Sides
+from gym_gui.analysis.findings.pairs import Pairs, Sides
 from gym_gui.analysis.statistics.summary_numbers import Bounds
 from gym_gui.core.record_fields import mapping
 

@@ -10,7 +10,7 @@ from gym_gui.analysis.compute.collect import OperatorData, collect_episodes
 from gym_gui.analysis.compute.estimates import estimate
 from gym_gui.analysis.compute.games import Games, pool_of
 from gym_gui.analysis.compute.pairing import score_or_return
-from gym_gui.analysis.compute.verdicts import Pairs
+from gym_gui.analysis.findings.pairs import Pairs
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.statistics.units import Sample

@@ -24,6 +24,7 @@ from struct import Struct
 from typing import Any, Final
 
 from gym_gui.analysis.columns.result_columns import file_row
+from gym_gui.analysis.compute.summary_builder import summarize
 from gym_gui.analysis.exports.episode_curves import (
     completed_episodes,
     curve_points,
@@ -61,8 +62,6 @@ def write_wandb_runs(run: Run, folder: Path) -> dict[str, int]:
             be written.
         MissingDependencyError: The library is not installed.
     """
-    from gym_gui.analysis.compute.summary_builder import summarize
-
     found = find_spec("wandb")
     if found is None or found.origin is None:  # its runs lie in a folder of this name
         raise MissingDependencyError("Weights & Biases", "mosaic install wandb")

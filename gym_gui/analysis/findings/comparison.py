@@ -1,6 +1,6 @@
 """What a summary says of two operators or teams: how they compare, why they cannot, who is better.
 
-``compute/verdicts.py`` decides and words it.
+``compute/verdicts.py`` decides it, ``words/verdict_words.py`` words it.
 """
 
 from __future__ import annotations

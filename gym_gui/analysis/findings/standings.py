@@ -19,6 +19,12 @@ from gym_gui.analysis.findings.trainings import AlgorithmReport
 from gym_gui.analysis.statistics.distributions import CONFIDENCE, normal_quantile
 from gym_gui.analysis.statistics.summary_numbers import BOOTSTRAP, EXACT_SHARE, METHODS, Estimate
 
+TOO_FEW, NOT_RANDOM = "not enough seeds", "nothing is random"
+"""Notes on ratings without an interval."""
+NO_GAME = "no game"
+"""Note on a policy without a rating."""
+APART = "not connected"
+"""Note on a policy that results do not connect with the others: it has no rating."""
 BY_SEED = "bootstrap over seeds, Student's t"
 
 RATING_METHODS: Mapping[str, str] = {

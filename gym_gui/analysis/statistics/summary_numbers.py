@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 BOOTSTRAP = "bootstrap-t over seeds"
 PERCENTILE = "expanded percentile bootstrap over seeds"
@@ -73,6 +73,14 @@ class Estimate:
     note: str = ""
     unseen: float | None = None
     values: tuple[float, ...] = ()
+
+    def negated(self) -> Estimate:
+        """The estimate of a difference the other way round."""
+
+        def minus(x: float | None) -> float | None:
+            return None if x is None else -x
+
+        return replace(self, value=minus(self.value), low=minus(self.high), high=minus(self.low))
 
 
 @dataclass(frozen=True)

@@ -327,3 +327,10 @@ def fallbacks(d: Decisions | None) -> str:
     counts = d.by_source
     parts = [f"{whole(counts[source])} {word}" for source, word in words.items() if counts.get(source)]
     return ", ".join(parts)
+
+
+def trainings(counts: Sequence[int]) -> str:
+    """``10 trainings each``, ``10 and 8 trainings``."""
+    if len(set(counts)) == 1:
+        return f"{count(counts[0], 'training')}{' each' if len(counts) > 1 else ''}"
+    return f"{names([f'{n:,}' for n in counts])} trainings"

@@ -25,6 +25,8 @@ from gym_gui.core.record_fields import items, mapping
 from gym_gui.core.run_labels import LabelsError, RunLabels, read_labels
 from gym_gui.services.run_lock import is_being_written
 from gym_gui.services.runs.recorder import COMPLETED, FAILED, RUNNING, STOPPED
+from gym_gui.services.runs.run_filter import RunFilter
+from gym_gui.services.runs.run_library import RunLibrary
 
 CUT_OFF = "cut off"
 """A run whose process ended without a word; it can be gone on with."""
@@ -93,9 +95,6 @@ def list_runs(folder: Path | None, *, find: str = "", as_json: bool = False) -> 
 
 
 def _fitting(place: Path, find: str) -> list[Path]:
-    from gym_gui.services.runs.run_filter import RunFilter
-    from gym_gui.services.runs.run_library import RunLibrary
-
     wanted = RunFilter(find)
     if wanted.problem:
         raise UsageError(wanted.problem, fix="See docs/guide/results_and_replay.md")

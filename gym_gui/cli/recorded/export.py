@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from gym_gui.analysis.exports.event_files import write_events
 from gym_gui.analysis.exports.export import STEP_COLUMNS, episode_rows, operator_rows, step_rows, write_table
+from gym_gui.analysis.exports.wandb_files import write_wandb_runs
 from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.analysis.records.record_check import check_records
 from gym_gui.cli.errors import tell
@@ -73,8 +75,6 @@ def _tables(suffix: str) -> _Write:
 
 
 def _events(run: Run, folder: Path, _left_out: list[str]) -> Mapping[str, int]:
-    from gym_gui.analysis.exports.event_files import write_events
-
     return {"": write_events(run, folder)}
 
 
@@ -87,8 +87,6 @@ def _datasets(run: Run, folder: Path, left_out: list[str]) -> Mapping[str, int]:
 
 
 def _wandb_runs(run: Run, folder: Path, _left_out: list[str]) -> Mapping[str, int]:
-    from gym_gui.analysis.exports.wandb_files import write_wandb_runs
-
     return write_wandb_runs(run, folder)
 
 

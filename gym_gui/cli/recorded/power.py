@@ -14,13 +14,12 @@ from gym_gui.analysis import open_run, summarize
 from gym_gui.analysis.compute.power import (
     Spread,
     differences_in_question,
-    power_of,
     seeds_for,
-    seeds_needed,
     spread_of,
 )
 from gym_gui.analysis.findings.comparison import Comparison
 from gym_gui.analysis.records.record_check import check_records
+from gym_gui.analysis.statistics.seeds_needed import power_of, seeds_needed
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.text import clean
 from gym_gui.cli.errors import tell

@@ -10,6 +10,7 @@ from typing import Any
 
 from gym_gui.analysis import open_run
 from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell
+from gym_gui.cli.window import open_window, window_trouble
 from gym_gui.controllers.apart.replay import ReplayedAgain, replay_apart
 from gym_gui.core.paths import find_run
 from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
@@ -42,8 +43,6 @@ def replay_episode(
     """
     recorded = load_episode(open_run(find_run(run)), operator, episode)
     if video is None and not as_json:
-        from gym_gui.cli.window import open_window, window_trouble
-
         if trouble := window_trouble():
             which = f"--operator {recorded.operator_id} --episode {recorded.episode.episode_index}"
             tell(f"{trouble}. Without a window: mosaic replay {run} {which} --video episode.mp4")

@@ -12,6 +12,7 @@ from gym_gui.analysis import Run, open_run
 from gym_gui.analysis.exports.pgn import is_chess, write_pgn
 from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.pages.film import Film
+from gym_gui.analysis.pages.film_folder import FilmFolder
 from gym_gui.analysis.pages.scenes import Films
 from gym_gui.analysis.read_runs import read_runs
 from gym_gui.analysis.reporting import report_read
@@ -68,7 +69,6 @@ def make_report_films(runs: Sequence[Run], order: FilmOrder, folder: Path, *, as
         folder: Where they are kept until the report is written.
         as_json: Progress for programs.
     """
-    from gym_gui.analysis.pages.film_folder import FilmFolder
     from gym_gui.controllers.apart.films import make_films
     from gym_gui.controllers.runs.operator_execution import OperatorProgress
 

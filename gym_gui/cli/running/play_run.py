@@ -19,6 +19,7 @@ from gym_gui.analysis.records.reader import open_run
 from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.progress import run_progress
+from gym_gui.cli.running.parts import PartPlayer, leased_here, planner_of
 from gym_gui.controllers.engine.resolved_operator import vouch
 from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment, Rounds
 from gym_gui.controllers.runs.model_slots import DRY_RUN, dry, replayed, slots_with
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from gym_gui.controllers.runs.kept_sessions import KeptSessions
     from gym_gui.controllers.runs.shard_plan import ShardPlan
     from gym_gui.core.experiment.shards import Shard
-    from gym_gui.services.shards.lease_files import LeaseFiles
 
 
 def play(
@@ -112,8 +112,6 @@ def part_player(
     Raises:
         UsageError: Something the person can fix; nothing was played.
     """
-    from gym_gui.cli.running.parts import PartPlayer
-
     planned = PlannedExperiment.of(experiment, seats_of=hosts.seats)
     workers = processes or experiment.execution.processes or usable_cores()
     checked = CheckedRun(planned, workers, as_json, hosts)
@@ -170,7 +168,7 @@ class CheckedRun:
                 part=part,
                 only=only,
                 kept=kept,
-                leased=None if part is None else _leased(),
+                leased=None if part is None else leased_here(),
                 on_progress=_as_one(show) if self.as_one else show,
             )
             with concluding(run.totals if shard is None else None):
@@ -205,12 +203,6 @@ def _as_one(show: OnProgress) -> OnProgress:
 
 
 _COUNTS = ("done", "total", "failed", "live", "steps")
-
-
-def _leased() -> LeaseFiles | None:
-    from gym_gui.cli.running.parts import leased_here  # few runs are parts of one
-
-    return leased_here()
 
 
 @contextmanager
@@ -249,8 +241,6 @@ def _chosen_episodes(resume: Path) -> Mapping[str, Collection[int]] | None:
 
 
 def _part(planned: PlannedExperiment, shard: Shard, resume: Path | None) -> ShardPlan:
-    from gym_gui.cli.running.parts import planner_of  # few runs are parts of one
-
     part = planner_of(planned.planned, planned.operators).plan(shard)
     if resume is not None:
         check_same(part, open_run(resume))

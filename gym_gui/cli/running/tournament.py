@@ -9,6 +9,7 @@ from pathlib import Path
 from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.cli.errors import DONE
 from gym_gui.cli.output import write_json, write_line
+from gym_gui.cli.running.dry_run import say_notes
 from gym_gui.cli.running.parts import PartPlayer, asked_parts
 from gym_gui.cli.running.play_run import CheckedRun
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
@@ -80,7 +81,6 @@ def run_tournament(
     part = None if parts is None else parts.only
     plan = plan_part(contest, part if before is None else Shard.of_run(before.record.extra), before)
     if dry_run:
-        from gym_gui.cli.running.dry_run import say_notes
         from gym_gui.cli.running.looking_ahead import look_ahead
 
         workers = _workers(contest, processes)

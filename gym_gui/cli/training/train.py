@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gym_gui.cli.errors import DONE, INTERRUPTED, tell
 from gym_gui.cli.output import write_json
 from gym_gui.cli.training.in_foreground import print_result, result_row, trained
+from gym_gui.cli.training.train_group import train_group
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.services.bootstrap import bootstrap_default_services
@@ -107,8 +108,6 @@ def train_policy(
 
         return queue_trainings(requests, priority=priority, as_json=as_json)
     if seeds:
-        from gym_gui.cli.training.train_group import train_group
-
         return train_group(requests, as_json=as_json)
     return _ended(trained(requests[0], as_json=as_json), requests[0], as_json=as_json)
 

@@ -17,6 +17,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.record_fields import count
 from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
 from gym_gui.services.subprocess_job import answer_job, tell_progress
+from gym_gui.services.video import write_video
 
 _REPORT_EVERY: Final = 10
 """Decisions between two reports."""
@@ -83,8 +84,6 @@ def _replay() -> dict[str, Any]:
     try:
         played = _Played(replay, recorded)
         if video is not None:
-            from gym_gui.services.video import write_video
-
             write_video(Path(video), played.pictures(), asked["fps"])
         else:
             for _ in played.pictures():

@@ -11,6 +11,7 @@ from gym_gui.controllers.engine.environment_seats import SeatsOf
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.experiment.matrix_expansion import without
 from gym_gui.core.experiment.matrix_table import MatrixTable, missing_in_words
 from gym_gui.core.trusted.trust import NotAllowedError
 from gym_gui.services.secrets import resolve_secrets
@@ -95,8 +96,6 @@ def without_unstarted(
         BaseException: ``first``, where it is no matrix, or one that compares while it is on, or where an
             operator cannot be left out, or nobody would be left.
     """
-    from gym_gui.core.experiment.matrix_expansion import without  # most experiments are no matrix
-
     problems = {
         name: error.message
         for name, error in failed.items()

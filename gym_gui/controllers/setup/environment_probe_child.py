@@ -21,6 +21,7 @@ import numpy as np
 from gym_gui import envs
 from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
 from gym_gui.core.errors import MosaicError
+from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.trusted.subjects import subject_of
 from gym_gui.core.trusted.trust import Origin, allow, enforce
 from gym_gui.envs import Environment
@@ -103,7 +104,6 @@ class Bench:
 def _resolved(request: Mapping[str, Any]) -> ResolvedOperator:
     # Protocol buffers and all that starts workers: half of the time this process needs to start.
     from gym_gui.controllers.engine.resolved_operator import resolve_operator
-    from gym_gui.core.experiment.experiment_data import experiment_from_data
 
     origin = Origin(**request["origin"])
     experiment = experiment_from_data({"operators": [request["operator"]]}, origin=origin)

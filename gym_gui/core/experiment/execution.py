@@ -261,7 +261,8 @@ class ExecutionConfig:
         default=0.0,
         kept=True,
         pace=True,
-        meaning="pause after each step in the window",
+        meaning="least time between two steps of an episode that the window plays; `mosaic run` does "
+        "not wait",
         unit="ms",
         usual="0",
     )

@@ -22,6 +22,7 @@ from gym_gui.services.policies.policy_scores import PolicyScore, ScoreStore
 from gym_gui.services.policy_files import PolicyFile, find_policy_files
 from gym_gui.services.store import Store
 from gym_gui.services.trainings.training_titles import titles_in
+from gym_gui.services.trash import throw_away
 from mosaic_worker.plain_files import read_file, replace_file
 
 PREFIX: Final = "library:"
@@ -237,8 +238,6 @@ class PolicyLibrary:
             UsageError: There is none, it must stay, or a training is writing it.
             TrashError: It may not be moved.
         """
-        from gym_gui.services.trash import throw_away
-
         entry = self.find(name)
         if entry.fixed:
             raise UsageError(f"{name} is not removed. {entry.fixed}")

@@ -129,13 +129,13 @@ class Coordinator:
             Whether nothing is left.
         """
         submission = self._submission
-        used = self._prepared | submission.used | {state.host for state in submission.states.values()}
+        used = submission.used | {state.host for state in submission.states.values()}
         removed = True
         for site in self._sites:
             if site.name not in used:
                 continue
             try:
-                await site.prepare()
+                await site.check()
                 await site.clear()
             except MosaicError as error:
                 removed = False
@@ -154,6 +154,10 @@ class Coordinator:
                 return
             try:
                 if not ready:
+                    await site.check()
+                    # First: what a coordinator has sent that is killed now, the next one removes.
+                    self._submission.used.add(site.name)
+                    self._submission.save()
                     await site.prepare()
                     if mine := self._dealing.of(site):
                         # Written down, and perhaps not begun: the coordinator before was killed, or the place
@@ -229,7 +233,6 @@ class Coordinator:
                 state.playing, state.node, state.job = False, "", ""
                 begun[number] = state.tries
         if begun:
-            self._submission.used.add(site.name)
             self._submission.save()
             await site.start(begun)
         elif room > 0 and site.deals and await self._relieve(site):

@@ -17,6 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from gym_gui.analysis.words.wording import names
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.core.record_fields import items, mapping, text
@@ -278,8 +279,6 @@ def state_of(state: ShardState) -> str:
 
 def about(submission: Submission) -> tuple[str, tuple[str, ...]]:
     """Who plays or what is trained, and in which environments, by what was sent."""
-    from gym_gui.analysis.words.wording import names
-
     if submission.trainings is not None:
         told = submission.trainings.arguments
         said = {key: value for key, value in pairwise(told) if key.startswith("--")}

@@ -334,13 +334,19 @@ exit 0
 """
 
 
+def unfinished(place: str) -> str:
+    """Where the submission's folder is until all of it is there."""
+    return f"{place}.new"
+
+
 def remove(place: str) -> str:
-    """End what is left of all shards, and remove the submission's folder there.
+    """End what is left of all shards, and remove the submission's folder there, whole or not.
 
     Args:
         place: The folder.
     """
-    return f"""cd {shlex.quote(place)} 2>/dev/null || exit 0
+    return f"""rm -rf {shlex.quote(unfinished(place))}
+cd {shlex.quote(place)} 2>/dev/null || exit 0
 {_ALIVE}
 for try in work/*/[0-9]*; do
   [ -f "$try/code" ] && continue

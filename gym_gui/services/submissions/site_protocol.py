@@ -28,7 +28,7 @@ class Site(Protocol):
         ...
 
     async def prepare(self) -> None:
-        """Check it, and send what is played there."""
+        """Send what is played there, after :meth:`check`."""
         ...
 
     async def start(self, tries: Mapping[int, int]) -> None:
@@ -59,7 +59,7 @@ class Site(Protocol):
         ...
 
     async def clear(self) -> None:
-        """Remove what is left there."""
+        """Remove what is left there, after :meth:`check`."""
         ...
 
     async def close(self) -> None:

@@ -125,7 +125,7 @@ class Submission:
         due: Then, shards that are to be played by now, the others perhaps later; ``None``: all are.
         trainings: What it trains.
         at_once: How many shards are played at the same time, at most.
-        used: Places where any was begun; also those whose shards were given to others since.
+        used: Places that were sent anything; also those whose shards were given to others since.
         places: What is known of places, by their names.
         needs: What of it the person has allowed who handed it in (:mod:`.handed_in`); on record nowhere else.
         token: What marks a place that it was sent to; kept like ``needs``. What lies at a place without it

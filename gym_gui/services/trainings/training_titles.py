@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from gym_gui.analysis.words.wording import C, steps_in_words
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.runs.run_titles import differences
+from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.services.trainings.training_choices import algorithm_word
 from gym_gui.workers.settings.settings_text import text_of
 
@@ -48,7 +49,6 @@ def titles_in(folder: Path) -> dict[str, str]:
     """The titles of all runs whose folders lie in one, by the names of these."""
     from gym_gui.services.trainer.request import KeptRequest
     from gym_gui.services.trainer.training_folder import REQUEST
-    from gym_gui.services.trainer.training_records import TrainingRecord
 
     records: list[TrainingRecord] = []
     for path in sorted(folder.glob(f"*/{REQUEST}")):

@@ -20,6 +20,7 @@ from gym_gui.ui.agents.slot_panel import SlotPanel
 from gym_gui.ui.agents.steps_dialog import StepsDialog
 from gym_gui.ui.agents.table import AgentConfigTable
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.editor.line_links import link_of
 from gym_gui.ui.environments.install_dialog import InstallDialog, open_install_dialog
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.policies.policy_items import show_player
@@ -134,8 +135,6 @@ class AdvancedConfigTab(QWidget):
 
     def _link_of(self, sentence: str) -> Action | None:
         """Leads to the line of a program that a check is about; saved, it is checked again."""
-        from gym_gui.ui.editor.line_links import link_of  # most configurations are right
-
         config = self.model.report.config if self.model.report is not None else None
         return link_of(self._context, sentence, config, again=("Check again", self.model.check_again))
 

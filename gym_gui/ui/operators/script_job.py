@@ -386,9 +386,11 @@ class ScriptJob(QObject):
         from gym_gui.host.host_client import HostSession
 
         resolved = [each.resolved for each in self._plan.operators if each.resolved is not None]
+        delay_ms = self._plan.experiment.execution.step_delay_ms
+        steps_per_s = 1000.0 / delay_ms if delay_ms else None
         return ExperimentRun(
             self.contest or PlannedExperiment(self._plan.experiment, resolved),
-            partial(HostSession, store=self._store),
+            partial(HostSession, store=self._store, steps_per_s=steps_per_s),
             self._store.runs_dir(),
             processes=self._plan.processes,
             resume=self.folder or self._plan.run,

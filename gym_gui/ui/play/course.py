@@ -9,6 +9,7 @@ from PyQt6.QtCore import QObject
 
 from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.controllers.human.human_input import KEYBOARD
+from gym_gui.ui.editor.line_links import link_of
 from gym_gui.ui.input.human_answers import HumanInput
 from gym_gui.ui.input.people import People
 from gym_gui.ui.play.actions import PlayActions
@@ -156,10 +157,6 @@ class Course(QObject):
 
     def _on_broke(self, sentence: str) -> None:
         self._card.countdown.stop()
-        from gym_gui.ui.editor.line_links import (
-            link_of,  # what it looks with is needed by no game that goes well
-        )
-
         link = link_of(self._context, sentence, self._game.config, again=("Restart", self.restart))
         self._card.show_trouble(f"{sentence}. Restart plays the episode again from its beginning.", link=link)
 

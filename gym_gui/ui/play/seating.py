@@ -10,6 +10,7 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFileDialog
 
 from gym_gui.controllers.setup.play_setup import person
+from gym_gui.services.policies.policy_catalogue import names_in_words
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.play.game import PlayGame, seat_quietly
 from gym_gui.ui.play.player_dialog import PlayerDialog
@@ -100,8 +101,6 @@ class Seating(QObject):
 
     def _name_with(self, slot: str, label: str) -> str:
         """What the game is called once somebody sits there: by who play."""
-        from gym_gui.services.policies.policy_catalogue import names_in_words
-
         name = names_in_words([label if each == slot else seat.player for each, seat in self.seats().items()])
         return name[:1].upper() + name[1:]
 

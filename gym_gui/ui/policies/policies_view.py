@@ -20,6 +20,7 @@ from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.services.store import Store
 from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
 from gym_gui.services.trainings.training_presets import TrainingPreset
+from gym_gui.services.trash import put_back
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.dropping import PathDropTarget
@@ -250,8 +251,6 @@ class PoliciesView(PathDropTarget, QWidget):
         self._context.spawn(self._restore(trashed, folder), "Putting the policy back")
 
     async def _restore(self, trashed: Path, folder: Path) -> None:
-        from gym_gui.services.trash import put_back
-
         await asyncio.to_thread(put_back, trashed, folder)
         self.refresh()
 

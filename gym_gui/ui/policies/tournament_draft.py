@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from gym_gui.core.config import ExecutionConfig, OperatorConfig
 from gym_gui.core.enums import WorkerKind
 from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.experiment.tournament import Schedule, Tournament, environment
 from gym_gui.core.trusted.trust import TYPED
 
 if TYPE_CHECKING:
@@ -126,7 +127,6 @@ def contest_of(
     """
     from gym_gui.controllers.engine.resolved_operator import unchecked_operator
     from gym_gui.controllers.runs.contest import Contest
-    from gym_gui.core.experiment.tournament import Schedule, Tournament, environment
 
     together = len(sheet.teams) < 2
     asked = Tournament(

@@ -16,6 +16,7 @@ from gym_gui.core.enums import WorkerKind
 from gym_gui.core.experiment.assignment import LinkGroup, WorkerAssignment
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.policies.tournament_draft import TournamentRequest
 
 SEED = 0
 _TOURNAMENT = "tournament"
@@ -72,8 +73,6 @@ def use_policy(context: AppContext, place: str, operator: OperatorConfig) -> Non
     """Show a page with this operator."""
     request: dict[str, Any] = {"operator": operator}
     if place == _TOURNAMENT:
-        from gym_gui.ui.policies.tournament_draft import TournamentRequest
-
         place, request = "operators", {"tournament": TournamentRequest.of([operator])}
     elif place == "operators":
         request = {"operators": [operator], "seed": SEED}

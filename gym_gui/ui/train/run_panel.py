@@ -14,6 +14,7 @@ from gym_gui.core.experiment.training_of import group_name
 from gym_gui.services.trainings.training_choices import algorithm_word
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.editor.line_links import link_of
 from gym_gui.ui.numbers import local, screen, written
 from gym_gui.ui.policies.use_menu import UseMenu, operator_of
 from gym_gui.ui.train.extend_training import ExtendTrainingForm
@@ -187,10 +188,6 @@ class RunPanel(QWidget):
 
     def _link_of(self, record: TrainingRecord, reason: str) -> Action | None:
         """The line that a training failed at; what its request names lies beside that, or here."""
-        from gym_gui.ui.editor.line_links import (
-            link_of,
-        )  # what it looks with is needed by no training that goes well
-
         again = ("Resume", partial(self.action_requested.emit, record.run_id, "resume"))
         return link_of(self._context, reason, folders=[record.folder, Path.cwd()], again=again)
 

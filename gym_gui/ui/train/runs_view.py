@@ -22,6 +22,7 @@ from gym_gui.ui.train.policy_now import PolicyNow
 from gym_gui.ui.train.run_colours import RunColours
 from gym_gui.ui.train.run_content import RunContent
 from gym_gui.ui.train.run_data import RunData
+from gym_gui.ui.train.run_menu import menu_entries
 from gym_gui.ui.train.runs_model import RUN_ROLE, TRAINING_COLUMNS, RunRow, id_of_run
 from gym_gui.ui.train.runs_table import RunsTable
 from gym_gui.ui.training_words import why_no_film
@@ -305,8 +306,6 @@ class RunsView(QWidget):
 
     def _on_menu_requested(self, place: QPoint) -> None:
         """Everything that can be done with a run, for the keyboard too."""
-        from gym_gui.ui.train.run_menu import menu_entries
-
         record = self.selected[0] if self.selected else None
         viewport = self.table.viewport()
         if record is None or viewport is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from gym_gui.services.bootstrap import Services
 from gym_gui.services.trainings.training_groups import TrainingGroups
 from gym_gui.services.trainings.training_presets import TrainingPreset
+from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 
 if TYPE_CHECKING:
     from gym_gui.services.trainer.trainer_client import TrainerClient
@@ -34,8 +35,6 @@ async def start_runs(
     Yields:
         The id of each run that was taken.
     """
-    from gym_gui.services.worker_orchestrator import UnifiedRunConfig
-
     group = ""
     if len(titles) > 1:
         # Those of the foreground count too: trainings of one name and different settings are no group.

@@ -29,6 +29,7 @@ from gym_gui.ui.pages import Place, places
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import EmptyHint
 from gym_gui.ui.widgets.tab_order import tab_on
+from gym_gui.ui.window.closing_dialog import ClosingDialog
 from gym_gui.ui.window.log_dock import LogDock, LogFeed
 from gym_gui.ui.window.menus import Menus
 from gym_gui.ui.window.navigation import NavigationRail
@@ -497,8 +498,6 @@ class MainWindow(PathDropTarget, QMainWindow):
         return [costs for page in self.pages.values() if (costs := page.closing_costs())]
 
     def _ask_whether_to_close(self, costs: Sequence[str]) -> None:
-        from gym_gui.ui.window.closing_dialog import ClosingDialog
-
         if self.findChild(ClosingDialog) is None:
             dialog = ClosingDialog(costs, self)
             dialog.agreed.connect(self.close_unasked)

@@ -14,6 +14,7 @@ from PyQt6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
 from gym_gui.analysis import open_run
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.paths import run_folders
+from gym_gui.core.run_labels import name_of
 from gym_gui.ui import matching, theme
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
@@ -224,8 +225,6 @@ def _environment_items() -> tuple[PickerItem, ...]:
 
 def _run_items(folder: Path) -> tuple[PickerItem, ...]:
     """The newest runs, by who played."""
-    from gym_gui.core.run_labels import name_of
-
     paths = [path for path in run_folders(folder) if (path / "run.json").is_file()]
     items: list[PickerItem] = []
     for path in paths[:RUNS]:

@@ -11,7 +11,7 @@ import pytest
 
 from gym_gui.analysis import open_run, summarize
 from gym_gui.analysis.compute.looks import FamilyAtLooks
-from gym_gui.analysis.compute.verdicts import Pairs, Sides
+from gym_gui.analysis.findings.pairs import Pairs, Sides
 from gym_gui.analysis.pages.report_page import render_html
 from gym_gui.analysis.statistics.units import Sample
 from gym_gui.analysis.words.text import looks_in_words

@@ -363,9 +363,24 @@ def test_a_coordinator_may_be_killed_at_each_write_of_its_record(
     pytest.fail("it never ends")
 
 
+def test_a_place_is_on_record_before_anything_is_sent_there(submission: Submission) -> None:
+    class Recorded(Place):
+        async def prepare(self) -> None:
+            self.on_record = open_submission(submission.folder).used
+
+    class Away(Place):
+        async def check(self) -> None:
+            raise HostAwayError("two does not answer")
+
+    one, two = Recorded("one", lambda number, attempt: DONE), Away("two", lambda number, attempt: DONE)
+    asyncio.run(Coordinator(submission, [one, two], lambda _: None, look_s=0).run())
+    assert one.on_record == {"one"}
+    assert open_submission(submission.folder).used == {"one"}, "nothing was made at the other"
+
+
 def test_what_a_killed_coordinator_has_left_is_removed_by_the_next(submission: Submission) -> None:
     class Gone(Place):
-        async def prepare(self) -> None:
+        async def check(self) -> None:
             raise HostAwayError("two does not answer")
 
     submission.states = {1: ShardState("collected", "one", 1), 2: ShardState("collected", "two", 1)}

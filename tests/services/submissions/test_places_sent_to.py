@@ -40,6 +40,7 @@ def submission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Submission:
 def prepare(submission: Submission) -> None:
     async def prepared() -> None:
         for site in sites_of(submission):
+            await site.check()
             await site.prepare()
             await site.close()
 

@@ -129,6 +129,20 @@ def test_runs_and_its_results_are_offered(
     assert len(list(opened.path.glob("operators/*/steps.jsonl.zst"))) == 2
 
 
+def test_steps_are_as_far_apart_as_the_file_says(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
+    path = experiment(tmp_path, episodes=2, count=1, max_steps=8)
+    written = json.loads(path.read_text())
+    written["execution"] |= {"step_delay_ms": 100}
+    path.write_text(json.dumps(written))
+    script.open(path)
+    qtbot.waitUntil(lambda: named(script.window(), QPushButton, "script-run").isEnabled(), timeout=WAIT)
+    script.toggle()
+    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    episodes = list(open_run(script.job.result.folder).operators["a"].episodes())
+    assert [each.length for each in episodes] == [8, 8]
+    assert min(each.wall_s or 0.0 for each in episodes) >= 0.7, episodes
+
+
 @pytest.mark.usefixtures("plays_here")
 def test_what_is_played_until_it_is_decided_says_so(
     script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any

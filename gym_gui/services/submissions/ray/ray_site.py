@@ -87,8 +87,7 @@ class RaySite:
             self._warn(node, why)
 
     async def prepare(self) -> None:
-        """Check the cluster, and bring there what is played; raises as :meth:`check`."""
-        await self.check()
+        """Bring there what is played; raises as :meth:`check`."""
         await self._keep()
 
     async def start(self, tries: Mapping[int, int]) -> None:

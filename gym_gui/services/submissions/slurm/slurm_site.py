@@ -114,8 +114,12 @@ class SlurmSite:
             raise UsageError(str(error), fix="Mend the profile") from None
 
     async def prepare(self) -> None:
-        """Check the scheduler, and put what is played where nodes find it; raises as :meth:`check`."""
-        await self.check()
+        """Put what is played where nodes find it.
+
+        Raises:
+            HostAwayError: The scheduler does not answer.
+            HereError: It cannot be written.
+        """
         await asyncio.to_thread(self._put)
         await self._take_up()
 
@@ -238,7 +242,8 @@ class SlurmSite:
 
     async def clear(self) -> None:
         """Remove what nodes were given."""
-        await asyncio.to_thread(shutil.rmtree, self._place, ignore_errors=True)
+        for place in (self._unfinished, self._place):
+            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
 
     async def close(self) -> None:
         """Nothing is held."""
@@ -278,8 +283,13 @@ class SlurmSite:
                 fix=f"Look at it; then: chmod 600 {keys}",
             )
 
+    @property
+    def _unfinished(self) -> Path:
+        """Where what nodes are given is until it is whole."""
+        return self._place.with_name(f"{self._place.name}.new")
+
     def _check_place(self) -> None:
-        """Refuse a place that is removed at the end, and is or holds what other things are in."""
+        """Refuse a place that is removed at the end, and holds other things or another submission's."""
         submission, place = self._submission, self._place.resolve()
         kept = (submission.folder.resolve(), submission.out.resolve())
         if self._profile.folder and any(place.is_relative_to(each) for each in kept):
@@ -287,21 +297,22 @@ class SlurmSite:
                 f"the profile's folder {self._profile.folder} lies where the submission or its results are",
                 fix="Name another one on a disk that all nodes see: folder: …",
             )
-
-    def _check_token(self) -> None:
+        if not os.path.lexists(self._place):
+            return
         try:
             token = read_file(self._place / TOKEN, limit=_MOST_TOKEN, inside=self._place)
         except FileNotFoundError:
             token = b""
+        except OSError as error:
+            raise UsageError(f"{error.filename or self._place} cannot be read: {error.strerror}") from error
         if token.decode("utf-8", "replace").strip() != self._submission.token:
             raise not_ours(str(self._place))
 
     def _put(self) -> None:
         submission = self._submission
-        new = self._place.with_name(f"{self._place.name}.new")
+        new = self._unfinished
         try:
             if os.path.lexists(self._place):
-                self._check_token()
                 # Who goes on with it may have mended how it is begun.
                 replace_file(self._place / PLAY, self._play.encode(), mode=0o600, sync=False)
                 replace_file(self._place / ARRAY, PLAY_ARRAY.encode(), mode=0o600, sync=False)

@@ -24,6 +24,7 @@ from gym_gui.services.submissions.shell import (
     take_back,
     taken_back,
     tell,
+    unfinished,
 )
 from gym_gui.services.submissions.ssh.ssh import SshHost
 from gym_gui.services.submissions.ssh.ssh_check import Shell, check_host
@@ -54,14 +55,14 @@ class SshSite:
         self.name, self.capacity, self.patience_s = host.name, host.shards, float(host.patience_s)
         self._host, self._submission = host, submission
         self._ssh: Shell = shell or SshHost(host.name, config)
-        self._place, self._clock_told = "", False
+        self._place, self._is_sent, self._clock_told = "", False, False
 
     async def prepare(self) -> None:
-        """Check the host, and send what is played where it is not there yet; raises as :meth:`check`.
+        """Send what is played where it is not there yet; raises as :meth:`SshHost.run`.
 
         How it is begun is said anew: who goes on with it may have mended that.
         """
-        if await self._is_sent():
+        if self._is_sent:
             written = {PLAY: self._script, ALLOWED: allowed_on(self._submission.needs, self._place)}
             lines = [
                 f"printf %s {shlex.quote(words)} > {name}.new && mv {name}.new {name} || exit 1"
@@ -74,13 +75,25 @@ class SshSite:
             await self._send()
 
     async def check(self) -> None:
-        """See whether shards can be played there.
+        """See whether shards can be played there, and whether it has what is played.
 
         Raises:
             HostAwayError: It cannot be reached.
-            UsageError: It has another version of MOSAIC or none, or no room.
+            UsageError: It has another version of MOSAIC or none, or no room; or another submission put there
+                what is in the place of this one.
         """
-        await self._is_sent()
+        name = shlex.quote(self._submission.folder.name)
+        token = f"$([ -f {name}/{TOKEN} ] && head -n 1 {name}/{TOKEN} | tr -cd 0-9a-f)"
+        clock = f'echo "{MARK} clock $(date +%s)"'
+        before = time.time()
+        found = await check_host(
+            self._ssh, self._host, [clock, f'[ ! -e {name} ] || echo "{MARK} there {token}"']
+        )
+        self._look_at_clock(found.get("clock", ""), before)
+        self._place = f"{found['place']}/{self._submission.folder.name}"
+        self._is_sent = "there" in found
+        if self._is_sent and found["there"] != self._submission.token:
+            raise not_ours(f"{self.name}: {self._place}")
 
     async def start(self, tries: Mapping[int, int]) -> None:
         """Begin tries of shards; raises as :meth:`SshHost.run`."""
@@ -126,23 +139,6 @@ class SshSite:
         """End the connection; what is being played there goes on."""
         await self._ssh.close()
 
-    async def _is_sent(self) -> bool:
-        """Check the host; returns whether it has what is played, put there by this submission."""
-        name = shlex.quote(self._submission.folder.name)
-        token = f"$([ -f {name}/{TOKEN} ] && head -n 1 {name}/{TOKEN} | tr -cd 0-9a-f)"
-        clock = f'echo "{MARK} clock $(date +%s)"'
-        before = time.time()
-        found = await check_host(
-            self._ssh, self._host, [clock, f'[ ! -e {name} ] || echo "{MARK} there {token}"']
-        )
-        self._look_at_clock(found.get("clock", ""), before)
-        self._place = f"{found['place']}/{self._submission.folder.name}"
-        if "there" not in found:
-            return False
-        if found["there"] != self._submission.token:
-            raise not_ours(f"{self.name}: {self._place}")
-        return True
-
     def _look_at_clock(self, told: str, asked: float) -> None:
         """Say once where the host's clock is off; it has told its time between ``asked`` and now."""
         if self._clock_told or not told.isdecimal():
@@ -160,7 +156,7 @@ class SshSite:
 
     async def _send(self) -> None:
         sub = self._submission
-        new = f"{self._place}.new"
+        new = unfinished(self._place)
         await self._ssh.run(f"rm -rf {shlex.quote(new)}\n")
         await self._ssh.send(sub.bundle, new)
         allowed = allowed_on(sub.needs, self._place)

@@ -72,11 +72,19 @@ def site_of(submission: Submission, **asked: object) -> SlurmSite:
     return SlurmSite(slurm_profile_of(asked), submission)
 
 
+def prepare(site: SlurmSite) -> None:
+    async def checked_first() -> None:
+        await site.check()
+        await site.prepare()
+
+    asyncio.run(checked_first())
+
+
 def test_what_is_handed_in(scheduler: Scheduler, submission: Submission) -> None:
     asked = {"partition": "short", "account": "lab", "time": "10", "memory": "4G", "cpus": 2, "gpus": 1}
     how = {"mosaic": "apptainer exec mosaic.sif mosaic", "setup": ["module load python"], "shards": 6}
     site = site_of(submission, **asked, **how)
-    asyncio.run(site.prepare())
+    prepare(site)
     asyncio.run(site.start(FIRST))
     asyncio.run(site.start(FIRST))  # those that it has are left alone
     options = "--partition=short --account=lab --time=10 --mem=4G --cpus-per-task=2 --gres=gpu:1 --requeue"
@@ -115,7 +123,7 @@ def test_what_the_site_does_not_have_is_told_before_anything_is_handed_in(
 ) -> None:
     scheduler.says("sbatch", f"echo '{REFUSED}{said}' >&2; exit 1")
     with pytest.raises(UsageError, match=f"sbatch: .*{said}") as refused:
-        asyncio.run(site_of(submission, account="nobody").prepare())
+        asyncio.run(site_of(submission, account="nobody").check())
     assert refused.value.fix == "Mend the profile"
     assert not (submission.folder / "cluster").exists()
 
@@ -153,7 +161,7 @@ def test_what_a_person_may_not_have_more_of_waits_here(
         "gym_gui.services.submissions.slurm.slurm_site.time", SimpleNamespace(monotonic=lambda: clock[0])
     )
     site = site_of(submission)
-    asyncio.run(site.prepare())
+    prepare(site)
     no = f"echo '{REFUSED}{TOO_MANY}' >&2; exit 1"
     taken = f"[ $1 = --test-only ] && exit; mkdir {scheduler.folder}/one 2>/dev/null && echo 1 && exit; {no}"
     scheduler.says("sbatch", taken)
@@ -180,7 +188,7 @@ def test_what_a_person_may_not_have_more_of_waits_here(
     assert not asyncio.run(site.look(FIRST))[7].running
     # And where none of its jobs is there any more, that is a fault.
     again = site_of(submission)
-    asyncio.run(again.prepare())
+    prepare(again)
     scheduler.says("squeue", "")
     clock[0] += 31.0
     asyncio.run(again.look(FIRST))
@@ -191,7 +199,7 @@ def test_what_a_person_may_not_have_more_of_waits_here(
 
 def test_a_first_refusal_is_told_at_once(scheduler: Scheduler, submission: Submission) -> None:
     site = site_of(submission)
-    asyncio.run(site.prepare())
+    prepare(site)
     scheduler.says("sbatch", f"echo '{REFUSED}{TOO_MANY}' >&2; exit 1")
     with pytest.raises(UsageError, match="job submit limit"):
         asyncio.run(site.start(FIRST))
@@ -201,7 +209,7 @@ def test_memory_that_is_used_up_is_told_in_the_schedulers_words(
     scheduler: Scheduler, submission: Submission
 ) -> None:
     site = site_of(submission)
-    asyncio.run(site.prepare())
+    prepare(site)
     asyncio.run(site.start(FIRST))
     place = submission.folder / "cluster"
     for number in (1, 2, 3):
@@ -222,7 +230,7 @@ def test_memory_that_is_used_up_is_told_in_the_schedulers_words(
 
 def test_what_has_ended_meanwhile_is_stopped(scheduler: Scheduler, submission: Submission) -> None:
     site = site_of(submission)
-    asyncio.run(site.prepare())
+    prepare(site)
     asyncio.run(site.start(FIRST))
     scheduler.says(
         "scancel", "echo 'scancel: error: Kill job error on job id 1_3: Invalid job id specified' >&2; exit 1"
@@ -253,7 +261,7 @@ def test_a_look_reads_each_file_once_and_lists_no_folder(
 ) -> None:
     global _opened
     site = site_of(submission)
-    asyncio.run(site.prepare())
+    prepare(site)
     three = {1: 1, 2: 1, 3: 1}
     asyncio.run(site.start(three))
     place = submission.folder / "cluster"
@@ -278,7 +286,7 @@ def test_what_another_person_put_there_is_not_played(scheduler: Scheduler, submi
     place.mkdir()
     (place / "play.sh").write_text("touch stolen")
     with pytest.raises(UsageError, match="did not put it there"):
-        asyncio.run(site_of(submission).prepare())
+        asyncio.run(site_of(submission).check())
     assert (place / "play.sh").read_text() == "touch stolen"
 
 

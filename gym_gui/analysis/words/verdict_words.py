@@ -1,0 +1,290 @@
+"""Which of two is better, or that it is not decided, as a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gym_gui.analysis.findings.comparison import Stage
+from gym_gui.analysis.findings.pairs import Pairs, Sides, Tested
+from gym_gui.analysis.findings.standings import NOT_RANDOM, Standing
+from gym_gui.analysis.findings.trainings import AlgorithmComparison
+from gym_gui.analysis.statistics import intervals
+from gym_gui.analysis.statistics.seeds_needed import ALPHA, seeds_by_signs, seeds_needed
+from gym_gui.analysis.statistics.summary_numbers import STUDENT, Estimate
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.wording import whole
+
+_HOPELESS = 1e4
+"""Standard deviations of a difference, in differences, beyond which no number of seeds is named."""
+
+
+def verdict_words(
+    t: Tested, difference: Estimate, verdict: str, p: float | None, family: int, stage: Stage | None
+) -> tuple[str, str]:
+    """The verdict on two sides: the claim, and the numbers behind it.
+
+    Args:
+        t: The sides and their test.
+        difference: First minus second.
+        verdict: ``first``, ``second`` or ``undecided``.
+        p: Its p-value within its family, ``None`` where there is none.
+        family: Comparisons in the family.
+        stage: Where it was looked at while seeds were added.
+    """
+    sides, pairs = t.sides, t.pairs
+    failures = _failures(sides, pairs)
+    how = ["sequential test"] if stage is not None else []
+    by_student = stage is None and t.test is not None and t.test.method == STUDENT
+    how += ["t test"] if by_student else []
+    how += [f"Holm, {family} comparisons"] if family > 1 else []
+    correction = f" ({', '.join(how)})" if how else ""
+    certainty = f", {wording.p_value(p)}{correction}" if p is not None else ""
+    if verdict == "undecided":
+        claim = f"{sides.subjects[0]} against {sides.subjects[1]} is not decided"
+        size = f"difference in {sides.measure} {wording.estimate(difference)} {_where(t, difference)}"
+        size += f"{_at_worst(sides, pairs)}{_looked_at(stage)}{certainty}"
+        parts = [
+            failures if pairs.is_lopsided else "",
+            size if difference.n else _nothing_shared(t),
+            failures if not pairs.is_lopsided else "",
+            _begun_again(sides, pairs),
+            _no_larger(difference, stage),
+            _hint(t, difference, stage, p, family) if difference.n else "",
+        ]
+        return claim, ": " + "; ".join(part for part in parts if part)
+    winner, loser = sides.subjects
+    if verdict == "second":
+        winner, loser = loser, winner
+        difference = difference.negated()
+    size = f" by {wording.estimate(difference)} in {sides.measure} {_where(t, difference)}"
+    size += f", decided{_looked_at(stage)[1:]}{certainty}" if stage is not None else certainty
+    parts = (
+        failures,
+        _begun_again(sides, pairs),
+        _assumed(family) if by_student else "",
+        # Said of every verdict: where a sample shows two sizes of differences, another seed may show a third.
+        wording.not_ruled_out(difference.units, "seed", difference.unseen, difference.value or 0.0),
+    )
+    return f"{winner} is better than {loser}", "; ".join([size, *(part for part in parts if part)])
+
+
+def _looked_at(stage: Stage | None) -> str:
+    """`` , after 20 of 100 seeds``; empty where nobody looked before the end."""
+    return "" if stage is None else f", after {whole(stage.seeds)} of {wording.count(stage.largest, 'seed')}"
+
+
+def _no_larger(difference: Estimate, stage: Stage | None) -> str:
+    """What a comparison that has come to its largest number of seeds rules out."""
+    low, high = difference.low, difference.high
+    if stage is None or stage.seeds < stage.largest or low is None or high is None:
+        return ""
+    return f"no difference larger than {wording.number(max(abs(low), abs(high)))} was found"
+
+
+def _assumed(family: int) -> str:
+    return (
+        f"signs of so few seeds cannot decide {family} comparisons: the t test takes differences for normal"
+    )
+
+
+def _failures(sides: Sides, pairs: Pairs) -> str:
+    """``A failed in 10 of 20 episodes``; empty where nobody failed."""
+    first, second = pairs.failed
+    of = f"of {wording.count(pairs.shared, 'episode')}"
+    counted = "" if pairs.score is None else f", each counted as {wording.number(pairs.score)}"
+    stopped = f"{whole(pairs.stopped)} {of} stopped or lost" if pairs.stopped else ""
+    if sides.kind == "teams":
+        told = f"{whole(first)} {of} failed" if first else ""
+    elif first and second:
+        told = f"{sides.first_name} failed in {whole(first)} and {sides.second_name} in {whole(second)}"
+        told += f" {of}{counted}"
+    elif first or second:
+        name = sides.first_name if first else sides.second_name
+        told = f"{name} failed in {whole(first or second)} {of}{counted}"
+    else:
+        told = ""
+    return ", ".join(part for part in (told, stopped) if part)
+
+
+def _begun_again(sides: Sides, pairs: Pairs) -> str:
+    """``3 episodes of A begun again``; empty where no process was lost."""
+    names = ("", "") if sides.kind == "teams" else (f" of {sides.first_name}", f" of {sides.second_name}")
+    counts = pairs.begun_again[: 1 if sides.kind == "teams" else 2]
+    told = [f"{wording.count(n, 'episode')}{name}" for n, name in zip(counts, names, strict=False) if n]
+    return f"{' and '.join(told)} begun again" if told else ""
+
+
+def _at_worst(sides: Sides, pairs: Pairs) -> str:
+    """What the difference could be with the missing episodes in it."""
+    b = pairs.bounds
+    if b is None or not pairs.left_out:
+        return ""
+    digits = wording.decimals(b.low, b.high)
+    low, high = wording.number(b.low, digits), wording.number(b.high, digits)
+    return f", {low} to {high} with the worst or best {sides.measure} seen for those missing"
+
+
+def _where(t: Tested, difference: Estimate) -> str:
+    seeds = wording.count(difference.units, "seed")
+    episodes = wording.count(difference.n, "episode")
+    left = (
+        "" if not t.pairs.left_out else "that both completed" if t.sides.kind == "operators" else "completed"
+    )
+    if t.scope == "one seed":
+        return f"in {episodes} on seed {t.pairs.samples[0].seed} only"
+    if t.scope == "identical":
+        return f"in {episodes}"
+    if t.sides.kind == "teams":
+        return f"in {episodes}" if difference.units == difference.n else f"in {episodes} on {seeds}"
+    shared = f"{seeds} {left}" if left else wording.count(difference.units, "shared seed")
+    return f"on {shared}" if difference.units == difference.n else f"on {shared} ({difference.n} episodes)"
+
+
+def _nothing_shared(t: Tested) -> str:
+    if t.sides.kind == "teams":
+        return "no episode was completed"
+    return "no seed that both completed" if t.pairs.shared else "they share no seed"
+
+
+def _hint(t: Tested, difference: Estimate, stage: Stage | None, p: float | None, family: int) -> str:
+    """What would settle it."""
+    if t.pairs.chosen:
+        return "seeds were added until something else was decided, which leaves nothing to test here"
+    if t.pairs.alike:
+        return "both sides have the same players"
+    if t.pairs.unlike:
+        return "they differ in size, and neither a winner nor a score says which return is the better one"
+    if t.scope == "identical":
+        return "they are all the same, which is one observation"
+    if t.pairs.finished and t.pairs.gone:
+        are = "is" if t.pairs.gone == 1 else "are"
+        return f"{wording.count(t.pairs.gone, 'episode')} {are} missing"
+    if not t.pairs.finished or (stage is not None and stage.seeds < stage.largest):
+        return "the run is not finished"
+    if t.test is None and t.pairs.is_lopsided:
+        return ""
+    if t.scope == "one seed":
+        return f"at least {intervals.MIN_UNITS} seeds are needed"
+    if stage is None and (few := _too_few(difference.units, family)):
+        return few
+    if difference.units < intervals.MIN_UNITS:
+        return f"at least {intervals.MIN_UNITS} seeds are needed"
+    if not any(t.pairs.differences):
+        return "they did the same on all of them"
+    more = _more_seeds(t.by_unit, difference, family)
+    if p is not None and p < ALPHA:
+        holds = f"the {'95 % ' if stage is None else ''}interval does not exclude 0"
+        return f"{holds}; {more}" if more else holds
+    return more
+
+
+def _too_few(seeds: int, family: int) -> str:
+    """What it takes where signs of so many seeds cannot decide one of so many comparisons."""
+    needed = seeds_by_signs(max(family, 1))
+    if seeds >= needed:
+        return ""
+    return f"at least {needed} seeds are needed" + (f" for {family} comparisons" if family > 1 else "")
+
+
+def _more_seeds(by_unit: intervals.Floats, difference: Estimate, family: int) -> str:
+    """How many more seeds a difference like the one seen would need, and how sure that is."""
+    needed = _seeds_for(by_unit, float(np.abs(by_unit.mean())), family)
+    if needed is None or needed <= difference.units:
+        return ""
+    said = f"about {_two_digits(needed - difference.units)} more seeds would settle a difference of this size"
+    if difference.value and difference.low is not None and difference.high is not None:
+        most = max(abs(difference.low), abs(difference.high))
+        least = _seeds_for(by_unit, abs(float(by_unit.mean())) * most / abs(difference.value), family)
+        if least is not None and least > difference.units:
+            few = _two_digits(least - difference.units)
+            largest = f"{wording.number(most)}, the largest that the interval holds"
+            said += f", about {few} more if it were {largest}"
+    return f"{said}; a smaller one takes more"
+
+
+def _seeds_for(by_unit: intervals.Floats, size: float, family: int) -> int | None:
+    """Seeds that a mean difference of this size takes; ``None`` where it is 0, or cannot be judged."""
+    spread = float(by_unit.std(ddof=1)) if len(by_unit) > 1 else 0.0
+    if size == 0 or spread == 0 or spread / size > _HOPELESS:
+        return None
+    return seeds_needed(size, spread, comparisons=max(family, 1))
+
+
+def _two_digits(n: int) -> str:
+    """A number that is an estimate."""
+    return whole(float(f"{n:.2g}"))
+
+
+def algorithm_verdict_words(c: AlgorithmComparison, reason: str, over: str, measure: str) -> tuple[str, str]:
+    """The verdict on two algorithms: the claim, and the numbers behind it.
+
+    Args:
+        c: Its numbers.
+        reason: Why nothing can be decided; empty where it can.
+        over: Over which trainings, in words.
+        measure: What a score is called.
+    """
+    certainty = "" if c.p_adjusted is None else f", {wording.p_value(c.p_adjusted)}"
+    certainty += f" (Holm, {c.family} comparisons)" if c.p_adjusted is not None and c.family > 1 else ""
+    share = _percent(c.improvement)
+    chance = f"a training of {c.first} does better than one of {c.second} {share} of the time"
+    if c.improvement.low is None:
+        chance = f"of pairs of trainings {c.first} did better in {share}"
+    size = f"{wording.estimate(c.difference)}"
+    if c.verdict == "undecided":
+        told = [reason, f"difference in {measure} {size} over {over}{certainty}", chance]
+        return f"{c.first} against {c.second} is not decided", f": {'; '.join(filter(None, told))}"
+    of = c.difference
+    unseen = wording.not_ruled_out(of.units, "training", of.unseen, of.value or 0.0)
+    by = f" by {size} in {measure} over {over}{certainty}"
+    return f"{c.first} is better than {c.second}", f"{by}; {chance}; {unseen}"
+
+
+def _percent(e: Estimate) -> str:
+    """``88 % [61, 99]``."""
+    if e.low is None or e.high is None:
+        return wording.percent(e.value)
+    return f"{wording.percent(e.value)} [{100 * e.low:.0f}, {100 * e.high:.0f}]"
+
+
+def tournament_verdict_words(
+    policies: Sequence[Standing], games: int, planned: int, unplayed: int, rounds: tuple[int, int] | None
+) -> tuple[str, str]:
+    """The verdict on a tournament: the claim, and the numbers behind it.
+
+    Args:
+        policies: Best first.
+        games: Games that count.
+        planned: Games that were to be played.
+        unplayed: Of these, those of which nothing is recorded.
+        rounds: Of a Swiss tournament, rounds that are paired and rounds that are still to be.
+    """
+    if not games:
+        return "No game counts yet", ""
+    paired, left = rounds or (0, 0)
+    in_round = f", in round {paired} of {paired + left}" if rounds is not None else ""
+    if unplayed:
+        return "Not decided", f": {games:,} of {planned:,} games are played{in_round}"
+    if left:
+        return "Not decided", f": {paired} of {paired + left} rounds are played"
+    best = policies[0]
+    if best.ranks is None:
+        why = (
+            "these games are the same on every seed"
+            if best.note == NOT_RANDOM
+            else "at least 6 seeds are needed"
+        )
+        return "Not decided", f": {best.policy} is ahead, but {why}"
+    if any(standing.failed for standing in policies):
+        who = [standing.policy for standing in policies if standing.failed]
+        return "Not decided", f": games failed at {wording.names(who)}, and what fails is not played"
+    may = [standing.policy for standing in policies if standing.ranks and standing.ranks.best == 1]
+    rating = f"{wording.number(best.rating.value, 0)} points"
+    if best.rating.low is not None:
+        rating += f" {wording.interval(best.rating.low, best.rating.high, 0)}"
+    counted = f"{games:,} games"
+    if may == [best.policy]:
+        return f"{best.policy} is the best of {len(policies)} policies", f": {rating}, in {counted}"
+    return "Who is best is not decided", f": {wording.names(may)} may be first, in {counted}"
