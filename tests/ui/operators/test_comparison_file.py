@@ -75,7 +75,7 @@ def test_a_new_one_has_no_file_and_undo_brings_the_old_ones_back(
 ) -> None:
     page.comparison.save_to(str(tmp_path / "duel.yaml"))
     assert window.context.commands.run("file.new")
-    assert (title(page), page.deck.operators) == ("Untitled", ())
+    assert (title(page), tuple(page.deck.operators)) == ("Untitled", ())
     page.deck.undo_stack.undo()
     assert title(page) == "duel" and len(page.deck.operators) == 2
 

@@ -134,11 +134,11 @@ def test_steps_are_as_far_apart_as_the_file_says(script: ScriptExperimentWidget,
     written = json.loads(path.read_text())
     written["execution"] |= {"step_delay_ms": 100}
     path.write_text(json.dumps(written))
-    script.open(path)
+    script.file.open(path)
     qtbot.waitUntil(lambda: named(script.window(), QPushButton, "script-run").isEnabled(), timeout=WAIT)
-    script.toggle()
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
-    episodes = list(open_run(script.job.result.folder).operators["a"].episodes())
+    script.play.toggle()
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
+    episodes = list(open_run(script.play.job.result.folder).operators["a"].episodes())
     assert [each.length for each in episodes] == [8, 8]
     assert min(each.wall_s or 0.0 for each in episodes) >= 0.7, episodes
 

@@ -266,7 +266,7 @@ def test_details_reach_the_running_session(window: MainWindow, qtbot: Any):
     apply = named(agents, QPushButton, "apply")
     qtbot.waitUntil(apply.isEnabled, timeout=WAIT)
     qtbot.mouseClick(apply, Qt.MouseButton.LeftButton)
-    assert page.isVisible() and page.deck.operators == (operator, other)  # changed where it is
+    assert page.isVisible() and tuple(page.deck.operators) == (operator, other)  # changed where it is
     assert operator.player.link.session is session and operator.player.last_view.step == 1
 
 
