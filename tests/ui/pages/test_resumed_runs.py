@@ -79,7 +79,7 @@ def test_from_the_list_of_runs(window: MainWindow, stopped: Path, qtbot: Any) ->
 
     window.go("results")
     page.reader.refresh()
-    qtbot.waitUntil(lambda: not page.resume.isVisible(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not button.isVisible(), timeout=PATIENCE_MS)
     assert not window.context.commands.run("results.resume")
 
 
