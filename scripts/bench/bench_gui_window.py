@@ -178,7 +178,7 @@ class Scenes:
         """These operators, each at a pace of its own; returns the page."""
         self._context.go("operators")
         page = self._window.pages["operators"]
-        page.deck.set_pace(rate, lock_step=False)
+        page.deck.play.set_pace(rate, lock_step=False)
         self._context.settings.set("frame_rate", int(self._options.get("fps", 30)))
         self._context.go("operators", operators=configs, seed=42, run=True)
         await until(

@@ -273,28 +273,30 @@ class Scenes:
         await asyncio.sleep(0)
         self._page("operators").manual.set_plots_wanted(False)
         script = self._page("operators").script
-        await self._until(lambda: script.plan or (script.message and script.message.button), "the file")
-        if script.plan is None:  # a program: agree that it is run to be read
-            script.message.button.click()
-            await self._until(lambda: script.plan, "the plan")
-        script.toggle()
-        await self._until(lambda: any(row.bar.value() for row in script.rows.values()), "some episodes")
+        file, work = script.file, script.work
+        await self._until(lambda: file.plan or (work.message and work.message.button), "the file")
+        if file.plan is None:  # a program: agree that it is run to be read
+            work.message.button.click()
+            await self._until(lambda: script.file.plan, "the plan")
+        script.play.toggle()
+        await self._until(lambda: any(row.bar.value() for row in script.card.rows.values()), "some episodes")
 
     async def operators_tournament(self) -> None:
         """A tournament in mid-play: its matrix filling in."""
         self._context.go("operators", script=POOL)
         await asyncio.sleep(0)
         script = self._page("operators").script
-        await self._until(lambda: script.plan and not script.busy, "the plan")
-        if script.job is None or not script.job.running:
-            script.toggle()
-        await self._until(lambda: script.standings and script.standings.view.analysis, "the standings")
-        view = script.standings.view
+        await self._until(lambda: script.file.plan and not script.work.busy, "the plan")
+        if script.play.job is None or not script.play.job.running:
+            script.play.toggle()
+        standings = script.play.standings
+        await self._until(lambda: standings.view and standings.view.view.analysis, "the standings")
+        view = standings.view.view
         await self._until(lambda: view.analysis.standings.games > 160, "some games", settle_s=0)
-        script.stop()
-        await self._until(lambda: not script.busy, "its end", settle_s=0)
+        script.play.stop()
+        await self._until(lambda: not script.work.busy, "its end", settle_s=0)
         played = lambda: sum(each.played for each in view.analysis.standings.fixtures)  # noqa: E731
-        await self._until(lambda: played() == script.job.result.episodes, "what was played till then")
+        await self._until(lambda: played() == script.play.job.result.episodes, "what was played till then")
 
     async def operators_plots(self) -> None:
         await self.operators()
@@ -332,7 +334,7 @@ class Scenes:
         player = first.player
         asked = lambda: player.tally.calls is not None and len(player.tally.calls) >= ASKED  # noqa: E731
         await self._until(asked, "some calls", settle_s=0)
-        page.deck.pause()
+        page.deck.play.pause()
         page.manual.select(first)
         await self._until(lambda: page.config.panel and page.config.panel.form, "the model's settings")
 
@@ -342,9 +344,9 @@ class Scenes:
 
         await self.operators_script()
         script = self._page("operators").script
-        script.stop()
-        await self._until(lambda: not script.busy, "its end", settle_s=0)
-        found = RunLibrary(script.job.folder.parent).one(script.job.folder)
+        script.play.stop()
+        await self._until(lambda: not script.work.busy, "its end", settle_s=0)
+        found = RunLibrary(script.play.job.folder.parent).one(script.play.job.folder)
         assert found is not None
         return found
 
@@ -352,8 +354,8 @@ class Scenes:
         """A run that was left, as a restart offers it."""
         run = await self._stopped_run()
         script = self._page("operators").script
-        script.resume(run, begin=False)
-        await self._until(lambda: script.plan is not None and not script.busy, "what is left")
+        script.file.resume(run, begin=False)
+        await self._until(lambda: script.file.plan is not None and not script.work.busy, "what is left")
 
     async def operators_transcript(self) -> None:
         await self.operators_language()
@@ -380,12 +382,12 @@ class Scenes:
         page = self._page("operators")
         page.manual.set_plots_wanted(False)
         first = page.deck.operators[0]
-        page.deck.set_pace(4.0, lock_step=False)
+        page.deck.play.set_pace(4.0, lock_step=False)
         tally = first.player.tally
         await self._until(
             lambda: tally.calls is not None and len(tally.calls) >= ASKED, "thoughts", settle_s=0
         )
-        page.deck.pause()
+        page.deck.play.pause()
         page.manual.select(first)
         page.manual.transcript.show()
         await asyncio.sleep(_SETTLE_S)
@@ -457,7 +459,7 @@ class Scenes:
         page = self._page("operators")
         page.manual.set_plots_wanted(False)
         one, other = (each.player for each in page.deck.operators)
-        page.deck.set_pace(2.0, lock_step=False)
+        page.deck.play.set_pace(2.0, lock_step=False)
         await self._until(lambda: one.last_view and one.last_view.step >= 3, "moves", settle_s=0)
         await self._until(lambda: other.questions, "a question")
 
@@ -479,11 +481,11 @@ class Scenes:
         page = self._page("operators")
         page.manual.set_plots_wanted(False)
         first = page.deck.operators[0]
-        page.deck.set_pace(30.0, lock_step=False)
+        page.deck.play.set_pace(30.0, lock_step=False)
         await self._until(
             lambda: first.player.last_view and first.player.last_view.step >= 25, "hops", settle_s=0
         )
-        page.deck.pause()
+        page.deck.play.pause()
         page.manual.select(first)
         await asyncio.sleep(_SETTLE_S)
 
@@ -520,7 +522,7 @@ class Scenes:
         page.manual.set_plots_wanted(False)
         page.manual.transcript.show(False)
         await self._until(lambda: _has_played(page.deck.operators[0]), "some moves", settle_s=0)
-        page.deck.pause()
+        page.deck.play.pause()
 
     async def operators_apart(self) -> None:
         """The picture of a card, and the transcript, in windows of their own."""
@@ -759,7 +761,7 @@ class Scenes:
         assert self._labelled is not None
         page.compare_runs([self._run, *self._labelled[:2]])
         await asyncio.sleep(0)
-        await self._until(lambda: page.comparison.analysis is not None, "the comparison")
+        await self._until(lambda: page.run_desk.comparison.analysis is not None, "the comparison")
 
     async def _play_again(self, *more: str) -> Path:
         before = set(self._run.parent.iterdir())
@@ -771,7 +773,7 @@ class Scenes:
     async def results(self) -> None:
         self._context.go("results", run=self._run)
         await asyncio.sleep(0)
-        comparison = self._page("results").comparison
+        comparison = self._page("results").run_desk.comparison
         await self._until(lambda: comparison.analysis is not None, "the comparison")
 
     async def results_tournament(self) -> None:
@@ -782,14 +784,14 @@ class Scenes:
         (run,) = set(self._run.parent.iterdir()) - before
         self._context.go("results", run=run)
         await asyncio.sleep(0)
-        comparison = self._page("results").comparison
+        comparison = self._page("results").run_desk.comparison
         await self._until(lambda: comparison.ratings.isVisible(), "the ratings")
 
     async def replay(self) -> None:
         operator = "ppo"  # the others fall over at once
         self._context.go("results", replay=(self._run, operator, 0))
         await asyncio.sleep(0)
-        replay = self._page("results").replay
+        replay = self._page("results").run_desk.replay
         await self._until(lambda: replay.image() is not None, "the replay")
         replay.transport.set_playing(True)
         await self._until(lambda: replay.transport.position > _STEPS, "some steps of it")
@@ -800,7 +802,7 @@ class Scenes:
         await self.operators_language()
         deck = self._page("operators").deck
         first = deck.operators[0]
-        deck.run()
+        deck.play.run()
         await self._until(lambda: first.player.tally.episodes, "an episode of the model")
         deck.stop_all()
         await self._until(lambda: not first.player.alive, "its end")
@@ -809,7 +811,7 @@ class Scenes:
         whole = first.player.tally.episodes_done[-1]["episode_index"]
         self._context.go("results", replay=(first.player.recording.folder, "model", whole))
         await asyncio.sleep(0)
-        replay = self._page("results").replay
+        replay = self._page("results").run_desk.replay
         asked = replay.aside.choice
         await self._until(lambda: replay.image() is not None and replay.aside.calls, "the replay")
         asked.set_value("transcript")

@@ -134,7 +134,7 @@ class ElsewhereScenes:
         page = self._window.pages["operators"]
         self._server.end()
         await _until(lambda: page.deck.operators[0].player.trouble, "that it was noticed")
-        page.deck.pause()
+        page.deck.play.pause()
         self._server.start()
 
     async def train(self) -> None:

@@ -72,7 +72,7 @@ class ControlPanelContainer(QObject):
             name="operators-step",
             key="Space",
             tooltip="One step of every operator",
-            on_click=deck.step_all,
+            on_click=deck.play.step_all,
         )
         self.run = PrimaryButton(
             "Run", icon_name="run", name="operators-run", tooltip="Play on (Ctrl+R)", on_click=self.toggle
@@ -145,34 +145,35 @@ class ControlPanelContainer(QObject):
 
     def toggle(self) -> None:
         """Run, or pause."""
-        (self._deck.pause if self._deck.running else self._deck.run)()
+        play = self._deck.play
+        (play.pause if play.running else play.run)()
 
     def refresh(self) -> None:
         """Show what can be done now."""
         deck = self._deck
         some = bool(deck.operators)
-        running = deck.running
+        running = deck.play.running
         if (self.run.text() == "Pause") != running:
             self.run.set_text("Pause" if running else "Run", "pause" if running else "run")
             self.run.setToolTip("Hold before the next step (Ctrl+R)" if running else "Play on (Ctrl+R)")
         self.run.setEnabled(some)
         self.step.setEnabled(some and not running)
         self.step_player.setEnabled(some and not running)
-        self._reset.setEnabled(some and (deck.active or deck.touched))
-        self.stop.setEnabled(deck.active)
-        self.add.setEnabled(not deck.full)
+        self._reset.setEnabled(some and (deck.operators.active or deck.operators.touched))
+        self.stop.setEnabled(deck.operators.active)
+        self.add.setEnabled(not deck.operators.full)
         self.add.setToolTip(
-            "There is room for eight operators" if deck.full else "Add an operator (Ctrl+Shift+N)"
+            "There is room for eight operators" if deck.operators.full else "Add an operator (Ctrl+Shift+N)"
         )
         if self.seed.seed != deck.seed:
             self.seed.set_seed(deck.seed)
-        words = rate_words(deck.rate)
+        words = rate_words(deck.play.rate)
         if self._speed.text() != words:
             self._speed.set_text(words)
             self._speed.setAccessibleName(f"Speed: {words}")
         for action, rate in self._rates.items():
-            action.setChecked(rate == deck.rate)
-        self.together.setChecked(deck.lock_step)
+            action.setChecked(rate == deck.play.rate)
+        self.together.setChecked(deck.play.lock_step)
 
     def _on_seed(self, seed: int) -> None:
         try:
@@ -182,7 +183,7 @@ class ControlPanelContainer(QObject):
             self.problem.emit(error.sentence)
 
     def _on_rate(self, action: QAction) -> None:
-        self._deck.set_pace(self._rates[action], lock_step=self._deck.lock_step)
+        self._deck.play.set_pace(self._rates[action], lock_step=self._deck.play.lock_step)
 
     def _on_together(self, together: bool) -> None:
-        self._deck.set_pace(self._deck.rate, lock_step=together)
+        self._deck.play.set_pace(self._deck.play.rate, lock_step=together)

@@ -147,7 +147,7 @@ class ManualOperators(QWidget):
     def _show_counts(self) -> None:
         """Say who has finished how many episodes where that differs, and offer to even it out."""
         deck = self._deck
-        evening = deck.evening
+        evening = deck.play.evening
         counts = tuple(operator.player.feed.played for operator in deck.operators)
         if evening.target:
             done = evening.missing - evening.left
@@ -156,7 +156,7 @@ class ManualOperators(QWidget):
                 ("Cancel", evening.end),
                 progress=True,
             )
-        elif deck.running or len(set(counts)) < 2 or counts == self._uneven_seen:
+        elif deck.play.running or len(set(counts)) < 2 or counts == self._uneven_seen:
             self._say_counts("", None)
         else:
             each = zip(deck.operators, counts, strict=True)
@@ -166,7 +166,7 @@ class ManualOperators(QWidget):
                 f"Finished episodes differ: {stand}. Means are of the same seeds only once all have as many.",
                 (
                     f"Play the missing {local(missing):,}" if missing > 1 else "Play the missing one",
-                    deck.even_out,
+                    deck.play.even_out,
                 ),
             )
 
@@ -269,7 +269,7 @@ class ManualOperators(QWidget):
     def _show_pinned(self) -> None:
         """The operator that was pinned is the large one wherever it is on the table, also after a restart."""
         kept = str(self._context.layout.value(_PINNED, "") or "")
-        operator = self._deck.find(kept) if kept else None
+        operator = self._deck.operators.find(kept) if kept else None
         pinned = self._cards.get(operator) if operator is not None else None
         if pinned is not self._grid.pinned:
             self._grid.pin(pinned)
@@ -362,7 +362,7 @@ class ManualOperators(QWidget):
 
     def remove(self, operator_id: str) -> None:
         """Take an operator off the table, with a way back."""
-        operator = self._deck.find(operator_id)
+        operator = self._deck.operators.find(operator_id)
         if operator is not None:
             name = operator.player.config.display_name
             self._deck.remove(operator_id)

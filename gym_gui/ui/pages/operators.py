@@ -27,7 +27,8 @@ from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.control_panel import ControlPanelContainer
 from gym_gui.ui.operators.examples import random_operator, trained_against_random
 from gym_gui.ui.operators.manual import ManualOperators
-from gym_gui.ui.operators.script import OPENED, ScriptExperimentWidget
+from gym_gui.ui.operators.script import ScriptExperimentWidget
+from gym_gui.ui.operators.script_file import OPENED
 from gym_gui.ui.operators.transcript_place import KEYS as TRANSCRIPT_KEYS
 from gym_gui.ui.page import Page
 from gym_gui.ui.page_state import Kept
@@ -63,7 +64,7 @@ class OperatorsTab(Page):
         self._mode.setToolTip("Play by hand, or run an experiment file")
         self.bar.add(self._mode)
         self.comparison = Comparison(context, self.deck, self)
-        self.comparison.opened.connect(self._on_comparison_opened)
+        self.comparison.opened.connect(self.play)
         self.bar.add(self.comparison.button)
         self.controls = ControlPanelContainer(self.deck, self.bar, self)
         self.manual = ManualOperators(context, self.deck, self._knowledge, self.body)
@@ -123,15 +124,15 @@ class OperatorsTab(Page):
         script, resumed = request.get("script"), request.get("resume")
         if not request and before and Path(before).exists():
             self._set_mode("script")  # what was shown when the window was closed, or killed
-            self.script.bring_back(Path(before))
+            self.script.file.bring_back(Path(before))
             return
         if isinstance(resumed, RunEntry):
             self._set_mode("script")
-            self.script.resume(resumed)
+            self.script.file.resume(resumed)
             return
         if isinstance(script, (str, Path)):
             self._set_mode("script")
-            self.script.open(Path(script))
+            self.script.file.open(Path(script))
             return
         operators = request.get("operators")
         if request.get("new"):
@@ -144,7 +145,7 @@ class OperatorsTab(Page):
             if run or not self._take_back(configs):
                 self.play(configs, seed if isinstance(seed, int) else None, run=run)
                 self.comparison.forget()
-        elif self.manual_mode and not self.deck.active:
+        elif self.manual_mode and not self.deck.operators.active:
             self._apply_look()
             self.deck.show_beginnings()
 
@@ -152,9 +153,6 @@ class OperatorsTab(Page):
         """What was there the last time, and its transcript where it was in a window of its own."""
         self.deck.restore(table)
         self.manual.transcript.bring_back()
-
-    def _on_comparison_opened(self, configs: list[OperatorConfig], seed: int) -> None:
-        self.play(configs, seed)
 
     def hold_tournament(self, request: TournamentRequest | None = None) -> None:
         """Have a tournament put together; by default of those who play here.
@@ -172,11 +170,11 @@ class OperatorsTab(Page):
 
     def _on_tournament_written(self, path: Path) -> None:
         self._set_mode("script")
-        self.script.open(path)
+        self.script.file.open(path)
 
     def _take_back(self, configs: Sequence[OperatorConfig]) -> bool:
         """One that is on the table comes back from the Agents page: it is changed where it is."""
-        operator = self.deck.find(configs[0].operator_id) if len(configs) == 1 else None
+        operator = self.deck.operators.find(configs[0].operator_id) if len(configs) == 1 else None
         if operator is None:
             return False
         self._set_mode("manual")
@@ -198,7 +196,7 @@ class OperatorsTab(Page):
 
     def closing_costs(self) -> str:
         """What runs with a language model."""
-        if self.script.asks_models:
+        if self.script.play.asks_models:
             return (
                 "The experiment stops and can be resumed. Resume uses the replies that are on record again; "
                 "a call that is under way may be paid for and lost."
@@ -215,7 +213,7 @@ class OperatorsTab(Page):
         """End every session and what else runs."""
         self.manual.release()
         self.config.forget()
-        await self.script.shut_down()
+        await self.script.play.shut_down()
         await self.kept.close()
         await self.deck.close()
         await self._knowledge.close()
@@ -223,7 +221,22 @@ class OperatorsTab(Page):
     def commands(self) -> list[Command]:
         """What can be done here."""
         some, one, several = self._has_operators, self._has_selection, self._has_several
-        history = self.deck.undo_stack
+        history, manual, transcript = self.deck.undo_stack, self.manual, self.manual.transcript
+        apart = "Transcript in a window of its own, or back"
+        mind = "Show or hide what one agent sees and thinks"
+        views = (
+            ("enlarge", "Enlarge the operator", manual.toggle_enlarged, "F11", "", one),
+            ("pin", "Pin or unpin the operator", manual.toggle_pinned, "Shift+F11", "pin", several),
+            ("plots", "Show or hide plots", self._on_plots, "Ctrl+G", "train", some),
+            ("transcript", "Show or hide the transcript", transcript.toggle, "Ctrl+T", "transcript", one),
+            ("transcript_apart", apart, transcript.toggle_apart, TRANSCRIPT_KEYS, "apart", one),
+            ("mind", mind, transcript.toggle_mind, "Ctrl+I", "agents", one),
+            ("next", "Next operator", self._on_next, "Ctrl+Tab", "", some),
+        )
+        seen = [
+            Command(f"operators.{name}", title, run, keys, "View", icon, can)
+            for name, title, run, keys, icon, can in views
+        ]
         return [
             Command("operators.add", "Add operator", self.add_operator, "Ctrl+Shift+N", "File", "add"),
             Command("operators.open", "Open an experiment…", self._on_open_script, "Ctrl+O", "File", "open"),
@@ -242,46 +255,9 @@ class OperatorsTab(Page):
             ),
             Command("operators.reset", "Reset all", self.deck.reset_all, "Ctrl+Shift+R", "Run", "", some),
             Command("operators.stop", "Stop all", self._on_stop, "Ctrl+.", "Run", "stop", self._can_run),
-            Command("operators.enlarge", "Enlarge the operator", self._on_enlarge, "F11", "View", "", one),
-            Command(
-                "operators.pin",
-                "Pin or unpin the operator",
-                self._on_pin,
-                "Shift+F11",
-                "View",
-                "pin",
-                several,
-            ),
+            *seen[:2],
             self.context.own_windows.command(self.name, self._berth),
-            Command("operators.plots", "Show or hide plots", self._on_plots, "Ctrl+G", "View", "train", some),
-            Command(
-                "operators.transcript",
-                "Show or hide the transcript",
-                self.manual.transcript.toggle,
-                "Ctrl+T",
-                "View",
-                "transcript",
-                one,
-            ),
-            Command(
-                "operators.transcript_apart",
-                "Transcript in a window of its own, or back",
-                self.manual.transcript.toggle_apart,
-                TRANSCRIPT_KEYS,
-                "View",
-                "apart",
-                one,
-            ),
-            Command(
-                "operators.mind",
-                "Show or hide what one agent sees and thinks",
-                self.manual.transcript.toggle_mind,
-                "Ctrl+I",
-                "View",
-                "agents",
-                one,
-            ),
-            Command("operators.next", "Next operator", self._on_next, "Ctrl+Tab", "View", "", some),
+            *seen[2:],
             Command(
                 "operators.duplicate", "Duplicate operator", self._on_duplicate_it, "Ctrl+D", "File", "", one
             ),
@@ -325,14 +301,14 @@ class OperatorsTab(Page):
         self._try(self._add, config)
 
     def _add(self, config: OperatorConfig, *, start: bool = True) -> None:
-        again = start and self.deck.touched
+        again = start and self.deck.operators.touched
         self._apply_look()
         self.deck.add(config, start=start)
         if again:
             self.context.notify(f"All operators begin again at seed {self.deck.seed}, to stay comparable.")
 
     def _apply_look(self) -> None:
-        self.deck.set_look("rgb_array", float(self.context.settings.values.frame_rate))
+        self.deck.look = ("rgb_array", float(self.context.settings.values.frame_rate))
 
     def _try(self, action: object, *args: object, **options: object) -> None:
         """Do something that a person may have asked for in vain; then say why."""
@@ -345,7 +321,7 @@ class OperatorsTab(Page):
         self.context.notify(sentence, "warning")
 
     def _on_config(self, config: OperatorConfig) -> None:
-        if self.deck.find(config.operator_id) is not None:  # it may have been removed since it was edited
+        if self.deck.operators.find(config.operator_id) is not None:  # it may have been removed meanwhile
             self._try(self.deck.change, config)
 
     def _on_duplicate(self, operator_id: str) -> None:
@@ -358,7 +334,7 @@ class OperatorsTab(Page):
 
     def _on_details(self, config: OperatorConfig) -> None:
         """Where it is playing, another policy chosen there decides from its agent's next move on."""
-        operator = self.deck.find(config.operator_id)
+        operator = self.deck.operators.find(config.operator_id)
         live = operator if operator is not None and operator.player.is_running() else None
         self.context.go("agents", operator=config, live=live)
 
@@ -424,27 +400,21 @@ class OperatorsTab(Page):
         return self._has_selection() and len(self.deck.operators) > 1
 
     def _can_run(self) -> bool:
-        return self._has_operators() if self.manual_mode else self.script.plan is not None
+        return self._has_operators() if self.manual_mode else self.script.file.plan is not None
 
     def _on_toggle(self) -> None:
-        self.controls.toggle() if self.manual_mode else self.script.toggle()
+        self.controls.toggle() if self.manual_mode else self.script.play.toggle()
 
     def _on_stop(self) -> None:
-        self.deck.stop_all() if self.manual_mode else self.script.stop()
+        self.deck.stop_all() if self.manual_mode else self.script.play.stop()
 
     def _on_step_all(self) -> None:
-        if not self.deck.running:
-            self.deck.step_all()
+        if not self.deck.play.running:
+            self.deck.play.step_all()
 
     def _on_step_player(self) -> None:
         if self.manual.current is not None:
-            self._try(self.deck.step_player, self.manual.current.player.config.operator_id)
-
-    def _on_enlarge(self) -> None:
-        self.manual.toggle_enlarged()
-
-    def _on_pin(self) -> None:
-        self.manual.toggle_pinned()
+            self._try(self.deck.play.step_player, self.manual.current.player.config.operator_id)
 
     def _on_plots(self) -> None:
         self.manual.set_plots_wanted(not self.manual.plots_wanted)

@@ -41,24 +41,14 @@ _PLACEHOLDER = "Search, or tag:paper agent:ppo star after:2026-11-01"
 
 
 class LibraryView(QWidget):
-    """Shows runs; what is done with one is told by signals."""
+    """Shows runs; what is done with those that are selected is of ``selected_runs``."""
 
-    opened = pyqtSignal(object)
-    """The folder of a run that somebody wants to see."""
-    removal_requested = pyqtSignal(object)
-    """The runs (a list of :class:`RunEntry`) that somebody wants to be rid of."""
-    packing_requested = pyqtSignal(object, bool)
-    """The runs that somebody wants compressed or, where it is true, decompressed."""
-    folder_requested = pyqtSignal(object)
-    """The folder that somebody wants to open in the file manager."""
+    opened = pyqtSignal()
+    """A person wants to see the selected run."""
+    removal_requested = pyqtSignal()
+    """A person wants to be rid of the selected runs."""
     labelled = pyqtSignal(object, object)
     """Runs (a list), and labels that they get (a mapping)."""
-    comparison_requested = pyqtSignal(object)
-    """The runs (a list) that somebody wants to see side by side."""
-    resume_requested = pyqtSignal(object)
-    """A run that was stopped or cut off, to be gone on with."""
-    merge_requested = pyqtSignal(object)
-    """The runs (a list), parts of an experiment, that somebody wants to be one."""
     another_folder_requested = pyqtSignal()
     """Somebody wants to see the runs of another folder beside theirs."""
     folder_closed = pyqtSignal(object)
@@ -149,8 +139,7 @@ class LibraryView(QWidget):
         table.fit_columns()
         table.sort_by(STARTED)
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        table.customContextMenuRequested.connect(self._on_menu_requested)
-        table.doubleClicked.connect(self._on_double_clicked)
+        table.doubleClicked.connect(self.opened)
         table.installEventFilter(self)
         selection = table.selectionModel()
         assert selection is not None
@@ -225,7 +214,7 @@ class LibraryView(QWidget):
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if self.current is None and self.model.rowCount():
                 self.table.selectRow(0)
-            self.open_current()
+            self.opened.emit()
             return True
         if widget is self._search and key == Qt.Key.Key_Down and self.model.rowCount():
             self.table.setFocus()
@@ -235,65 +224,14 @@ class LibraryView(QWidget):
             self.rename_current()
             return True
         if widget is self.table and key == Qt.Key.Key_Delete:
-            self.remove_current()
+            self.removal_requested.emit()
             return True
         return False
-
-    def open_current(self) -> None:
-        """See the selected run."""
-        if (run := self.current) is not None:
-            self.opened.emit(run.path)
-
-    def remove_current(self) -> None:
-        """Throw the selected runs away."""
-        if self.selected:
-            self.removal_requested.emit(self.selected)
 
     def rename_current(self) -> None:
         """Type a name for the selected run, in its row."""
         if (run := self.current) is not None:
             self.table.edit(self.model.index(self.model.row_of(run.path), self.model.section(RUN)))
-
-    def star_selected(self) -> None:
-        """Mark the selected runs; where all are, no longer."""
-        if runs := self.selected:
-            self.labelled.emit(runs, {"star": not all(run.labels.star for run in runs)})
-
-    def compare_selected(self) -> None:
-        """See the selected runs side by side."""
-        if len(runs := self.selected) > 1:
-            self.comparison_requested.emit(runs)
-
-    def resume_current(self) -> None:
-        """Have what is left of the selected run played."""
-        if (run := self.current) is not None and run.can_go_on:
-            self.resume_requested.emit(run)
-
-    @property
-    def selected_parts(self) -> list[RunEntry]:
-        """What is selected, where all of it are parts of an experiment; else none."""
-        runs = self.selected
-        return runs if all(run.shard is not None for run in runs) else []
-
-    def merge_selected(self) -> None:
-        """Have the selected parts be one run."""
-        if parts := self.selected_parts:
-            self.merge_requested.emit(parts)
-
-    def compress_selected(self) -> None:
-        """Have the selected runs compressed."""
-        if self.selected:
-            self.packing_requested.emit(self.selected, False)
-
-    def decompress_selected(self) -> None:
-        """Have them as they were."""
-        if self.selected:
-            self.packing_requested.emit(self.selected, True)
-
-    def show_current_folder(self) -> None:
-        """Open the selected run's folder."""
-        if (run := self.current) is not None:
-            self.folder_requested.emit(run.path)
 
     def _tell(self) -> None:
         shown, total = self.model.rowCount(), self.model.total
@@ -333,7 +271,7 @@ class LibraryView(QWidget):
         add = QAction("Open another runs folder…", menu)
         add.setObjectName("run-folder-open")
         add.setProperty(COMMAND, "results.other_folder")
-        add.triggered.connect(self._on_another_folder)
+        add.triggered.connect(self.another_folder_requested)
         menu.addAction(add)
         if self._others:
             menu.addSection("Open beside yours")
@@ -342,9 +280,6 @@ class LibraryView(QWidget):
             action.setObjectName(f"run-folder-close-{folder.name}")
             action.triggered.connect(partial(self._on_folder_closed, folder))
             menu.addAction(action)
-
-    def _on_another_folder(self) -> None:
-        self.another_folder_requested.emit()
 
     def _on_folder_closed(self, folder: Path, _checked: bool = False) -> None:
         self.folder_closed.emit(folder)
@@ -367,43 +302,15 @@ class LibraryView(QWidget):
         self._search.clear()
         self._on_filter_changed()
 
-    def _on_double_clicked(self, _index: QModelIndex) -> None:
-        self.open_current()
-
     def _on_selection_changed(self, _new: object, _old: object) -> None:
         self.selection_changed.emit()
 
-    def _on_menu_requested(self, place: QPoint) -> None:
+    def select_at(self, place: QPoint) -> bool:
+        """Select the run at a place of the table, if it is not selected; returns whether there is one."""
         index = self.table.indexAt(place)
-        if not index.isValid():
-            return
-        if self.model.row(index.row()) not in self.selected:
+        if index.isValid() and self.model.row(index.row()) not in self.selected:
             self.table.selectRow(index.row())
-        menu = QMenu(self.table)
-        menu.setObjectName("run-menu")
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        several = len(self.selected) > 1
-        current = None if several else self.current
-        entries = (
-            ("compare", "Compare", self.compare_selected) if several else ("open", "Open", self.open_current),
-            *([("resume", "Resume", self.resume_current)] if current and current.can_go_on else []),
-            *([] if several else [("rename", "Rename", self.rename_current)]),
-            ("star", "Star, or no longer", self.star_selected),
-            ("folder", "Open folder", self.show_current_folder),
-            *([("merge", "Merge the parts", self.merge_selected)] if self.selected_parts else []),
-            ("compress", "Compress", self.compress_selected),
-            ("decompress", "Decompress", self.decompress_selected),
-            ("trash", "Move to trash", self.remove_current),
-        )
-        for name, text, slot in entries:
-            action = QAction(text, menu)
-            action.setObjectName(f"run-menu-{name}")
-            action.setProperty(COMMAND, f"results.{name}")
-            action.triggered.connect(slot)
-            menu.addAction(action)
-        port = self.table.viewport()
-        assert port is not None
-        menu.popup(port.mapToGlobal(place))
+        return index.isValid()
 
 
 def _path(run: RunEntry) -> Path:

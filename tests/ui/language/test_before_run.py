@@ -96,7 +96,7 @@ def test_a_model_that_is_put_beside_running_operators_waits_for_run(window: Main
         qtbot.waitUntil(
             lambda: operator.player.last_view is not None and not operator.player.busy, timeout=WAIT
         )
-        assert not page.deck.running and not server.requests
+        assert not page.deck.play.running and not server.requests
         qtbot.mouseClick(named(page, QPushButton, "operators-run"), LEFT)
         qtbot.waitUntil(lambda: operator.player.last_view.step > 0, timeout=WAIT)
         assert server.requests

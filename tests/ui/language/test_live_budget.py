@@ -150,8 +150,8 @@ def test_several_play_side_by_side_until_each_has_spent_its_own_and_their_cards_
                 lambda: all(o.player.alive and not o.player.busy for o in operators), timeout=WAIT
             )
             assert not server.requests, "nobody is asked before Run"
-            deck.set_pace(None, lock_step=lock_step)
-            deck.run()
+            deck.play.set_pace(None, lock_step=lock_step)
+            deck.play.run()
             spent = OperatorState.SPENT
             qtbot.waitUntil(lambda: all(o.player.state is spent for o in operators), timeout=WAIT)
             for card, operator, name in zip(cards, operators, budgets, strict=True):

@@ -107,7 +107,7 @@ def its_card_tells_its_calls(manual: ManualOperators, deck: OperatorDeck, qtbot:
     assert strip.lines == ("No model has been asked yet",)
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
     sizes = Sizes(named(card, StageView, "operator-stage"))
-    deck.step_all()  # nobody is asked before
+    deck.play.step_all()  # nobody is asked before
     # The first reply has no action in it: it is asked again.
     qtbot.waitUntil(lambda: strip.lines[1:2] == ("Said <action>right</action>",), timeout=WAIT)
     assert strip.lines[2].startswith("2 calls · 220 tokens")
@@ -132,11 +132,11 @@ def its_transcript_begins_with_the_reply(manual: ManualOperators, operator: Live
 def its_transcript_grows_while_it_plays(manual: ManualOperators, deck: OperatorDeck, qtbot: Any) -> None:
     operator, panel = deck.operators[0], named(manual, TranscriptPanel, "transcript")
     sizes = Sizes(named(manual.card(operator), StageView, "operator-stage"))
-    deck.set_pace(None, lock_step=False)
-    deck.run()
+    deck.play.set_pace(None, lock_step=False)
+    deck.play.run()
     qtbot.waitUntil(lambda: operator.player.tally.episodes >= 1, timeout=WAIT)
     assert sizes.seen == []  # calls come and go without the picture changing its size
-    deck.pause()  # where their counts differ now, the message that says so takes some of it
+    deck.play.pause()  # where their counts differ now, the message that says so takes some of it
     qtbot.waitUntil(lambda: panel.model.rowCount() >= 4, timeout=WAIT)
     assert panel.model.turn(1).source == "retry"  # what became of it is known once the episode is over
     list_view = named(panel, TurnList, "turn-list")

@@ -55,7 +55,7 @@ def test_a_search_shows_what_its_moves_were_worth(manual: ManualOperators, qtbot
     operator = deck.add(against_itself())
     card = manual.card(operator)
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
-    deck.step_all()
+    deck.play.step_all()
     qtbot.waitUntil(lambda: card.has_strip, timeout=WAIT)
     turn = operator.player.tally.calls.last
     assert turn.scores and turn.scores[0].value >= turn.scores[-1].value
@@ -80,7 +80,7 @@ def test_a_search_shows_what_its_moves_were_worth(manual: ManualOperators, qtbot
     assert moves[turn.word].chosen and set(moves) == {score.word for score in turn.scores}
     for step in (2, 3):
         qtbot.waitUntil(lambda: not operator.player.stepping, timeout=WAIT)
-        deck.step_all()
+        deck.play.step_all()
         qtbot.waitUntil(lambda step=step: operator.player.last_view.step == step, timeout=WAIT)
     manual.show_mind("player_2")
     qtbot.waitUntil(lambda: "MAY CHOOSE OF 6 ACTIONS" in mind.toPlainText(), timeout=WAIT)

@@ -97,7 +97,7 @@ def its_card_tells_its_thoughts(manual: ManualOperators, operator: LiveOperator,
     strip = named(manual.card(operator), CallStrip, "call-strip")
     assert strip is not None and strip.lines == ("It has not decided yet",)
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
-    manual.deck.step_all()
+    manual.deck.play.step_all()
     qtbot.waitUntil(lambda: strip.lines[0].startswith("Goal solve"), timeout=WAIT)
     assert strip.lines[1].startswith("Plan +!") and "beliefs added" in strip.lines[2]
 
@@ -132,10 +132,10 @@ def its_beliefs_stand_beside_the_whole(manual: ManualOperators, qtbot: Any) -> N
 
 def every_decision_is_told(deck: OperatorDeck, operator: LiveOperator, qtbot: Any) -> int:
     """However fast it plays; returns how many there are in its first episode."""
-    deck.set_pace(None, lock_step=False)
-    deck.run()
+    deck.play.set_pace(None, lock_step=False)
+    deck.play.run()
     qtbot.waitUntil(lambda: operator.player.tally.episodes >= 1, timeout=WAIT)
-    deck.pause()
+    deck.play.pause()
     length = operator.player.tally.episodes_done[0]["length"]
     calls = operator.player.tally.calls
     assert length > 3
@@ -177,7 +177,7 @@ def test_a_card_says_that_a_program_chose_nothing_and_why(
     operator = deck.add(door_key(str(tmp_path / "stuck.asl")))
     strip = named(manual.card(operator), CallStrip, "call-strip")
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
-    deck.step_all()
+    deck.play.step_all()
     qtbot.waitUntil(lambda: len(strip.lines) == 3, timeout=WAIT)
     assert strip.lines[1].startswith("Idle ") and "no applicable plan for +!fly" in strip.lines[1]
     turn = operator.player.tally.calls.last

@@ -37,7 +37,7 @@ def test_an_operator_that_is_added_shows_its_first_frame(deck: OperatorDeck, qtb
     operator = deck.add(baseline())
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     assert operator.player.last_view.seed == 42 and operator.player.state is OperatorState.READY
-    assert not deck.running
+    assert not deck.play.running
 
 
 def test_a_step_is_a_step_of_the_environment_also_where_a_manager_chooses_first(
@@ -52,7 +52,7 @@ def test_a_step_is_a_step_of_the_environment_also_where_a_manager_chooses_first(
     deck.add(baseline())
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     for step in range(1, 6):
-        deck.step_all()
+        deck.play.step_all()
         qtbot.waitUntil(lambda n=step: steps(deck) == [n, n], timeout=WAIT)
 
 
@@ -60,15 +60,15 @@ def test_step_all_waits_until_all_have_stepped(deck: OperatorDeck, qtbot: Any):
     deck.add(baseline("a", "cycle"))
     you = deck.add(person("CartPole-v1"))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
-    deck.step_all()
+    deck.play.step_all()
     qtbot.waitUntil(lambda: steps(deck)[0] == 1 and you.player.questions != (), timeout=WAIT)
     assert you.player.state is OperatorState.YOUR_MOVE
-    deck.step_all()  # the person has not moved yet: nobody goes ahead
+    deck.play.step_all()  # the person has not moved yet: nobody goes ahead
     qtbot.wait(200)
     assert steps(deck) == [1, 0]
     you.player.answer(you.player.questions[0], 1)
     qtbot.waitUntil(lambda: steps(deck) == [1, 1], timeout=WAIT)
-    deck.step_all()
+    deck.play.step_all()
     qtbot.waitUntil(lambda: steps(deck)[0] == 2, timeout=WAIT)
 
 
@@ -81,23 +81,23 @@ def test_lock_step_keeps_all_together_over_many_episodes(deck: OperatorDeck, qtb
     for operator in (short, long):
         operator.stepped.connect(lambda o=operator: taken.__setitem__(o, taken[o] + 1))
         operator.stepped.connect(lambda: apart.append(abs(taken[short] - taken[long])))
-    deck.set_pace(None, lock_step=True)
-    deck.run()
+    deck.play.set_pace(None, lock_step=True)
+    deck.play.run()
     qtbot.waitUntil(
         lambda: len(short.player.tally.episodes_done) >= 4 and len(long.player.tally.episodes_done) >= 2,
         timeout=WAIT,
     )
     assert max(apart) <= 1
     assert short.player.state in (OperatorState.RUNNING, OperatorState.READY, OperatorState.THINKING)
-    deck.pause()
-    assert not deck.running
+    deck.play.pause()
+    assert not deck.play.running
 
 
 def test_free_running_is_as_fast_as_each_can(deck: OperatorDeck, qtbot: Any):
     fast, you = deck.add(baseline("a")), deck.add(person())
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
-    deck.set_pace(None, lock_step=False)
-    deck.run()
+    deck.play.set_pace(None, lock_step=False)
+    deck.play.run()
     qtbot.waitUntil(
         lambda: len(fast.player.tally.episodes_done) >= 3 and you.player.questions != (), timeout=WAIT
     )
@@ -108,12 +108,12 @@ def test_all_meet_the_same_seeds_and_one_run_holds_them(deck: OperatorDeck, qtbo
     for name in ("a", "b"):
         deck.add(baseline(name, max_steps=5))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
-    deck.set_pace(None, lock_step=True)
-    deck.run()
+    deck.play.set_pace(None, lock_step=True)
+    deck.play.run()
     qtbot.waitUntil(lambda: all(len(o.player.tally.episodes_done) >= 2 for o in deck.operators), timeout=WAIT)
     run = deck.recording
     deck.stop_all()
-    qtbot.waitUntil(lambda: not deck.active, timeout=WAIT)
+    qtbot.waitUntil(lambda: not deck.operators.active, timeout=WAIT)
     finish(deck.close())
     assert run is not None and run.folder is not None
     opened = open_run(run.folder)
@@ -128,10 +128,10 @@ def test_all_meet_the_same_seeds_and_one_run_holds_them(deck: OperatorDeck, qtbo
 def test_reset_begins_a_new_run_at_the_seed(deck: OperatorDeck, qtbot: Any):
     operator = deck.add(baseline(max_steps=3))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
-    deck.set_pace(None, lock_step=False)
-    deck.run()
+    deck.play.set_pace(None, lock_step=False)
+    deck.play.run()
     qtbot.waitUntil(lambda: len(operator.player.tally.episodes_done) >= 2, timeout=WAIT)
-    deck.pause()
+    deck.play.pause()
     before = deck.recording
     deck.set_seed(500)
     qtbot.waitUntil(lambda: operator.player.last_view.seed == 500 and not operator.player.busy, timeout=WAIT)
@@ -156,16 +156,16 @@ def test_a_removed_operator_comes_back_as_it_stood(deck: OperatorDeck, qtbot: An
     deck.add(baseline("a"))
     gone = deck.add(baseline("b"))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
-    deck.step_all()
+    deck.play.step_all()
     qtbot.waitUntil(lambda: steps(deck) == [1, 1], timeout=WAIT)
     deck.remove("b")
     assert [o.player.config.operator_id for o in deck.operators] == ["a"]
-    deck.step_all()
+    deck.play.step_all()
     qtbot.waitUntil(lambda: steps(deck) == [2], timeout=WAIT)
     deck.undo_stack.undo()
     assert deck.operators[1] is gone and steps(deck) == [2, 1]
     deck.remove("b")
-    deck.forget_removed()
+    deck.operators.forget_removed()
     qtbot.waitUntil(lambda: gone.player.state is OperatorState.CLOSED, timeout=WAIT)
     deck.undo_stack.undo()  # it comes back, and all begin again, to stay comparable
     assert deck.operators[1] is not gone
@@ -199,7 +199,7 @@ def test_one_on_a_host_that_is_in_no_list_says_what_to_do(
 def test_another_player_begins_all_again_but_a_new_name_does_not(deck: OperatorDeck, qtbot: Any):
     one, other = deck.add(baseline("a")), deck.add(baseline("b"))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
-    deck.step_all()
+    deck.play.step_all()
     qtbot.waitUntil(lambda: steps(deck) == [1, 1], timeout=WAIT)
     deck.change(replace(one.player.config, display_name="Chance"))
     assert one.player.config.display_name == "Chance" and steps(deck) == [1, 1]
@@ -213,9 +213,9 @@ def test_one_that_takes_the_place_of_another_of_its_id_runs_when_told_to(deck: O
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     deck.replace([baseline("a", "noop")], run=True)
     qtbot.waitUntil(
-        lambda: bool(deck.operators[0].player.tally.episodes_done) or not deck.running, timeout=WAIT
+        lambda: bool(deck.operators[0].player.tally.episodes_done) or not deck.play.running, timeout=WAIT
     )
-    assert deck.running
+    assert deck.play.running
 
 
 def test_step_player_moves_one_agent_of_one_operator(deck: OperatorDeck, qtbot: Any):
@@ -223,7 +223,7 @@ def test_step_player_moves_one_agent_of_one_operator(deck: OperatorDeck, qtbot: 
     game = deck.add(OperatorConfig("ttt", "", "", "classic/tictactoe_v3", players))
     other = deck.add(baseline())
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
-    deck.step_player("ttt")
+    deck.play.step_player("ttt")
     qtbot.waitUntil(lambda: game.player.last_view.step == 1, timeout=WAIT)
     assert game.player.last_view.turn == ("player_2",) and other.player.last_view.step == 0
 
@@ -233,31 +233,31 @@ def played(deck: OperatorDeck) -> list[int]:
 
 
 def test_those_with_fewer_episodes_play_the_missing_ones_of_the_same_seeds(deck: OperatorDeck, qtbot: Any):
-    deck.set_pace(None, lock_step=True)
+    deck.play.set_pace(None, lock_step=True)
     deck.add(baseline("short", "random"))
     deck.add(baseline("long", "cycle"))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
-    assert deck.evening.lacking() == 0
-    deck.run()
-    qtbot.waitUntil(lambda: deck.evening.lacking() >= 2, timeout=WAIT)
-    deck.pause()
+    assert deck.play.evening.lacking() == 0
+    deck.play.run()
+    qtbot.waitUntil(lambda: deck.play.evening.lacking() >= 2, timeout=WAIT)
+    deck.play.pause()
     qtbot.waitUntil(lambda: not any(o.player.stepping for o in deck.operators), timeout=WAIT)
     short = max(played(deck))
-    assert deck.evening.lacking() == short - min(played(deck)) >= 2
-    deck.even_out()
-    assert deck.evening.target == short and not deck.running
-    qtbot.waitUntil(lambda: deck.evening.target == 0, timeout=WAIT)
-    assert played(deck) == [short, short] and deck.evening.lacking() == 0
+    assert deck.play.evening.lacking() == short - min(played(deck)) >= 2
+    deck.play.even_out()
+    assert deck.play.evening.target == short and not deck.play.running
+    qtbot.waitUntil(lambda: deck.play.evening.target == 0, timeout=WAIT)
+    assert played(deck) == [short, short] and deck.play.evening.lacking() == 0
     rows = [operator.player.tally.episodes_done for operator in deck.operators]
     assert [row["seed"] for row in rows[0]] == [row["seed"] for row in rows[1]] == [*range(42, 42 + short)]
-    deck.run()  # both go on after that
+    deck.play.run()  # both go on after that
     qtbot.waitUntil(lambda: all(n > short for n in played(deck)), timeout=WAIT)
-    deck.pause()
+    deck.play.pause()
     qtbot.waitUntil(lambda: not any(o.player.stepping for o in deck.operators), timeout=WAIT)
-    if deck.evening.lacking():  # given up again in the middle
-        deck.even_out()
-        deck.evening.end()
-        assert deck.evening.target == 0 and all(o.player.paused for o in deck.operators)
+    if deck.play.evening.lacking():  # given up again in the middle
+        deck.play.even_out()
+        deck.play.evening.end()
+        assert deck.play.evening.target == 0 and all(o.player.paused for o in deck.operators)
 
 
 def typed(behavior: str, name: str, operator_id: str = "random") -> OperatorConfig:
@@ -279,7 +279,7 @@ def test_an_id_follows_who_plays_and_so_does_undo(deck: OperatorDeck, qtbot: Any
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     deck.change(typed("cycle", "Cycles through actions"))
     assert ids(deck) == ["cycles_through_actions", "noop"] == recorded(deck)
-    assert deck.operators[0] is one and deck.find("random") is one
+    assert deck.operators[0] is one and deck.operators.find("random") is one
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
     deck.undo_stack.undo()
     assert ids(deck) == ["random", "noop"] == recorded(deck) and deck.operators[0] is one
@@ -290,8 +290,8 @@ def test_an_id_follows_who_plays_and_so_does_undo(deck: OperatorDeck, qtbot: Any
 
 def test_episodes_are_recorded_under_the_id_of_who_played_them(deck: OperatorDeck, qtbot: Any):
     operator = deck.add(typed("random", "Random"))
-    deck.set_pace(None, lock_step=False)
-    deck.run()
+    deck.play.set_pace(None, lock_step=False)
+    deck.play.run()
     qtbot.waitUntil(lambda: len(operator.player.tally.episodes_done) >= 2, timeout=WAIT)
     first = deck.recording
     deck.change(typed("cycle", "Cycles through actions"))
@@ -327,7 +327,7 @@ def test_one_that_was_written_without_an_id_is_called_by_who_plays(deck: Operato
 def test_after_a_change_in_play_the_next_run_has_an_id_of_its_own(deck: OperatorDeck, qtbot: Any):
     operator = deck.add(typed("random", "Random"))
     qtbot.waitUntil(lambda: ready(deck), timeout=WAIT)
-    deck.step_all()
+    deck.play.step_all()
     qtbot.waitUntil(lambda: steps(deck) == [1], timeout=WAIT)
     cycle = WorkerAssignment("operators_worker", "baseline", {"behavior": "cycle"})
     done = operator.player.rebind("agent_0", cycle, "Cycles through actions")

@@ -23,13 +23,13 @@ def test_every_recorded_step_of_an_operator_in_the_window_was_asked(
     questions = Questions(note, monkeypatch)
     deck = OperatorDeck(context, seed=42)
     operator = deck.add(baseline(max_steps=5))
-    deck.set_pace(None, lock_step=True)
+    deck.play.set_pace(None, lock_step=True)
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=PATIENCE_MS)
-    deck.run()
+    deck.play.run()
     qtbot.waitUntil(lambda: len(operator.player.tally.episodes_done) >= 2, timeout=PATIENCE_MS)
     run = deck.recording
     deck.stop_all()
-    qtbot.waitUntil(lambda: not deck.active, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not deck.operators.active, timeout=PATIENCE_MS)
     finish(deck.close())
     deck.deleteLater()
     assert run is not None and run.folder is not None

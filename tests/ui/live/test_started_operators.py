@@ -32,11 +32,12 @@ def test_each_operator_of_the_deck_is_started_and_stopped_by_the_service(
     assert starts.log == [f"start {name}" for name in names] and opened == names
     assert [player.last_view.seed for player in both if player.last_view is not None] == [42, 42]
     deck.stop_all()
-    qtbot.waitUntil(lambda: not deck.active, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not deck.operators.active, timeout=PATIENCE_MS)
     assert Counter(starts.log[2:]) == Counter(f"stop {name}" for name in names)
-    deck.run()
+    deck.play.run()
     # Their old sessions may still be ending: those are kept then, and none is opened.
     assert starts.log[4:] == [f"start {name}" for name in names]
-    qtbot.waitUntil(lambda: deck.active, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: deck.operators.active, timeout=PATIENCE_MS)
     finish(deck.close())
+    assert Counter(starts.log[6:]) == Counter(f"stop {name}" for name in names)
     deck.deleteLater()

@@ -92,8 +92,8 @@ def replayed(
 
 def finished(manual: ManualOperators, operator: LiveOperator, qtbot: QtBot, finish: Finish) -> Path:
     """Its first episode is over and on record; returns the run."""
-    manual.deck.set_pace(None, lock_step=False)  # type: ignore[attr-defined]
-    manual.deck.run()  # type: ignore[attr-defined]
+    manual.deck.play.set_pace(None, lock_step=False)  # type: ignore[attr-defined]
+    manual.deck.play.run()  # type: ignore[attr-defined]
     qtbot.waitUntil(lambda: operator.player.tally.episodes >= 1, timeout=PATIENCE_MS)
     recording = operator.player.recording
     finish(manual.deck.close())  # type: ignore[attr-defined]
@@ -170,7 +170,7 @@ def test_a_person_is_not_shown_what_the_game_hides_from_them(manual: ManualOpera
         OperatorConfig("team", "Team", "", TEAMS, slots, max_steps=5)
     )
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=PATIENCE_MS)
-    manual.deck.step_all()  # type: ignore[attr-defined]
+    manual.deck.play.step_all()  # type: ignore[attr-defined]
     manual.show_mind()
     qtbot.waitUntil(lambda: "SEES AT STEP 0" in told(manual), timeout=PATIENCE_MS)
     named(manual, MindView, "mind").choose(operator.player.last_view.agents[2].agent)

@@ -75,7 +75,7 @@ def test_a_new_one_has_no_file_and_undo_brings_the_old_ones_back(
 ) -> None:
     page.comparison.save_to(str(tmp_path / "duel.yaml"))
     assert window.context.commands.run("file.new")
-    assert (title(page), page.deck.operators) == ("Untitled", ())
+    assert (title(page), tuple(page.deck.operators)) == ("Untitled", ())
     page.deck.undo_stack.undo()
     assert title(page) == "duel" and len(page.deck.operators) == 2
 
@@ -142,7 +142,7 @@ def test_its_runs_by_hand_and_as_a_script_are_found_under_its_name(
     def groups() -> list[str]:
         return sorted(read_labels(folder).group for folder in store.runs_dir().glob("*") if folder.is_dir())
 
-    page.deck.run()
+    page.deck.play.run()
     qtbot.waitUntil(lambda: groups() == ["duel"], timeout=PATIENCE_MS)
     page.deck.stop_all()
     page.comparison.run_as_script()

@@ -396,8 +396,8 @@ def test_the_record_says_what_was_played():
 def test_the_record_follows_its_operator(config: OperatorConfigWidget, deck: OperatorDeck, qtbot: Any):
     operator = deck.add(baseline(max_steps=2))
     config.show_operator(operator, 1, 1)
-    deck.set_pace(None, lock_step=False)
-    deck.run()
+    deck.play.set_pace(None, lock_step=False)
+    deck.play.run()
     record = named(config, QLabel, "operator-record")
     qtbot.waitUntil(lambda: " episode" in record.text() and record.text()[0].isdigit(), timeout=WAIT)
     assert "mean return 2.00 · mean length 2 steps · median decision " in record.text()

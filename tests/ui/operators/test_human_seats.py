@@ -48,8 +48,8 @@ def test_keys_on_the_card_answer(
 ):
     card, humans = seated
     operator = card.operator
-    deck.set_pace(None, lock_step=False)
-    deck.run()
+    deck.play.set_pace(None, lock_step=False)
+    deck.play.run()
     qtbot.waitUntil(lambda: operator.player.questions != (), timeout=WAIT)
     card.setFocus()
     key, action = next((k, a) for k, a in humans.schemes["agent_0"].bindings.items() if k == "Right")
@@ -70,8 +70,8 @@ def test_rows_in_the_inspector_are_buttons(
     rows = named(controls, KeyList, "key-list").findChildren(KeyRowButton)
     assert len(rows) == 4 and not any(each.isEnabled() for each in rows)
     down = named(controls, KeyRowButton, "action-down")
-    deck.set_pace(None, lock_step=False)
-    deck.run()
+    deck.play.set_pace(None, lock_step=False)
+    deck.play.run()
     qtbot.waitUntil(lambda: down.isEnabled(), timeout=WAIT)
     qtbot.mouseClick(down, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: card.operator.player.last_view.step == 1, timeout=WAIT)

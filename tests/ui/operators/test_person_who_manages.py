@@ -41,8 +41,8 @@ def test_a_goal_that_is_clicked_in_the_picture_is_what_skills_do(
     humans = OperatorHumans(context, operator, knowledge, card)
     player = operator.player
     qtbot.waitUntil(lambda: bool(humans.schemes) and player.alive, timeout=WAIT)
-    deck.set_pace(None, lock_step=False)
-    deck.run()
+    deck.play.set_pace(None, lock_step=False)
+    deck.play.run()
     qtbot.waitUntil(lambda: bool(player.questions), timeout=WAIT)
     qtbot.waitUntil(lambda: bool(player.last_view and player.last_view.pointing), timeout=WAIT)
     pointing = player.last_view.pointing

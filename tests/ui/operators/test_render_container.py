@@ -56,15 +56,15 @@ def test_shows_name_badge_state_frame_and_facts(
     qtbot.waitUntil(lambda: status.text == "Ready", timeout=WAIT)
     facts = named(card, FactsStrip, "operator-facts")
     assert facts.facts == {"Episode": "1", "Step": "0", "Return": "0.00", "Action": "—"}
-    deck.step_all()
+    deck.play.step_all()
     qtbot.waitUntil(lambda: facts.facts["Step"] == "1", timeout=WAIT)
     assert facts.facts["Return"] == "1.00" and facts.facts["Action"] != "—"
     assert status.text == "Paused"
 
 
 def test_past_returns_become_a_line(card: OperatorRenderContainer, deck: OperatorDeck, qtbot: Any):
-    deck.set_pace(None, lock_step=False)
-    deck.run()
+    deck.play.set_pace(None, lock_step=False)
+    deck.play.run()
     sparkline = named(card, Sparkline, "sparkline")
     qtbot.waitUntil(lambda: len(sparkline.values) >= 3, timeout=WAIT)
     assert set(sparkline.values) == {4.0}
@@ -110,8 +110,8 @@ def test_a_very_narrow_card_cuts_no_word(card: OperatorRenderContainer, qtbot: A
 def test_a_figure_stays_where_it_is_whatever_an_action_is_called(
     card: OperatorRenderContainer, deck: OperatorDeck, qtbot: Any
 ):
-    deck.set_pace(None, lock_step=False)
-    deck.run()
+    deck.play.set_pace(None, lock_step=False)
+    deck.play.run()
     sparkline = named(card, Sparkline, "sparkline")
     qtbot.waitUntil(lambda: len(sparkline.values) >= 2, timeout=WAIT)
     deck.stop_all()

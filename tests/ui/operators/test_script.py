@@ -27,8 +27,9 @@ from gym_gui.services.runs.run_library import RunEntry, RunLibrary
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.environments.install_dialog import InstallDialog
 from gym_gui.ui.live.watch_pane import WatchPane
-from gym_gui.ui.operators.script import OPENED, ScriptExperimentWidget
+from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.operators.script_card import ScriptCard
+from gym_gui.ui.operators.script_file import OPENED
 from gym_gui.ui.operators.script_rows import OperatorRow
 from gym_gui.ui.operators.script_start import ScriptStart
 from gym_gui.ui.widgets import PageBar
@@ -56,7 +57,7 @@ def script(context: AppContext, finish: Any, qtbot: Any) -> Iterator[ScriptExper
     page.resize(900, 644)
     page.show()
     yield result
-    finish(result.shut_down())
+    finish(result.play.shut_down())
     finish(knowledge.close())
 
 
@@ -86,9 +87,9 @@ def test_with_nothing_open_it_says_what_to_do(script: ScriptExperimentWidget):
 
 
 def test_plain_data_is_read_and_its_plan_shown(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
-    script.open(experiment(tmp_path))
-    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
-    assert script.plan.playable and script.plan.episodes == 6
+    script.file.open(experiment(tmp_path))
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
+    assert script.file.plan.playable and script.file.plan.episodes == 6
     about = named(script, QLabel, "script-about")
     assert "2 operators, 3 episodes each, seeds 7 to 9" in about.text()
     assert "At most 3,000 steps in all" in about.text()
@@ -107,14 +108,14 @@ def test_runs_and_its_results_are_offered(
     script: ScriptExperimentWidget, context: AppContext, tmp_path: Path, qtbot: Any
 ):
     context.settings.set("compress_runs", True)
-    script.open(experiment(tmp_path))
+    script.file.open(experiment(tmp_path))
     qtbot.waitUntil(lambda: named(script.window(), QPushButton, "script-run").isEnabled(), timeout=WAIT)
     qtbot.mouseClick(named(script.window(), QPushButton, "script-run"), Qt.MouseButton.LeftButton)
     assert (
         named(script.window(), QPushButton, "script-run").text() == "Stop"
         and not named(script.window(), QPushButton, "script-open").isEnabled()
     )
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
     assert (
         named(row(script, "a"), QLabel, "script-operator-count").text() == "3 / 3"
         and named(row(script, "b"), QLabel, "script-operator-left").text() == "done"
@@ -133,11 +134,11 @@ def test_steps_are_as_far_apart_as_the_file_says(script: ScriptExperimentWidget,
     written = json.loads(path.read_text())
     written["execution"] |= {"step_delay_ms": 100}
     path.write_text(json.dumps(written))
-    script.open(path)
+    script.file.open(path)
     qtbot.waitUntil(lambda: named(script.window(), QPushButton, "script-run").isEnabled(), timeout=WAIT)
-    script.toggle()
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
-    episodes = list(open_run(script.job.result.folder).operators["a"].episodes())
+    script.play.toggle()
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
+    episodes = list(open_run(script.play.job.result.folder).operators["a"].episodes())
     assert [each.length for each in episodes] == [8, 8]
     assert min(each.wall_s or 0.0 for each in episodes) >= 0.7, episodes
 
@@ -150,19 +151,19 @@ def test_what_is_played_until_it_is_decided_says_so(
     written = json.loads(path.read_text())
     written["execution"] |= {"until": "decided", "batch": 7}
     path.write_text(json.dumps(written))
-    script.open(path)
+    script.file.open(path)
     qtbot.waitUntil(lambda: named(script.window(), QPushButton, "script-run").isEnabled(), timeout=WAIT)
     assert named(row(script, "a"), QLabel, "script-operator-count").text() == "0 of at most 100"
     about = named(script, QLabel, "script-about")
     assert "2 operators, at most 100 episodes each" in about.text()
     assert "until every comparison is decided" in about.text()
     seen: list[str] = []
-    script.toggle()
-    script.job.progressed.connect(lambda _: seen.append(about.text()))
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    script.play.toggle()
+    script.play.job.progressed.connect(lambda _: seen.append(about.text()))
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
     assert any("of at most 200 episodes" in words for words in seen)
-    done = script.job.result.episodes // 2
-    assert script.job.result.status == "completed" and done % 7 == 0 and done < 100
+    done = script.play.job.result.episodes // 2
+    assert script.play.job.result.status == "completed" and done % 7 == 0 and done < 100
     assert (
         named(row(script, "a"), QLabel, "script-operator-count").text() == f"{done} / {done}"
         and named(row(script, "a"), QLabel, "script-operator-left").text() == "done"
@@ -180,8 +181,8 @@ def test_the_rows_of_a_matrix_that_can_be_played_are_and_the_others_named(
     pool = {"rl": one, "chaser": {"type": "baseline", "behavior": "soccer_chaser"}}
     execution = {"num_episodes": 2, "seeds": 0, "processes": 1}
     path.write_text(json.dumps({"policies": pool, "matrix": matrix, "execution": execution}))
-    script.open(path)
-    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    script.file.open(path)
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
     (played,) = script.findChildren(OperatorRow)
     assert played is row(script, "rl_vs_random")
     assert named(played, QLabel, "script-operator-name").text() == "RL vs Random"
@@ -190,27 +191,27 @@ def test_the_rows_of_a_matrix_that_can_be_played_are_and_the_others_named(
     assert "Not played: odd: it has 2 players for player_1 of tictactoe_v3, which has 1" in said
     assert "Not played: misfit: policy 'chaser': operators_worker cannot play here" in said
     qtbot.mouseClick(named(script.window(), QPushButton, "script-run"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
     assert "Done: 2 episodes" in named(script, InlineMessage, "message-ok").text
 
 
 def test_stopped_it_goes_on_where_it_stood(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
     slow = {"task": "MiniGrid-Empty-8x8-v0", "max_steps": 40}
-    script.open(experiment(tmp_path, episodes=30, count=1, **slow))
+    script.file.open(experiment(tmp_path, episodes=30, count=1, **slow))
     qtbot.waitUntil(lambda: named(script.window(), QPushButton, "script-run").isEnabled(), timeout=WAIT)
-    script.toggle()
+    script.play.toggle()
     qtbot.waitUntil(
         lambda: named(row(script, "a"), QProgressBar, "script-progress").value() > 0, timeout=WAIT
     )
-    script.toggle()
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
-    folder = script.job.folder
-    done = script.job.result.episodes
-    assert script.job.result.status == "stopped" and 0 < done < 30
+    script.play.toggle()
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
+    folder = script.play.job.folder
+    done = script.play.job.result.episodes
+    assert script.play.job.result.status == "stopped" and 0 < done < 30
     assert named(script.window(), QPushButton, "script-run").text() == "Resume"
-    script.toggle()
-    qtbot.waitUntil(lambda: not script.busy)
-    assert script.job.folder == folder and script.job.result.episodes == 30
+    script.play.toggle()
+    qtbot.waitUntil(lambda: not script.work.busy)
+    assert script.play.job.folder == folder and script.play.job.result.episodes == 30
     assert named(script.window(), QPushButton, "script-run").text() == "Run again"
 
 
@@ -218,16 +219,16 @@ def test_stopped_it_goes_on_where_it_stood(script: ScriptExperimentWidget, tmp_p
 def stopped(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any) -> RunEntry:
     """A run of 30 episodes that was stopped after some, of the file that is still shown."""
     slow = {"task": "MiniGrid-Empty-8x8-v0", "max_steps": 40}
-    script.open(experiment(tmp_path, episodes=30, count=1, **slow))
+    script.file.open(experiment(tmp_path, episodes=30, count=1, **slow))
     run = named(script.window(), QPushButton, "script-run")
     qtbot.waitUntil(run.isEnabled, timeout=WAIT)
-    script.toggle()
+    script.play.toggle()
     progress = named(row(script, "a"), QProgressBar, "script-progress")
     qtbot.waitUntil(lambda: progress.value() > 0, timeout=WAIT)
-    script.toggle()
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
-    assert script.job is not None and script.job.folder is not None
-    return entry_of(script.job.folder)
+    script.play.toggle()
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
+    assert script.play.job is not None and script.play.job.folder is not None
+    return entry_of(script.play.job.folder)
 
 
 def entry_of(run: Path) -> RunEntry:
@@ -240,17 +241,17 @@ def test_a_run_that_was_stopped_is_gone_on_with_by_what_it_has_recorded(
     script: ScriptExperimentWidget, stopped: RunEntry, qtbot: Any
 ):
     assert stopped.can_go_on and 0 < stopped.done < 30
-    script.resume(stopped, begin=False)
-    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    script.file.resume(stopped, begin=False)
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
     assert named(row(script, "a"), QLabel, "script-operator-count").text() == f"{stopped.done} / 30"
-    assert script.job is None and "Resume" in named(script, InlineMessage, "message-info").text
+    assert script.play.job is None and "Resume" in named(script, InlineMessage, "message-info").text
     assert named(script.window(), QPushButton, "script-results").isEnabled(), "what it has can be seen"
-    script.resume(stopped)
+    script.file.resume(stopped)
     assert named(script, QLabel, "script-name").text() == stopped.full_title
-    qtbot.waitUntil(lambda: script.job is not None and script.job.result is not None)
-    assert script.job is not None and script.job.result is not None
-    assert script.job.folder == stopped.path and script.job.result.episodes == 30
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    qtbot.waitUntil(lambda: script.play.job is not None and script.play.job.result is not None)
+    assert script.play.job is not None and script.play.job.result is not None
+    assert script.play.job.folder == stopped.path and script.play.job.result.episodes == 30
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
     over = entry_of(stopped.path)
     assert over.status == "completed" and over.done == 30 and not over.can_go_on
     assert not named(script.window(), QPushButton, "script-run").isEnabled()
@@ -267,9 +268,9 @@ def brought_back(
 
     def bring_back() -> ScriptExperimentWidget:
         again = ScriptExperimentWidget(context, knowledge, bar)
-        qtbot.addWidget(again, before_close_func=lambda _widget: finish(again.shut_down()))
-        again.bring_back(Path(str(context.layout.value(OPENED))))
-        qtbot.waitUntil(lambda: again.plan is not None and not again.busy, timeout=WAIT)
+        qtbot.addWidget(again, before_close_func=lambda _widget: finish(again.play.shut_down()))
+        again.file.bring_back(Path(str(context.layout.value(OPENED))))
+        qtbot.waitUntil(lambda: again.file.plan is not None and not again.work.busy, timeout=WAIT)
         return again
 
     yield bring_back
@@ -281,12 +282,12 @@ def test_after_a_restart_a_run_that_was_left_is_offered(
 ):
     again = brought_back()
     offer = named(again, InlineMessage, "message-info")
-    assert f"{stopped.done} of 30 episodes" in offer.text and again.job is None
+    assert f"{stopped.done} of 30 episodes" in offer.text and again.play.job is None
     assert named(row(again, "a"), QLabel, "script-operator-count").text() == "0 / 30", "the file is a whole"
     qtbot.mouseClick(named(offer, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: again.job is not None and again.job.result is not None)
-    assert again.job is not None and again.job.result is not None
-    assert again.job.folder == stopped.path and again.job.result.episodes == 30
+    qtbot.waitUntil(lambda: again.play.job is not None and again.play.job.result is not None)
+    assert again.play.job is not None and again.play.job.result is not None
+    assert again.play.job.folder == stopped.path and again.play.job.result.episodes == 30
 
 
 def test_a_run_of_another_file_is_not_offered(
@@ -295,10 +296,10 @@ def test_a_run_of_another_file_is_not_offered(
     brought_back: Callable[[], ScriptExperimentWidget],
     qtbot: Any,
 ):
-    script.open(experiment(stopped.path.parent.parent, episodes=1, count=1))
-    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    script.file.open(experiment(stopped.path.parent.parent, episodes=1, count=1))
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
     again = brought_back()
-    assert again.message is None and entry_of(stopped.path).can_go_on
+    assert again.work.message is None and entry_of(stopped.path).can_go_on
 
 
 def test_a_part_of_an_experiment_is_gone_on_with_elsewhere(
@@ -307,8 +308,8 @@ def test_a_part_of_an_experiment_is_gone_on_with_elsewhere(
     file = stopped.path / "run.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), SHARD: {"number": 1, "of": 2}}))
     assert not entry_of(stopped.path).can_go_on
-    script.resume(stopped)
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    script.file.resume(stopped)
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
     assert f"mosaic run --resume {stopped.path}" in named(script, InlineMessage, "message-error").text
 
 
@@ -321,18 +322,18 @@ def test_a_program_is_run_only_after_the_person_agrees(
         f"open({str(witness)!r}, 'w').close()\n"
         "operators = [{'id': 'a', 'task': 'CartPole-v1', 'workers': {'agent': {'type': 'random'}}}]\n"
     )
-    script.open(path)
+    script.file.open(path)
     qtbot.waitUntil(
-        lambda: script.findChild(InlineMessage, "message-warning") is not None and not script.busy,
+        lambda: script.findChild(InlineMessage, "message-warning") is not None and not script.work.busy,
         timeout=WAIT,
     )
     assert "is a program" in named(script, InlineMessage, "message-warning").text and not witness.exists()
     source = named(script, QPlainTextEdit, "script-source")
     assert "operators = [" in source.toPlainText()  # what would be run is shown
-    assert script.plan is None and not named(script.window(), QPushButton, "script-run").isEnabled()
+    assert script.file.plan is None and not named(script.window(), QPushButton, "script-run").isEnabled()
     qtbot.mouseClick(named(script, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: script.plan is not None, timeout=WAIT)
-    assert witness.exists() and script.plan.playable and not source.isVisible()
+    qtbot.waitUntil(lambda: script.file.plan is not None, timeout=WAIT)
+    assert witness.exists() and script.file.plan.playable and not source.isVisible()
 
 
 @pytest.mark.parametrize(
@@ -348,39 +349,39 @@ def test_a_file_that_cannot_be_read_says_why(
 ):
     path = tmp_path / "bad.json"
     path.write_text(text)
-    script.open(path)
+    script.file.open(path)
     qtbot.waitUntil(lambda: script.findChild(InlineMessage, "message-error") is not None, timeout=WAIT)
-    assert words in named(script, InlineMessage, "message-error").text and script.plan is None
+    assert words in named(script, InlineMessage, "message-error").text and script.file.plan is None
     path.write_text(experiment(tmp_path).read_text())
     qtbot.mouseClick(named(script, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: script.plan is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: script.file.plan is not None, timeout=WAIT)
 
 
 def test_an_operator_that_cannot_play_is_marked(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
-    script.open(experiment(tmp_path, task="CartPoll-v1"))
-    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
-    assert "CartPole" in script.plan.operators[0].error and not script.plan.operators[1].error
+    script.file.open(experiment(tmp_path, task="CartPoll-v1"))
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
+    assert "CartPole" in script.file.plan.operators[0].error and not script.file.plan.operators[1].error
     assert not named(script.window(), QPushButton, "script-run").isEnabled()
 
 
 def test_what_an_operator_lacks_can_be_installed(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
     task, family = missing_environment()
-    script.open(experiment(tmp_path, task=task))
-    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    script.file.open(experiment(tmp_path, task=task))
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
     qtbot.mouseClick(named(script, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
     dialog = script.window().findChild(InstallDialog)
     assert dialog is not None
     assert f"mosaic envs install {family}" in named(dialog, QLabel, "install-state").text()
-    before = script.plan
+    before = script.file.plan
     dialog.installed.emit(family)
-    qtbot.waitUntil(lambda: script.plan is not before and script.plan is not None, timeout=WAIT)
+    qtbot.waitUntil(lambda: script.file.plan is not before and script.file.plan is not None, timeout=WAIT)
     dialog.reject()
 
 
 def test_a_person_in_a_script_is_warned_about(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
-    script.open(experiment(tmp_path, workers={"agent": {"type": "human"}}))
-    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
-    assert "nobody is asked" in script.plan.operators[0].warnings[0]
+    script.file.open(experiment(tmp_path, workers={"agent": {"type": "human"}}))
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
+    assert "nobody is asked" in script.file.plan.operators[0].warnings[0]
 
 
 MAZE = """
@@ -397,8 +398,8 @@ def asked(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any, monkeypatc
     """The dialog that opens with an experiment which names code beside it."""
     monkeypatch.setenv("MOSAIC_CONFIG_DIR", str(tmp_path / "config"))
     (tmp_path / "maze.py").write_text(MAZE)
-    script.open(experiment(tmp_path, task="maze:make"))
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    script.file.open(experiment(tmp_path, task="maze:make"))
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
     (dialog,) = (w for w in QApplication.topLevelWidgets() if w.objectName() == "trust-dialog")
     assert not (tmp_path / "ran").exists()
     yield dialog
@@ -412,7 +413,8 @@ def test_code_that_a_file_names_is_asked_for_by_name(
     for words in (str(tmp_path / "experiment.json"), "maze:make", f"code in {tmp_path}"):
         assert words in told
     qtbot.keyClick(asked.focusWidget(), Qt.Key.Key_Space)  # in haste: nothing is allowed by it
-    assert script.plan is None and "not been allowed" in named(script, InlineMessage, "message-warning").text
+    assert script.file.plan is None
+    assert "not been allowed" in named(script, InlineMessage, "message-warning").text
     assert not (tmp_path / "ran").exists()
 
 
@@ -421,20 +423,20 @@ def test_code_that_was_allowed_plays(
     asked: Any, script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any, button: str, kept: bool
 ):
     asked.findChild(QPushButton, button).click()
-    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
-    assert script.plan.playable
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
+    assert script.file.plan.playable
     assert (tmp_path / "config" / "trust.json").exists() is kept
 
 
 def test_what_an_operator_plays_is_seen_by_its_eye_while_the_run_goes_on(
     script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any
 ):
-    script.open(experiment(tmp_path, episodes=4000))
-    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=WAIT)
+    script.file.open(experiment(tmp_path, episodes=4000))
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
     row(script, "a").eye.click()
     pane = named(script, WatchPane, "watch-pane")
     assert "Run plays its episodes" in pane.stage.frame.hint[1]
-    script.toggle()
+    script.play.toggle()
     qtbot.waitUntil(lambda: "frame" in pane.stage.ways and "seed" in pane.facts.text(), timeout=WAIT)
     assert row(script, "a").eye.isChecked() and not row(script, "b").eye.isChecked()
     row(script, "b").eye.click()
@@ -442,6 +444,6 @@ def test_what_an_operator_plays_is_seen_by_its_eye_while_the_run_goes_on(
     assert not row(script, "a").eye.isChecked()
     qtbot.keyClick(pane, Qt.Key.Key_Escape)
     assert script.card.pane is None and script.window().focusWidget() is row(script, "b").eye
-    assert not row(script, "b").eye.isChecked() and script.job is not None and script.job.running
-    script.stop()
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    assert not row(script, "b").eye.isChecked() and script.play.job is not None and script.play.job.running
+    script.play.stop()
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)

@@ -48,8 +48,8 @@ def test_a_mistake_is_mended_at_its_line_and_the_file_is_read_again(
     assert problems.count() == 1 and "max_setps" in problems.item(0).text()  # type: ignore[union-attr]
     text.setPlainText(EXPERIMENT.replace("max_setps", "max_steps"))
     named(editor, QPushButton, "file-again").click()
-    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=PATIENCE_MS)
-    assert "max_steps" in file.read_text() and script.plan.operators[0].config.max_steps == 9
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=PATIENCE_MS)
+    assert "max_steps" in file.read_text() and script.file.plan.operators[0].config.max_steps == 9
     qtbot.waitUntil(lambda: problems.count() == 0, timeout=PATIENCE_MS)
     file.write_text(file.read_text().replace("max_steps: 9", "max_steps: 12"))
     qtbot.waitUntil(lambda: "max_steps: 12" in text.toPlainText(), timeout=PATIENCE_MS)

@@ -35,7 +35,7 @@ def script(context: AppContext, finish: Any, qtbot: Any) -> Iterator[ScriptExper
     bar = PageBar("Operators")
     result = ScriptExperimentWidget(context, knowledge, bar)
     page = QWidget()
-    qtbot.addWidget(page, before_close_func=lambda _page: finish(result.shut_down()))
+    qtbot.addWidget(page, before_close_func=lambda _page: finish(result.play.shut_down()))
     column = QVBoxLayout(page)
     column.addWidget(bar)
     column.addWidget(result, 1)
@@ -53,8 +53,8 @@ def tournament(folder: Path, **changes: Any) -> Path:
 
 
 def opened(script: ScriptExperimentWidget, path: Path, qtbot: Any) -> ScriptExperimentWidget:
-    script.open(path)
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    script.file.open(path)
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
     return script
 
 
@@ -76,7 +76,7 @@ def test_it_is_seen_before_it_is_played_and_rated_while_it_is(
     assert pairing.isVisible() and named(pairing, QLabel, "script-operator-count").text() == "0 / 6"
 
     qtbot.mouseClick(button(script, "script-run"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
     assert "Done: 18 games" in named(script, InlineMessage, "message-ok").text
     live = named(script, LiveResults, "live-results")
     assert live.isVisible(), "who stands where is what is shown while it plays"
@@ -89,7 +89,7 @@ def test_it_is_seen_before_it_is_played_and_rated_while_it_is(
     assert went.args[0] == "results" and went.args[1]["run"] == live.folder
 
     opened(script, tournament(tmp_path, schedule=[["random", "cycle"]]), qtbot)
-    assert script.standings is None and list(script.rows) == ["random_vs_cycle"]
+    assert script.play.standings.view is None and list(script.card.rows) == ["random_vs_cycle"]
     assert named(script, QWidget, "script-policy-cycle").isVisible()
 
 
@@ -100,27 +100,27 @@ def test_rounds_come_by_the_results_and_go_on_after_a_stop(
     pool = {f"p{i}": RULES["random"] for i in range(4)}
     opened(script, tournament(tmp_path, policies=pool, schedule={"swiss": 2}), qtbot)
     assert "Swiss, 2 rounds: in its first round 2 pairings" in named(script, QLabel, "script-about").text()
-    assert len(script.rows) == 2
-    script.toggle()
-    assert script.job is not None
-    script.job.paired.connect(script.stop)
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
-    assert button(script, "script-run").text() == "Resume" and len(script.rows) == 4
-    folder = script.job.folder
+    assert len(script.card.rows) == 2
+    script.play.toggle()
+    assert script.play.job is not None
+    script.play.job.paired.connect(script.play.stop)
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
+    assert button(script, "script-run").text() == "Resume" and len(script.card.rows) == 4
+    folder = script.play.job.folder
 
-    script.toggle()
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
-    assert button(script, "script-run").text() == "Run again" and script.job.folder == folder
+    script.play.toggle()
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
+    assert button(script, "script-run").text() == "Run again" and script.play.job.folder == folder
     assert folder is not None
     run = open_run(folder)
     assert run.record.status == "completed"
     assert {len(list(pairing.episodes())) for pairing in run.operators.values()} == {6}
     assert len(run.operators) == 4
 
-    script.toggle()  # again, from its first round on
-    assert len(script.rows) == 2
-    script.stop()
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
+    script.play.toggle()  # again, from its first round on
+    assert len(script.card.rows) == 2
+    script.play.stop()
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
 
 
 def test_one_that_was_stopped_is_gone_on_with_after_another_file_was_shown(
@@ -128,22 +128,22 @@ def test_one_that_was_stopped_is_gone_on_with_after_another_file_was_shown(
 ):
     pool = {f"p{i}": RULES["random"] for i in range(4)}
     opened(script, tournament(tmp_path, policies=pool, schedule={"swiss": 2}), qtbot)
-    script.toggle()
-    assert script.job is not None
-    script.job.paired.connect(script.stop)
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
-    folder = script.job.folder
+    script.play.toggle()
+    assert script.play.job is not None
+    script.play.job.paired.connect(script.play.stop)
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
+    folder = script.play.job.folder
     assert folder is not None
     stopped = RunLibrary(folder.parent).one(folder)
     assert stopped is not None and stopped.can_go_on
 
     opened(script, tournament(tmp_path), qtbot)
-    script.resume(stopped)
-    qtbot.waitUntil(lambda: not script.busy, timeout=WAIT)
-    assert script.job is not None and script.job.result is not None
-    assert (script.job.folder, script.job.result.status) == (folder, "completed")
-    assert len(script.rows) == 4 and script.standings is not None
-    standings = script.standings
+    script.file.resume(stopped)
+    qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
+    assert script.play.job is not None and script.play.job.result is not None
+    assert (script.play.job.folder, script.play.job.result.status) == (folder, "completed")
+    assert len(script.card.rows) == 4 and script.play.standings.view is not None
+    standings = script.play.standings.view
     qtbot.waitUntil(lambda: standings.view.analysis is not None, timeout=WAIT)
     run = open_run(folder)
     assert {len(list(pairing.episodes())) for pairing in run.operators.values()} == {6}

@@ -109,9 +109,9 @@ def test_step_reset_and_speed_from_the_bar(window: MainWindow, qtbot: Any):
         a for a in named(page, QMenu, "operators-speed-menu").actions() if a.text() == "As fast as possible"
     )
     fastest.trigger()
-    assert page.deck.rate is None and named(page, QuietButton, "operators-speed").text() == "Fastest"
+    assert page.deck.play.rate is None and named(page, QuietButton, "operators-speed").text() == "Fastest"
     page.controls.together.trigger()
-    assert not page.deck.lock_step
+    assert not page.deck.play.lock_step
 
 
 def test_remove_duplicate_and_undo(window: MainWindow, qtbot: Any):
@@ -161,7 +161,9 @@ def test_side_by_side_a_killed_host_holds_up_nobody_and_all_are_stopped(window: 
     qtbot.waitUntil(lambda: all(o.player.tally.episodes_done for o in page.deck.operators), timeout=WAIT)
     assert {o.player.tally.episodes_done[0]["seed"] for o in page.deck.operators} == {9}
     run_button = named(page, PrimaryButton, "operators-run")
-    assert page.deck.running and run_button.text() == "Pause" and named(page, SeedBox, "seed-box").seed == 9
+    assert (
+        page.deck.play.running and run_button.text() == "Pause" and named(page, SeedBox, "seed-box").seed == 9
+    )
 
     victim, other = page.deck.operators
     os.kill(victim.player.link.pid, signal.SIGKILL)
@@ -176,7 +178,7 @@ def test_side_by_side_a_killed_host_holds_up_nobody_and_all_are_stopped(window: 
     qtbot.waitUntil(lambda: victim.player.alive and not trouble.isVisible(), timeout=WAIT)
 
     qtbot.mouseClick(run_button, Qt.MouseButton.LeftButton)
-    assert not page.deck.running and run_button.text() == "Run"
+    assert not page.deck.play.running and run_button.text() == "Run"
     run = page.deck.recording
     qtbot.waitUntil(lambda: run is not None and run.folder is not None, timeout=WAIT)
     qtbot.mouseClick(named(page, QPushButton, "operators-stop"), Qt.MouseButton.LeftButton)
@@ -199,8 +201,8 @@ def test_a_script_opens_runs_and_goes_to_results(window: MainWindow, tmp_path: P
     qtbot.waitUntil(lambda: run_button.isEnabled(), timeout=WAIT)
     qtbot.mouseClick(run_button, Qt.MouseButton.LeftButton)
     script = named(page, ScriptExperimentWidget, "script-experiment")
-    qtbot.waitUntil(lambda: script.job.result is not None and not script.busy, timeout=WAIT)
-    assert script.job.result.status == "completed"
+    qtbot.waitUntil(lambda: script.play.job.result is not None and not script.work.busy, timeout=WAIT)
+    assert script.play.job.result.status == "completed"
     named(page, SegmentedControl, "operators-mode").chosen.emit("manual")
     assert page.manual_mode and run.isVisible() and not run_button.isVisible()
 
@@ -264,7 +266,7 @@ def test_details_reach_the_running_session(window: MainWindow, qtbot: Any):
     apply = named(agents, QPushButton, "apply")
     qtbot.waitUntil(apply.isEnabled, timeout=WAIT)
     qtbot.mouseClick(apply, Qt.MouseButton.LeftButton)
-    assert page.isVisible() and page.deck.operators == (operator, other)  # changed where it is
+    assert page.isVisible() and tuple(page.deck.operators) == (operator, other)  # changed where it is
     assert operator.player.link.session is session and operator.player.last_view.step == 1
 
 
@@ -272,7 +274,7 @@ def test_details_reach_the_running_session(window: MainWindow, qtbot: Any):
 def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtbot: Any):
     window.context.go("operators", operators=[baseline("a"), baseline("b", "cycle")], seed=3, run=True)
     page = page_of(window)
-    page.deck.set_pace(60.0, lock_step=False)  # some episodes, not all that the processor can play
+    page.deck.play.set_pace(60.0, lock_step=False)  # some episodes, not all that the processor can play
     plots = named(page, OperatorPlots, "operator-plots")
     plots_button = named(page, QPushButton, "operators-plots")
     assert not plots.isVisible() and not plots_button.isChecked()
@@ -290,7 +292,7 @@ def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtb
     qtbot.waitUntil(lambda: set(shares.shares("b")) == {"left", "right"}, timeout=WAIT)
     qtbot.waitUntil(lambda: bool(rewards.values("a")), timeout=WAIT)
     assert {reward for _, reward in rewards.values("a")} == {1.0}
-    page.deck.pause()
+    page.deck.play.pause()
     manual = named(page, ManualOperators, "manual-operators")
     of_kind, own = (QColor(colour) for colour in told_apart(["baseline", "baseline"]))
     badges = [named(manual.card(o), KindBadge, "kind-badge") for o in page.deck.operators]
@@ -365,20 +367,20 @@ def test_a_run_whose_counts_differ_says_so_and_evens_out(page: OperatorsTab, qtb
         return found[-1] if found and not (put_away and found[-1].isHidden()) else None
 
     page.play([baseline("short"), baseline("long", "cycle")])
-    deck.set_pace(None, lock_step=True)
+    deck.play.set_pace(None, lock_step=True)
     qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
     assert told() is None
-    deck.run()
-    qtbot.waitUntil(lambda: deck.evening.lacking() >= 2, timeout=WAIT)
+    deck.play.run()
+    qtbot.waitUntil(lambda: deck.play.evening.lacking() >= 2, timeout=WAIT)
     assert told() is None, "nothing is said while they play"
-    deck.pause()
+    deck.play.pause()
     message = told()
     assert message is not None and message.text.startswith("Finished episodes differ: short ")
     offer = named(message, QPushButton, "message-action")
-    assert offer.text() == f"Play the missing {deck.evening.lacking()}"
+    assert offer.text() == f"Play the missing {deck.play.evening.lacking()}"
     offer.click()
     message = told()
     assert message is not None and "missing episodes played" in message.text
     assert named(message, QPushButton, "message-action").text() == "Cancel"
     qtbot.waitUntil(lambda: told() is None, timeout=WAIT)
-    assert deck.evening.lacking() == 0 and not deck.running
+    assert deck.play.evening.lacking() == 0 and not deck.play.running

@@ -97,7 +97,7 @@ def page(window: MainWindow) -> OperatorsTab:
     window.context.go("operators")
     page = window.findChild(OperatorsTab)
     assert page is not None
-    page.deck.set_pace(PACE, lock_step=False)
+    page.deck.play.set_pace(PACE, lock_step=False)
     return page
 
 
@@ -114,7 +114,7 @@ def click_card(window: MainWindow, name: str, qtbot: Any) -> None:
 
 def stop(page: OperatorsTab, qtbot: Any) -> None:
     qtbot.mouseClick(named(page, QPushButton, "operators-stop"), LEFT)
-    qtbot.waitUntil(lambda: not page.deck.active and not page.context.busy, timeout=WAIT)
+    qtbot.waitUntil(lambda: not page.deck.operators.active and not page.context.busy, timeout=WAIT)
 
 
 def processes(page: OperatorsTab) -> list[psutil.Process]:
@@ -135,7 +135,7 @@ def test_home_cards_one_after_the_other(
     caplog: pytest.LogCaptureFixture,
 ):
     """Over real session processes."""
-    page.deck.set_pace(None, lock_step=False)
+    page.deck.play.set_pace(None, lock_step=False)
     click_card(window, "duel", qtbot)
     qtbot.waitUntil(lambda: witness.of("random") > 1, timeout=WAIT)
     before = processes(page)
@@ -145,7 +145,7 @@ def test_home_cards_one_after_the_other(
     before = processes(page)
     qtbot.mouseClick(named(page, QPushButton, "operator-remove"), LEFT)
     assert not page.deck.operators
-    page.deck.forget_removed()  # as it is after a while in which nobody has asked for it back
+    page.deck.operators.forget_removed()  # as it is after a while in which nobody has asked for it back
     qtbot.waitUntil(lambda: ended(before) and not page.context.busy, timeout=WAIT)
     assert witness.played <= recorded(store.runs)
     assert len(list(store.runs.iterdir())) == 2
@@ -252,8 +252,8 @@ def test_whoever_comes_in_their_place_is_on_record(
     qtbot.waitUntil(lambda: witness.of("a") > 1 and witness.of("b") > 1, timeout=WAIT)
     who = way(window, page, qtbot)
     if way is card:  # episodes of hundreds of steps
-        page.deck.set_pace(None, lock_step=False)
-    if not page.deck.running:
+        page.deck.play.set_pace(None, lock_step=False)
+    if not page.deck.play.running:
         qtbot.mouseClick(named(page, QPushButton, "operators-run"), LEFT)
     # One that was being played may be theirs who were there before.
     already = witness.of(who) + (who in ("a", "b"))
@@ -282,7 +282,7 @@ def test_a_record_that_fails_stops_the_play_and_says_why(
 
     monkeypatch.setattr(Recorder, "episode", fail)
     context.go("operators", operators=[baseline("a")], seed=9, run=True)
-    qtbot.waitUntil(lambda: not page.deck.running, timeout=WAIT)
+    qtbot.waitUntil(lambda: not page.deck.play.running, timeout=WAIT)
     qtbot.waitUntil(lambda: len(told) > 1, timeout=WAIT)
     assert any("Recording the run failed" in text and "log has the details" in text for text in told)
     (error,) = [r for r in caplog.records if r.levelname == "ERROR" and r.exc_info]

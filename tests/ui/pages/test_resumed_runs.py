@@ -41,18 +41,18 @@ def stopped(window: MainWindow, tmp_path: Path, qtbot: Any) -> Path:
     file.write_text(json.dumps({"operators": [operator], "execution": execution}))
     window.context.go("operators", script=file)
     script = script_of(window)
-    qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=PATIENCE_MS)
-    script.toggle()
-    job = script.job
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=PATIENCE_MS)
+    script.play.toggle()
+    job = script.play.job
     assert job is not None
-    job.began.connect(script.stop)
-    qtbot.waitUntil(lambda: job.result is not None and not script.busy, timeout=PATIENCE_MS)
+    job.began.connect(script.play.stop)
+    qtbot.waitUntil(lambda: job.result is not None and not script.work.busy, timeout=PATIENCE_MS)
     assert job.folder is not None and job.result is not None and job.result.status == "stopped"
     return job.folder
 
 
 def finished(script: ScriptExperimentWidget) -> bool:
-    return script.job is not None and script.job.result is not None and not script.busy
+    return script.play.job is not None and script.play.job.result is not None and not script.work.busy
 
 
 def test_from_the_list_of_runs(window: MainWindow, stopped: Path, qtbot: Any) -> None:
@@ -74,12 +74,12 @@ def test_from_the_list_of_runs(window: MainWindow, stopped: Path, qtbot: Any) ->
     script = script_of(window)
     assert script.isVisible()
     qtbot.waitUntil(lambda: finished(script), timeout=PATIENCE_MS)
-    assert script.job is not None and script.job.folder == stopped
-    assert script.job.result is not None and script.job.result.episodes == EPISODES
+    assert script.play.job is not None and script.play.job.folder == stopped
+    assert script.play.job.result is not None and script.play.job.result.episodes == EPISODES
 
     window.go("results")
     page.reader.refresh()
-    qtbot.waitUntil(lambda: not page.resume.isVisible(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not button.isVisible(), timeout=PATIENCE_MS)
     assert not window.context.commands.run("results.resume")
 
 
@@ -89,7 +89,7 @@ def test_after_a_restart(
     with restarted(window, store, finish) as again:
         again.go("operators")
         script = script_of(again)
-        qtbot.waitUntil(lambda: script.plan is not None and not script.busy, timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=PATIENCE_MS)
         offer = named(script, InlineMessage, "message-info")
         qtbot.mouseClick(named(offer, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
         qtbot.waitUntil(lambda: finished(script), timeout=PATIENCE_MS)

@@ -88,7 +88,7 @@ def test_what_a_card_replaced_comes_back(window: MainWindow, qtbot: Any):
     gone = lambda: manual.findChild(InlineMessage, "message-info") is None  # noqa: E731
     qtbot.waitUntil(gone, timeout=WAIT)  # its button would undo something else now
     qtbot.waitUntil(lambda: ready(page, 77), timeout=WAIT)
-    assert not page.deck.running  # they play when somebody says so
+    assert not page.deck.play.running  # they play when somebody says so
     assert window.context.commands.run("operators.redo")
     assert page.deck.table.ids == ("ppo", "random")
     assert window.context.commands.run("operators.undo")
@@ -134,7 +134,7 @@ def test_they_are_there_after_a_restart(
             named(page, SeedBox, "seed-box").seed == 77
             and named(page, EmptyHint, "operators-empty").isHidden()
         )
-        assert not page.deck.undo_stack.canUndo() and not page.deck.running
+        assert not page.deck.undo_stack.canUndo() and not page.deck.play.running
         qtbot.waitUntil(lambda: page.deck.operators[0].player.last_view is not None, timeout=WAIT)
         click_card(again, "soccer", qtbot)
         assert page.deck.table.ids == ("soccer",)

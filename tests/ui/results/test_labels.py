@@ -134,7 +134,7 @@ def test_a_damaged_file_is_named_and_never_written_over(
     table.select(run)
     told: list[str] = []
     window.context.noticed.connect(lambda notice: told.append(notice.text))
-    named(page, LibraryView, "run-library").star_selected()
+    assert window.context.commands.run("results.star")
     qtbot.waitUntil(lambda: bool(told))
     assert "is damaged" in told[0] and "mv " in told[0] and len(page.history) == 0
     qtbot.waitUntil(lambda: any(each.labels_problem for each in page.reader.runs))
@@ -181,10 +181,10 @@ def test_the_runs_of_another_folder_stand_beside_ones_own_and_are_watched(
     theirs = copy_of(run, "01M7XC2FC3SJDZTP4ZDAN19XJA", out=tmp_path / "cluster")
     told: list[str] = []
     window.context.noticed.connect(lambda notice: told.append(notice.text))
-    page.open_folder(theirs)
+    page.folders.open(theirs)
     qtbot.waitUntil(lambda: bool(told))
     assert "is a run itself" in told[0] and not page.reader.others
-    page.open_folder(theirs.parent)
+    page.folders.open(theirs.parent)
     qtbot.waitUntil(lambda: len(page.reader.runs) == 3)
     named(page, QLineEdit, "run-search").setText("folder:cluster")
     assert named(page, RowsTable, "run-table").current.path == theirs

@@ -48,9 +48,9 @@ def script_of(window: MainWindow, file: Path, qtbot: QtBot) -> ScriptExperimentW
     run = named(page, QPushButton, "script-run")
     qtbot.waitUntil(run.isEnabled, timeout=PATIENCE_MS)
     run.click()
-    script = page.script
-    qtbot.waitUntil(lambda: script.job is not None and script.job.folder is not None, timeout=PATIENCE_MS)
-    return script
+    play = page.script.play
+    qtbot.waitUntil(lambda: play.job is not None and play.job.folder is not None, timeout=PATIENCE_MS)
+    return page.script
 
 
 @pytest.mark.usefixtures("looks_here")
@@ -66,11 +66,11 @@ def test_a_run_that_is_paid_for_is_not_closed_unasked(
     assert dialog is not None and dialog.isVisible() and window.isVisible()
     assert QApplication.focusWidget() in (None, named(dialog, QPushButton, "closing-stay"))
     qtbot.keyClick(dialog, Qt.Key.Key_Return)
-    assert not dialog.isVisible() and script.asks_models
+    assert not dialog.isVisible() and script.play.asks_models
     asked = len(server.requests)
     qtbot.waitUntil(lambda: len(server.requests) > asked, timeout=PATIENCE_MS)
     window.close()
-    folder = script.job.folder if script.job is not None else None
+    folder = script.play.job.folder if script.play.job is not None else None
     assert folder is not None
     named(window, QPushButton, "closing-close").click()
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE_MS)

@@ -1,0 +1,216 @@
+"""The live operators of a deck, in order, and the one that was removed last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, overload
+
+from PyQt6.QtCore import QObject
+
+from gym_gui.controllers.live_play.free_names import following_id, with_free_name
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.ui.live.deck_run import DeckRun
+from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.timers import single_shot_timer
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.live_play.episode_player import EpisodePlayer
+    from gym_gui.services.operator import MultiOperatorService
+
+MOST: Final = 8
+"""Operators side by side."""
+HELD_MS: Final = 15_000
+"""How long one that was removed keeps its processes, so that undo finds it as it stood."""
+
+
+class LiveOperators(Sequence[LiveOperator]):
+    """Operators come, change and go as configurations say; the service knows those that are here.
+
+    Args:
+        service: Starts and stops them.
+        run: Records them.
+        make: Makes one.
+        added: Told of one that is here now, and of its place.
+        removed: Told of one that is not here any more.
+        forgotten: Told of one that was removed and has ended: it does not come back as it stood.
+        parent: Qt owner.
+    """
+
+    def __init__(
+        self,
+        service: MultiOperatorService,
+        run: DeckRun,
+        make: Callable[[OperatorConfig], LiveOperator],
+        *,
+        added: Callable[[LiveOperator, int], object],
+        removed: Callable[[LiveOperator], object],
+        forgotten: Callable[[LiveOperator], object],
+        parent: QObject,
+    ) -> None:
+        self._service, self._run, self._make = service, run, make
+        self._added, self._removed, self._forgotten = added, removed, forgotten
+        self._here: list[LiveOperator] = []
+        self._held: LiveOperator | None = None
+        self._hold = single_shot_timer(parent, HELD_MS, self.forget_removed)
+
+    @overload
+    def __getitem__(self, index: int) -> LiveOperator: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[LiveOperator]: ...
+    def __getitem__(self, index: int | slice) -> LiveOperator | Sequence[LiveOperator]:
+        return self._here[index]
+
+    def __len__(self) -> int:
+        return len(self._here)
+
+    @property
+    def configs(self) -> tuple[OperatorConfig, ...]:
+        """Who plays."""
+        return tuple(operator.player.config for operator in self._here)
+
+    def players(self) -> Sequence[EpisodePlayer]:
+        """Their players, as they are at this moment."""
+        return [operator.player for operator in self._here]
+
+    @property
+    def full(self) -> bool:
+        """Whether no more fit."""
+        return len(self._here) >= MOST
+
+    @property
+    def active(self) -> bool:
+        """Whether any has a session."""
+        return any(player.is_running() for player in self.players())
+
+    @property
+    def touched(self) -> bool:
+        """Whether anything has been played since the last reset."""
+        return any(player.has_played for player in self.players())
+
+    def find(self, operator_id: str) -> LiveOperator | None:
+        """The operator of that id, or that had it before its player changed."""
+        known = {operator.player.config.operator_id: operator for operator in self._here}
+        return known.get(operator_id) or next(
+            (operator for operator in self._here if operator_id in operator.former_ids), None
+        )
+
+    def get(self, operator_id: str) -> LiveOperator:
+        """The operator of that id.
+
+        Raises:
+            UsageError: There is none.
+        """
+        operator = self.find(operator_id)
+        if operator is None:
+            raise UsageError(f"There is no operator {operator_id!r}")
+        return operator
+
+    # -- ids -------------------------------------------------------------------------
+
+    def with_free_name(self, config: OperatorConfig) -> OperatorConfig:
+        """A configuration with an id and a name that no operator has, nor the one that was removed last."""
+        held = [self._held.player.config] if self._held is not None else []
+        return with_free_name(config, [*self.configs, *held])
+
+    def following_id(self, operator: LiveOperator, before: OperatorConfig, after: OperatorConfig) -> str:
+        """The id of an operator after its player has changed."""
+        others = [other for other in self._here if other is not operator]
+        taken = {other.player.config.operator_id for other in others}
+        return following_id(before, after, taken.union(*(other.former_ids for other in others)))
+
+    def follow_rebinding(self, operator: LiveOperator) -> None:
+        """One whose slots were taken over while it played is recorded from now on under an id of its own."""
+        config = operator.player.config
+        named_for = replace(config, workers=operator.named_for.workers, manager=operator.named_for.manager)
+        operator_id = self.following_id(operator, named_for, config)
+        if operator_id != config.operator_id:
+            self._identify(operator, replace(config, operator_id=operator_id))
+
+    def identify(self, configs: Sequence[OperatorConfig]) -> tuple[OperatorConfig, ...]:
+        """Have one that alone is another, and goes by another id, be that one at its place; returns it."""
+        here = self.configs
+        changed = [(a, b) for a, b in zip(here, configs, strict=False) if a != b]
+        if len(here) != len(configs) or len(changed) != 1:
+            return ()
+        ((before, after),) = changed
+        if before.operator_id == after.operator_id:
+            return ()
+        self._identify(self.get(before.operator_id), after)
+        return (after,)
+
+    def _identify(self, operator: LiveOperator, config: OperatorConfig) -> None:
+        self._service.remove_operator(operator.player.config.operator_id, stop=False)
+        self._service.add_operator(config, operator.player)
+        operator.go_by(config)
+
+    # -- who comes and goes ----------------------------------------------------------
+
+    def remove_others(self, ids: Sequence[str]) -> None:
+        """Take off those that have none of these ids; all, where the others would have to change places."""
+        here = [config.operator_id for config in self.configs]
+        places = [ids.index(operator_id) for operator_id in here if operator_id in ids]
+        stay = ids if places == sorted(places) else ()
+        gone = [operator for operator in self._here if operator.player.config.operator_id not in stay]
+        # One that is taken off by itself can be had back as it stood.
+        hold = len(gone) == 1 and len(ids) == len(here) - 1
+        for operator in gone:
+            self._take_off(operator, hold=hold)
+
+    def _take_off(self, operator: LiveOperator, *, hold: bool) -> None:
+        self.forget_removed()
+        self._here.remove(operator)
+        operator.player.pause()
+        operator.player.drive(False)
+        self._service.remove_operator(operator.player.config.operator_id, stop=False)
+        self._removed(operator)
+        self._held = operator
+        if hold:
+            self._hold.start()
+        else:
+            self.forget_removed()
+
+    def forget_removed(self) -> None:
+        """End what was removed last: undo begins it anew."""
+        self._hold.stop()
+        held, self._held = self._held, None
+        if held is not None:
+            self._run.leave(held)
+            self._forgotten(held)
+            if not self._here:
+                self._run.end(())
+
+    def put(self, config: OperatorConfig, place: int) -> bool:
+        """Have an operator be there as written.
+
+        Returns:
+            Whether somebody plays now who did not before.
+        """
+        operator = self.find(config.operator_id)
+        if operator is None:
+            return self._insert(config, place)
+        if operator.player.config == config:
+            return False
+        renamed = operator.player.config == replace(config, display_name=operator.player.config.display_name)
+        operator.player.configure(config)
+        if renamed:
+            self._run.describe(config)
+        return not renamed
+
+    def _insert(self, config: OperatorConfig, place: int) -> bool:
+        """Put an operator there; one that was just removed goes on where it stood."""
+        operator = self._held
+        back = operator is not None and operator.player.config == config
+        if operator is not None and back and operator.player.recording is self._run.recording:
+            self._held = None
+            self._hold.stop()
+            self._service.add_operator(config, operator.player)
+        else:
+            back = False
+            self.forget_removed()
+            operator = self._make(config)
+            self._service.add_operator(config)
+        self._here.insert(place, operator)
+        self._added(operator, place)
+        return not back

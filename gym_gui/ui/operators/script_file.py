@@ -1,0 +1,342 @@
+"""The file that is open in Script mode, or the run that is gone on with: read, and mended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from gym_gui.controllers.setup.installing import missing_in
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.errors import MosaicError, Place, UsageError
+from gym_gui.core.experiment.shards import Shard
+from gym_gui.core.records import TOURNAMENT
+from gym_gui.core.trusted.trust import NotAllowedError
+from gym_gui.services.runs.run_library import RunEntry, RunLibrary
+from gym_gui.services.source_places import folders_of, place_in
+from gym_gui.ui.editor.checks import at_place, problem_of
+from gym_gui.ui.editor.file_request import Problem
+from gym_gui.ui.editor.line_links import link_of
+from gym_gui.ui.environments.install_dialog import install_action
+from gym_gui.ui.operators.recent_files import RecentFiles
+from gym_gui.ui.operators.script_card import ScriptCard
+from gym_gui.ui.operators.script_job import (
+    OperatorPlan,
+    ScriptPlan,
+    is_program,
+    plan_experiment,
+    read_experiment,
+    what_it_reaches,
+)
+from gym_gui.ui.operators.script_work import ScriptWork
+from gym_gui.ui.operators.tournament_plan import is_tournament, plan_tournament
+from gym_gui.ui.results.library_model import episodes_in_words
+from gym_gui.ui.widgets import InlineMessage
+from gym_gui.ui.widgets.message_panels import Action
+
+if TYPE_CHECKING:
+    from gym_gui.analysis.records.reader import Run
+    from gym_gui.controllers.setup.knowledge import Knowledge
+    from gym_gui.ui.context import AppContext
+
+CONSENT: Final = (
+    "{name} is a program, not plain data. To read it, it is run in a separate process without your keys, "
+    "for at most ten seconds. {network} It can read and write your files all the same: "
+    "run only what you trust."
+)
+_SOURCE_LETTERS: Final = 1 << 16
+
+OPENED: Final = "operators/script"
+"""The file that is shown, or the run that is gone on with; empty while operators are played by hand."""
+BEGUN: Final = "operators/script_run"
+"""The run of it that was begun last, as long as it is not finished."""
+
+
+class ScriptFile(QObject):
+    """Says on the card what it will do; what is wrong with it leads to its line, and to a way out.
+
+    Args:
+        context: The window's services.
+        knowledge: Looks at environments.
+        card: Where it is shown.
+        work: Reads it, and says what came of that.
+        is_running: Whether something is played now: then nothing else is opened.
+        parent: Qt owner.
+
+    Attributes:
+        recent: Files that were opened before.
+        path: The file, or the folder of the run; ``None`` before the first.
+        resumed: The run that is gone on with.
+        plan: What it will do, once that is known.
+    """
+
+    taken = pyqtSignal()
+    """Another one is shown."""
+    ready = pyqtSignal()
+    """It is to be played at once."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        knowledge: Knowledge,
+        card: ScriptCard,
+        work: ScriptWork,
+        is_running: Callable[[], bool],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._context, self._knowledge, self._card, self._work = context, knowledge, card, work
+        self._is_running = is_running
+        self.recent = RecentFiles(context.layout)
+        self.path: Path | None = None
+        self.resumed: RunEntry | None = None
+        self.plan: ScriptPlan | None = None
+        self._cut_off: RunEntry | None = None
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        if self.resumed is not None:
+            return self.resumed.full_title
+        return self.path.name if self.path is not None else ""
+
+    def open(self, path: Path) -> None:
+        """Look at a file; while another one runs, say so."""
+        if self._may_open(path.name):
+            self._cut_off = None
+            self._context.layout.remove(BEGUN)  # a run of what was shown before
+            self._take(path)
+
+    def resume(self, run: RunEntry, *, begin: bool = True) -> None:
+        """Play what is left of a run that was stopped or cut off; while another one runs, say so.
+
+        Args:
+            run: It.
+            begin: Whether it is begun as soon as it is seen that it can be played.
+        """
+        if self._may_open(run.full_title):
+            self._cut_off = None if begin else run
+            self._take(run.path, run)
+
+    def bring_back(self, path: Path) -> None:
+        """Show again what was shown, and offer to go on with a run of it that was cut off."""
+        self._context.spawn(self._bring_back(path), "Looking for a run that was cut off")
+
+    async def _bring_back(self, path: Path) -> None:
+        begun = str(self._context.layout.value(BEGUN, "") or "")
+        run = await asyncio.to_thread(RunLibrary(Path(begun).parent).one, Path(begun)) if begun else None
+        left = run if run is not None and run.can_go_on else None
+        if self.path is not None:
+            return  # somebody was faster
+        if path.is_file():
+            self._cut_off = left
+            self._take(path)
+        elif left is not None and left.path == path:
+            self.resume(left, begin=False)
+
+    def _may_open(self, name: str) -> bool:
+        if running := self._is_running():
+            words = f"{self.name} is running. Stop it before you open {name}."
+            self._work.say(InlineMessage("warning", words, closable=True))
+        return not running
+
+    def _take(self, path: Path, resumed: RunEntry | None = None) -> None:
+        self.path, self.resumed, self.plan = path, resumed, None
+        if resumed is not None or path.is_file():
+            self._context.layout.setValue(OPENED, str(path.absolute()))
+            if resumed is None:
+                self.recent.add(path.absolute())
+        self.taken.emit()
+        self._card.clear()
+        self._work.start(self._read(path, allow_code=False), "Reading the experiment")
+
+    async def _read(self, path: Path, *, allow_code: bool) -> None:
+        card, work = self._card, self._work
+        work.say(None)
+        card.show_source("")
+        card.say("Reading…")
+        try:
+            if self.resumed is not None:
+                plan = await plan_run(path, self._knowledge)
+            elif not allow_code and await is_program(path):
+                card.say("It has not been read yet. This is what it says:")
+                card.show_source(await asyncio.to_thread(_head_of, path))
+                asked = CONSENT.format(name=path.name, network=await what_it_reaches())
+                work.say(InlineMessage("warning", asked, ("Run it to read it", self._on_agreed)))
+                return
+            else:
+                plan = await plan_file(path, self._knowledge, card.say, allow_code=allow_code)
+        except NotAllowedError as error:
+            card.say("It names code or programs that have not been allowed.")
+            ask = partial(self._context.ask_trust, error, self._on_again)
+            work.say(InlineMessage("warning", error.message, ("Look and allow…", ask)))
+            ask()
+            return
+        except MosaicError as error:
+            card.say("It cannot be run as it is.")
+            message = InlineMessage("error", error.sentence, self._way_out(str(error)))
+            message.lead_to(self._link_of(path, error))
+            work.say(message)
+            own = error.place is None or Path(error.place.file) == path.absolute()
+            self._tell_editor(path, [problem_of(error)] if own else ())
+            return
+        self._tell_editor(path, _problems_of(plan))
+        self._take_plan(plan)
+
+    def _take_plan(self, plan: ScriptPlan) -> None:
+        self.plan = plan
+        self._card.show_plan(plan, self._link_of_operator)
+        if not plan.playable:
+            missing = next((o.error for o in plan.operators if missing_in(o.error)), "")
+            who = "operators" if plan.contest is None else "policies"
+            words = (
+                f"Some {who} cannot play. What they lack can be installed; then the file is read anew."
+                if missing
+                else f"Some {who} cannot play any more. What was played stays as it is."
+                if self.resumed is not None
+                else f"Some {who} cannot play. Correct the file, then read it again."
+            )
+            self._work.say(InlineMessage("error", words, self._way_out(missing)))
+        elif self._cut_off is not None:
+            self._offer_to_go_on(self._cut_off, "episodes" if plan.contest is None else "games")
+        elif plan.run is not None or plan.experiment.execution.auto_run:
+            self.ready.emit()
+
+    def _offer_to_go_on(self, run: RunEntry, what: str) -> None:
+        """A run of what is shown was left unfinished the last time."""
+        words = f"A run was left at {episodes_in_words(run)} {what}."
+        if self.resumed is not None:
+            self._work.say(InlineMessage("info", f"{words} Resume plays the rest."))
+        else:
+            action = "Resume it", partial(self.resume, run)
+            self._work.say(InlineMessage("info", words, action, closable=True))
+
+    # -- what is wrong with it ---------------------------------------------------------
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where what it names is: beside it, and where its operators say."""
+        operators = self.plan.operators if self.plan is not None else ()
+        return [*self._beside, *(folder for each in operators for folder in folders_of(each.config))]
+
+    @property
+    def _beside(self) -> list[Path]:
+        return [] if self.path is None else [self.path.absolute().parent]
+
+    @property
+    def _again(self) -> Action:
+        return "Read it again", self._on_again
+
+    def _link_of(self, path: Path, error: MosaicError) -> Action | None:
+        place = error.place or place_in(str(error), self._beside) or Place(str(path.absolute()))
+        own = Path(place.file) == path.absolute()
+        return link_of(self._context, str(error), place=place, experiment=own, again=self._again)
+
+    def _link_of_operator(self, operator: OperatorPlan) -> Action | None:
+        config, sentence = operator.config, operator.error
+        elsewhere = place_in(sentence, [*self._beside, *folders_of(config)])
+        place, own = elsewhere or operator.place, elsewhere is None
+        return link_of(self._context, sentence, config, place=place, experiment=own, again=self._again)
+
+    def _tell_editor(self, path: Path, problems: Sequence[Problem]) -> None:
+        """Where the file is open, what is wrong with it stands at its line."""
+        self._context.file_told.emit(str(path.absolute()), problems)
+
+    def edit(self) -> None:
+        """Open the experiment file in the editor."""
+        if self.path is not None:
+            problems = [] if self.plan is None else _problems_of(self.plan)
+            request = at_place(Place(str(self.path)), experiment=True, again=self._again)
+            self._context.edit(replace(request, problems=problems, title="Experiment"))
+
+    def _way_out(self, sentence: str) -> Action:
+        """What is missing is installed; whatever else is wrong, the file is to be read again."""
+        return install_action(self._context, sentence, self._card, self._on_installed) or self._again
+
+    def _on_installed(self) -> None:
+        self._knowledge.renew()
+        self._on_again()
+
+    def _on_agreed(self) -> None:
+        if self.path is not None and not self._work.busy:
+            self._work.start(self._read(self.path, allow_code=True), "Reading the experiment")
+
+    def _on_again(self) -> None:
+        if self.path is not None and not self._work.busy and self._may_open(self.name):
+            self._take(self.path, self.resumed)
+
+
+def _problems_of(plan: ScriptPlan) -> list[Problem]:
+    """Why operators cannot play, each at the line that says so."""
+    wrong = ((each.place, each.error) for each in plan.operators if each.error)
+    return [Problem(p.line, error, column=p.column) for p, error in wrong if p is not None]
+
+
+def _head_of(path: Path) -> str:
+    """The beginning of a file, enough to judge it by."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return file.read(_SOURCE_LETTERS)
+
+
+async def plan_file(
+    path: Path, knowledge: Knowledge, say: Callable[[str], object], *, allow_code: bool
+) -> ScriptPlan:
+    """Find out what an experiment or a tournament file will play.
+
+    Args:
+        path: The file.
+        knowledge: Looks at environments.
+        say: Told in words what is being done.
+        allow_code: Whether a program may be run to read it.
+
+    Raises:
+        NotAllowedError: It names what the person has not allowed; nothing of it was touched.
+        UsageError: One line that says what is wrong, where, and what to do.
+    """
+    if await is_tournament(path):
+        say("Looking at its environment and its policies…")
+        return await plan_tournament(path, knowledge)
+    experiment = await read_experiment(path, knowledge, allow_code=allow_code)
+    say("Looking at its environments…")
+    return await plan_experiment(experiment, knowledge)
+
+
+async def plan_run(run: Path, knowledge: Knowledge) -> ScriptPlan:
+    """Find out what a run that was stopped or cut off will play, by what it has recorded of itself.
+
+    Args:
+        run: The run folder.
+        knowledge: Looks at environments.
+
+    Raises:
+        NotAllowedError: It names what the person has not allowed; nothing of it was touched.
+        UsageError: It cannot be gone on with here.
+    """
+    from gym_gui.analysis.records.reader import open_run
+    from gym_gui.controllers.replays.replay import REPLAY
+
+    opened = await asyncio.to_thread(open_run, run)
+    about = opened.record.extra
+    if Shard.of_run(about) is not None or REPLAY in about:
+        what = "a part of an experiment" if REPLAY not in about else "played from the replies of another run"
+        raise UsageError(f"this run is {what}", fix=f"Go on with it in a terminal: mosaic run --resume {run}")
+    if TOURNAMENT in about:
+        plan = await plan_tournament(run, knowledge, opened)
+    else:
+        experiment = await read_experiment(run, knowledge, allow_code=False)
+        plan = await plan_experiment(experiment, knowledge, whole=True)
+    return replace(plan, run=run, done=await asyncio.to_thread(_done, opened))
+
+
+def _done(run: Run) -> dict[str, tuple[int, int]]:
+    """By operator, its finished episodes, and how many of them failed."""
+    found: dict[str, tuple[int, int]] = {}
+    for operator_id, operator in run.operators.items():
+        ended = [episode.status for episode in operator.episodes() if not episode.is_open]
+        found[operator_id] = len(ended), ended.count(EpisodeStatus.FAILED)
+    return found

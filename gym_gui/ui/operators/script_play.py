@@ -1,0 +1,237 @@
+"""The open file's run: begun here or sent to an executor, watched, stopped, gone on with."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject
+
+from gym_gui.controllers.setup.play_setup import asks_models
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui.editor.line_links import link_of
+from gym_gui.ui.numbers import count
+from gym_gui.ui.operators.comparison_file import keep_run
+from gym_gui.ui.operators.script_card import ScriptCard
+from gym_gui.ui.operators.script_executor import ExecutorChoice, submit
+from gym_gui.ui.operators.script_file import BEGUN, ScriptFile
+from gym_gui.ui.operators.script_job import ScriptJob, ScriptPlan
+from gym_gui.ui.operators.script_standings import ScriptStandings
+from gym_gui.ui.operators.script_watch import ScriptWatch
+from gym_gui.ui.operators.script_words import words_of
+from gym_gui.ui.operators.script_work import ScriptWork
+from gym_gui.ui.widgets import InlineMessage
+from gym_gui.ui.widgets.message_panels import Action
+
+if TYPE_CHECKING:
+    from gym_gui.analysis.findings.summary import OperatorSummary
+    from gym_gui.ui.context import AppContext
+
+
+class ScriptPlay(QObject):
+    """Plays what the file says, and says how that ended.
+
+    Args:
+        context: The window's services.
+        file: What is played.
+        card: Where it is shown how far it is.
+        work: Plays it.
+        where: By whom it is played.
+        parent: Qt owner.
+
+    Attributes:
+        job: The run of this window, once there is one.
+        standings: How a tournament stands.
+        watch: The picture of what an operator plays.
+        stopping: Whether it is to end early.
+        submitting: Whether it is being sent.
+    """
+
+    def __init__(
+        self,
+        context: AppContext,
+        file: ScriptFile,
+        card: ScriptCard,
+        work: ScriptWork,
+        where: ExecutorChoice,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._context, self._file, self._card, self._work, self._where = context, file, card, work, where
+        self.job: ScriptJob | None = None
+        self.stopping = self.submitting = False
+        self.standings = ScriptStandings(context, card, self)
+        self.standings.operator_chosen.connect(self._on_pairing_chosen)
+        self.standings.failure_chosen.connect(self.show_results)
+        self.watch = ScriptWatch(context, card, self)
+        file.taken.connect(self._on_taken)
+        file.ready.connect(self.begin)
+
+    # -- where it stands ---------------------------------------------------------------
+
+    @property
+    def running(self) -> bool:
+        """Whether this window plays."""
+        return self.job is not None and self.job.running
+
+    @property
+    def asks_models(self) -> bool:
+        """Whether a run is on in which language models are asked."""
+        plan = self._file.plan
+        return self.running and plan is not None and any(asks_models(o.config) for o in plan.operators)
+
+    @property
+    def resumable(self) -> bool:
+        """Whether to run it is to go on with what was stopped or cut off."""
+        if self.job is not None:
+            return self.job.result is not None and self.job.result.status == "stopped"
+        return self._file.plan is not None and self._file.plan.run is not None
+
+    @property
+    def finished(self) -> bool:
+        """Whether all of it has been played."""
+        result = self.job.result if self.job is not None else None
+        return result is not None and result.status != "stopped"
+
+    @property
+    def folder(self) -> Path | None:
+        """The run that is played, was played, or is gone on with."""
+        if self.job is not None and self.job.folder is not None:
+            return self.job.folder
+        return self._file.plan.run if self._file.plan is not None else None
+
+    @property
+    def _playable(self) -> ScriptPlan | None:
+        plan = self._file.plan
+        return plan if plan is not None and plan.playable else None
+
+    # -- what is asked for -------------------------------------------------------------
+
+    def toggle(self) -> None:
+        """Run, stop, or go on."""
+        if self.submitting:
+            self._work.cancel()
+        elif self.running:
+            self.stop()
+        elif self._where.executor and not self._work.busy and not self.resumable:
+            self._submit()
+        elif not self._work.busy:
+            self.begin()
+
+    def stop(self) -> None:
+        """End early; what is done is kept."""
+        if self.job is not None:
+            self.stopping = True
+            self.job.stop()
+            self._work.changed.emit()
+
+    def begin(self) -> None:
+        """Play here, from the beginning or from where it was stopped."""
+        if (plan := self._playable) is None:
+            return
+        if self.job is None or self.finished:
+            compress = self._context.settings.values.compress_runs
+            self.job = ScriptJob(plan, self._context.store, compress=compress, parent=self)
+            self.job.progressed.connect(self._card.show_standings)
+            self.job.began.connect(self._on_began)
+            self.standings.take(plan, self.job)
+        self.watch.follow(self.job)
+        self.stopping = False
+        self._work.say(None)
+        self.job.begin()
+        self._work.start(self._run(self.job), "Running the experiment")
+
+    def show_results(self) -> None:
+        """See what the run says."""
+        if (run := self.folder) is not None:
+            self._context.go("results", run=run)
+
+    async def shut_down(self) -> None:
+        """End the run; what is done is kept."""
+        self.standings.close()
+        if self.job is not None:
+            self.job.stop()
+        await self._work.ended(cancel=not self.running)
+
+    # -- what comes of it --------------------------------------------------------------
+
+    def _submit(self) -> None:
+        if self._file.path is not None and (plan := self._playable) is not None:
+            self._work.say(None)
+            self.submitting = True
+            tournament = plan.contest is not None
+            self._work.start(self._send(self._file.path, tournament=tournament), "Sending the experiment")
+
+    async def _send(self, path: Path, *, tournament: bool) -> None:
+        """Have it played in shards, and show them."""
+        self._card.say("Checking, cutting and sending it…")
+        try:
+            out = self._context.store.runs_dir()
+            folder = await submit(path, self._where, out, tournament=tournament)
+        except MosaicError as error:
+            self._say_error(error, ("Try again", self._submit))
+            return
+        finally:
+            self.submitting = False
+            if self._file.plan is not None:
+                self._card.say(words_of(self._file.plan))
+        shown = ("See how far it is", partial(self._context.go, "results", run=folder))
+        self._work.say(InlineMessage("ok", "It is played in shards, also without the window.", shown))
+        self._context.go("results", run=folder)
+
+    async def _run(self, job: ScriptJob) -> None:
+        self._card.say("Starting sessions…")
+        self.standings.show()
+        try:
+            result = await job.run()
+        except MosaicError as error:
+            self._say_error(error, ("Run again", self.begin))
+            return
+        self.standings.ended(result)
+        if self.finished:
+            self._context.layout.remove(BEGUN)
+        await self._keep_run(result.folder)
+        what = "episode" if job.contest is None else "game"
+        done, failed = count(result.episodes, what), count(result.failed, what)
+        if result.problem:
+            message = InlineMessage("error", result.problem)
+            message.lead_to(link_of(self._context, result.problem, folders=self._file.folders))
+        elif result.status == "stopped":
+            message = InlineMessage("info", f"Stopped after {done}. Resume goes on where it stands.")
+        elif result.failed:
+            message = InlineMessage("warning", f"Done, but {failed} failed.", ("See why", self.show_results))
+        else:
+            message = InlineMessage("ok", f"Done: {done}.", ("Open results", self.show_results))
+        self._work.say(message)
+
+    def _say_error(self, error: MosaicError, again: Action) -> None:
+        message = InlineMessage("error", error.sentence, again)
+        message.lead_to(link_of(self._context, str(error), folders=self._file.folders, place=error.place))
+        self._work.say(message)
+
+    async def _keep_run(self, folder: Path | None) -> None:
+        if folder is None or self._file.path is None:
+            return
+        try:
+            await keep_run(folder, self._file.path)
+        except MosaicError as error:
+            self._context.notify(error.sentence, "warning")
+
+    def _on_began(self) -> None:
+        if self.job is not None and self.job.folder is not None:
+            self._context.layout.setValue(BEGUN, str(self.job.folder))
+        self._work.changed.emit()
+
+    def _on_taken(self) -> None:
+        self.job = None
+        self.watch.follow(None)
+        self.watch.watch("")
+        self.standings.drop()
+
+    def _on_pairing_chosen(self, pairing: OperatorSummary) -> None:
+        """Look at it while it plays; what has been played is in Results."""
+        if self.running:
+            self.watch.watch(pairing.operator_id)
+        else:
+            self.show_results()

@@ -1,0 +1,80 @@
+"""A picture of what one operator of a running experiment plays, beside the rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject
+
+from gym_gui.controllers.engine.session_events import FrameDrawn
+from gym_gui.core.live import LiveView
+from gym_gui.ui.live.watch_pane import WatchPane
+from gym_gui.ui.operators.script_card import ScriptCard
+from gym_gui.ui.operators.script_job import ScriptJob
+from gym_gui.ui.renderers import slot_players
+
+if TYPE_CHECKING:
+    from gym_gui.ui.context import AppContext
+
+
+class ScriptWatch(QObject):
+    """Shows what an operator plays as soon as and as long as it does.
+
+    Args:
+        context: Colours, and windows that pictures can be moved to.
+        card: Where the picture stands, and whose rows ask for it.
+        parent: Qt owner.
+    """
+
+    def __init__(self, context: AppContext, card: ScriptCard, parent: QObject) -> None:
+        super().__init__(parent)
+        self._context, self._card = context, card
+        self._job: ScriptJob | None = None
+        self._watched = ""
+        card.watch_toggled.connect(self._on_toggled)
+
+    def follow(self, job: ScriptJob | None) -> None:
+        """This is what is played from now on."""
+        self._job = job
+        self._look()
+
+    def watch(self, operator_id: str) -> None:
+        """Show what an operator plays; ``""``: nothing any more."""
+        self._watched, card = operator_id, self._card
+        if not operator_id:
+            if card.pane is not None:
+                self._context.own_windows.put_away(card.pane.berth)
+            card.show_pane(None)
+            self._look()
+            return
+        pane = card.pane
+        if pane is None:
+            pane = WatchPane(self._context.theme)
+            pane.closed.connect(self._on_pane_closed)
+        card.show_pane(pane, operator_id)
+        config = card.rows[operator_id].plan.config
+        running = self._job is not None and self._job.running
+        why = "Others are playing; its turn comes." if running else "Run plays its episodes."
+        pane.begin(config.display_name, slot_players(config), "Nothing to see yet", why)
+        self._context.own_windows.look_after(pane.berth, "operators.watched")
+        self._look()
+
+    def _look(self) -> None:
+        if self._job is not None:
+            self._job.watch(self._watched, self._on_seen if self._watched else None)
+
+    def _on_seen(self, event: object) -> None:
+        pane = self._card.pane
+        if pane is not None and isinstance(event, LiveView):
+            pane.show_view(event)
+        elif pane is not None and isinstance(event, FrameDrawn):
+            pane.show_frame(event.frame)
+
+    def _on_toggled(self, operator_id: str, wanted: bool) -> None:
+        self.watch(operator_id if wanted else "")
+
+    def _on_pane_closed(self) -> None:
+        row = self._card.rows.get(self._watched)
+        self.watch("")
+        if row is not None:
+            row.eye.setFocus()

@@ -1,0 +1,195 @@
+"""What is done with the runs that are selected in the list: by buttons, by its menu, by keys, by commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PyQt6.QtCore import QObject, QPoint, Qt
+from PyQt6.QtGui import QAction
+from PyQt6.QtWidgets import QMenu
+
+from gym_gui.services.runs.run_library import RunEntry
+from gym_gui.ui.commands import COMMAND, Command
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.results import exports
+from gym_gui.ui.results.label_edits import LabelEdits
+from gym_gui.ui.results.library_view import LibraryView
+from gym_gui.ui.results.run_care import RunCare
+from gym_gui.ui.widgets import PrimaryButton, QuietButton
+
+
+class SelectedRuns(QObject):
+    """Its buttons belong into the bar.
+
+    Args:
+        context: To tell what cannot be done.
+        view: The list.
+        care: Compresses runs, merges them and throws them away.
+        labels: Writes labels.
+        show_run: Shows what a run says.
+        compare_runs: Shows what several say.
+        parent: Qt owner.
+    """
+
+    def __init__(
+        self,
+        context: AppContext,
+        view: LibraryView,
+        care: RunCare,
+        labels: LabelEdits,
+        *,
+        show_run: Callable[[Path], object],
+        compare_runs: Callable[[Sequence[Path]], object],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._context, self._view, self._care, self._labels = context, view, care, labels
+        self._show_run, self._compare_runs = show_run, compare_runs
+        view.opened.connect(self.open)
+        view.removal_requested.connect(self.remove)
+        view.table.customContextMenuRequested.connect(self._on_menu_requested)
+        tip = "Have the rows of steps and episodes of the selected runs take a twelfth of the room"
+        self.compress_button = QuietButton(
+            "Compress", name="results-compress", tooltip=tip, on_click=self.compress
+        )
+        tip = "Move the selected runs to the trash (Delete). They can be had back"
+        self.remove_button = QuietButton("Delete", name="results-delete", tooltip=tip, on_click=self.remove)
+        tip = "See the selected runs side by side, on the seeds that they share"
+        self.compare_button = PrimaryButton(
+            "Compare", name="results-compare", tooltip=tip, on_click=self.compare
+        )
+        tip = "See what the selected run says (Enter)"
+        self.open_button = PrimaryButton("Open", name="results-open", tooltip=tip, on_click=self.open)
+
+    @property
+    def unfinished(self) -> RunEntry | None:
+        """The selected run, where it is one that can be gone on with."""
+        runs = self._view.selected
+        return runs[0] if len(runs) == 1 and runs[0].can_go_on else None
+
+    def show_buttons(self, in_list: bool) -> None:
+        """Offer what can be done, where the list is in view."""
+        several = len(self._view.selected) > 1
+        for button in (self.compress_button, self.remove_button):
+            button.setVisible(in_list)
+            button.setEnabled(self._view.current is not None)
+        self.open_button.setVisible(in_list and not several)
+        self.open_button.setEnabled(self._view.current is not None)
+        self.compare_button.setVisible(in_list and several)
+
+    def commands(self, shown: Callable[[], bool]) -> list[Command]:
+        """Rename, star, open, compare, compress, decompress, trash, merge.
+
+        Args:
+            shown: Whether the list is in view.
+        """
+
+        def some() -> bool:
+            return shown() and bool(self._view.selected)
+
+        def several() -> bool:
+            return shown() and len(self._view.selected) > 1
+
+        def parts() -> bool:
+            return shown() and bool(self._parts)
+
+        asked = (
+            ("rename", "Rename the run", self._view.rename_current, "F2", "", "", some),
+            ("star", "Star the selected runs", self.star, "Ctrl+D", "", "star", some),
+            ("open", "Open the run", self.open, "", "", "", some),
+            ("compare", "Compare the selected runs", self.compare, "", "", "results", several),
+            ("compress", "Compress the selected runs", self.compress, "", "File", "file", some),
+            ("decompress", "Decompress the selected runs", self.decompress, "", "", "", some),
+            ("trash", "Move the selected runs to the trash", self.remove, "", "", "remove", some),
+            ("merge", "Merge the selected parts", self.merge, "", "Run", "", parts),
+        )
+        return [
+            Command(f"results.{name}", title, run, keys, menu, icon, can)
+            for name, title, run, keys, menu, icon, can in asked
+        ]
+
+    def _on_menu_requested(self, place: QPoint) -> None:
+        if not self._view.select_at(place):
+            return
+        menu = QMenu(self._view.table)
+        menu.setObjectName("run-menu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        several = len(self._view.selected) > 1
+        entries = (
+            ("compare", "Compare", self.compare) if several else ("open", "Open", self.open),
+            *([("resume", "Resume", self.resume)] if self.unfinished is not None else []),
+            *([] if several else [("rename", "Rename", self._view.rename_current)]),
+            ("star", "Star, or no longer", self.star),
+            ("folder", "Open folder", self.show_folder),
+            *([("merge", "Merge the parts", self.merge)] if self._parts else []),
+            ("compress", "Compress", self.compress),
+            ("decompress", "Decompress", self.decompress),
+            ("trash", "Move to trash", self.remove),
+        )
+        for name, text, slot in entries:
+            action = QAction(text, menu)
+            action.setObjectName(f"run-menu-{name}")
+            action.setProperty(COMMAND, f"results.{name}")
+            action.triggered.connect(slot)
+            menu.addAction(action)
+        port = self._view.table.viewport()
+        assert port is not None
+        menu.popup(port.mapToGlobal(place))
+
+    # -- what is done ------------------------------------------------------------------
+
+    def open(self) -> None:
+        """See what the run says."""
+        if (run := self._view.current) is not None:
+            self._show_run(run.path)
+
+    def compare(self) -> None:
+        """See them side by side, in the order in which they were played."""
+        runs = self._view.selected
+        if len(runs) > 1 and any(run.submission for run in runs):
+            words = "A submission is compared once it is a run; open it to see how far it is"
+            self._context.notify(words, "info")
+        elif len(runs) > 1:
+            self._compare_runs([run.path for run in reversed(runs)])
+
+    def resume(self) -> None:
+        """Play what is left of the run, on the Operators page."""
+        if (run := self.unfinished) is not None:
+            self._context.go("operators", resume=run)
+
+    def star(self) -> None:
+        """Mark them; where all are marked, no longer."""
+        if runs := self._view.selected:
+            self._labels.change(runs, {"star": not all(run.labels.star for run in runs)})
+
+    @property
+    def _parts(self) -> list[RunEntry]:
+        """What is selected, where all of it are parts of an experiment; else none."""
+        runs = self._view.selected
+        return runs if all(run.shard is not None for run in runs) else []
+
+    def merge(self) -> None:
+        """Have the parts be one run."""
+        if parts := self._parts:
+            self._care.merge(parts, self._show_run)
+
+    def compress(self) -> None:
+        """Have their rows take less room."""
+        if runs := self._view.selected:
+            self._care.pack(runs, False)
+
+    def decompress(self) -> None:
+        """Have their rows as they were."""
+        if runs := self._view.selected:
+            self._care.pack(runs, True)
+
+    def remove(self) -> None:
+        """Move them to the trash."""
+        if runs := self._view.selected:
+            self._care.remove(runs)
+
+    def show_folder(self) -> None:
+        """Open the run's folder in the file manager."""
+        if (run := self._view.current) is not None:
+            exports.show_folder(run.path)
