@@ -13,10 +13,12 @@ from typing import Any, Final, Literal, cast
 
 from gym_gui.core.declared_keys import (
     Key,
+    Lines,
     check_keys,
     declared,
     key,
     member_of,
+    names_of,
     optional,
     printable,
     record_of,
@@ -134,6 +136,14 @@ def _written_group(group: TrainingOf | None) -> Plain:
     return None if group is None else group.to_record()
 
 
+def _said_links(groups: tuple[LinkGroup, ...]) -> str:
+    return "\n".join(f"linked: {', '.join(group.agents)} share one checkpoint" for group in groups)
+
+
+def _said_teams(teams: Mapping[str, tuple[str, ...]]) -> str:
+    return "\n".join(f"team {team}: {', '.join(agents)}" for team, agents in teams.items())
+
+
 @declared
 class OperatorConfig:
     """One environment and who plays its slots; the unit that is compared.
@@ -208,6 +218,7 @@ class OperatorConfig:
         default=(),
         write=_written_links,
         meaning="slots that share one checkpoint",
+        said=Lines(_said_links),
     )
     teams: Mapping[str, tuple[str, ...]] | None = key(
         converter=optional(_teams),
@@ -216,6 +227,7 @@ class OperatorConfig:
         environment=True,
         meaning="team → its agents",
         usual="the family's",
+        said=Lines(_said_teams),
     )
     manager: Mapping[str, WorkerAssignment] = key(
         converter=_players,
@@ -238,6 +250,7 @@ class OperatorConfig:
         meaning="`fixed`, or `swap`: every seed is played once per rotation of the teams; of the agents, "
         "where all are in one team",
         usual="`fixed`",
+        said="seats are swapped: every seed is played once per seating",
     )
     group: TrainingOf | None = key(
         converter=_group,
@@ -399,6 +412,8 @@ FOLDER: Final = Key(
 """A key of operators that is part of :attr:`OperatorConfig.origin`."""
 OPERATOR_KEYS: Final = {**spellings_of(OperatorConfig), "folder": "folder"}
 """Every spelling that an operator may use, and what it stands for."""
+ENVIRONMENT_KEYS: Final = names_of(OperatorConfig, of=lambda key: key.environment)
+"""Keys of an operator that say which environment is made; matrices and tournaments have them, too."""
 
 
 @dataclass(frozen=True, init=False)

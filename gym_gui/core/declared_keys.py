@@ -33,6 +33,17 @@ _LEFT_OUT: Final[Any] = MISSING
 
 
 @dataclass(frozen=True)
+class Lines:
+    """Says a value in lines of its own, where a format string cannot.
+
+    Attributes:
+        format: From the exact value to its lines.
+    """
+
+    format: Callable[[Any], str]
+
+
+@dataclass(frozen=True)
 class Key(Generic[_Check]):
     """One key of a file.
 
@@ -46,8 +57,8 @@ class Key(Generic[_Check]):
         spellings: Other names that files may use.
         write: From a value to what records have; ``None``: the value itself.
         kept: Whether records have it although its value is the default.
-        said: What ``--dry-run`` says of a value that is not the default: a format, or the words
-            themselves; empty: nothing.
+        said: What ``--dry-run`` says of a value that is not the default: a format, the words
+            themselves, or :class:`Lines`; empty: nothing.
         budget: Whether it limits what a run may spend.
         pace: Whether it says how fast a run is done, and not what is done.
         within: The declared class that a mapping under it is read into.
@@ -63,7 +74,7 @@ class Key(Generic[_Check]):
     spellings: tuple[str, ...] = ()
     write: Callable[[Any], Plain] | None = None
     kept: bool = False
-    said: str = ""
+    said: str | Lines = ""
     budget: bool = False
     pace: bool = False
     environment: bool = False

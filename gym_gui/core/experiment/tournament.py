@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Final, Literal, cast
 
-from gym_gui.core.config import ExecutionConfig, OperatorConfig
+from gym_gui.core.config import ENVIRONMENT_KEYS, ExecutionConfig, OperatorConfig
 from gym_gui.core.experiment.assignment import refuse_repeats
 from gym_gui.core.experiment.experiment_data import execution_from_data
 from gym_gui.core.experiment.pairings import most_rounds, usual_rounds
@@ -36,13 +36,10 @@ SCHEDULES: Final = ("round_robin", "swiss", "written", "cross_play")
 USUAL_SEEDS: Final = 20
 LONGEST_NAME: Final = 40
 
+ENVIRONMENT: Final = ("task", *(key for key in ENVIRONMENT_KEYS if key != "seats"))
+"""Keys that say what is played; seats are swapped in every tournament."""
 _KEYS: Final = {
-    "policies": "policies",
-    "schedule": "schedule",
-    "execution": "execution",
-    "held_out": "held_out",
-    "trainings": "trainings",
-    **{key: key for key in ("task", "env_name", "env_kwargs", "api", "teams", "max_steps")},
+    key: key for key in ("policies", "schedule", "execution", "held_out", "trainings", *ENVIRONMENT)
 }
 
 
@@ -175,14 +172,13 @@ class Tournament:
     def to_record(self) -> dict[str, Plain]:
         """Plain data in the shape of a tournament file, which reads back to an equal tournament."""
         operator = self.operator.to_record()
-        kept = ("task", "env_name", "env_kwargs", "api", "teams", "max_steps", "folder")
         execution = self.execution.to_record()
         if self.games is None:
             del execution["num_episodes"]
         else:
             execution["num_episodes"] = self.games
         return {
-            **{key: operator[key] for key in kept if operator.get(key)},
+            **{key: operator[key] for key in (*ENVIRONMENT, "folder") if operator.get(key)},
             "policies": {name: a.to_record() if a else None for name, a in self.policies.items()},
             **({"schedule": self.schedule.to_record()} if self.schedule.kind else {}),
             **({"held_out": list(self.held_out)} if self.held_out else {}),
@@ -228,7 +224,7 @@ def tournament_from_data(
     made.check_distinct()
     return Tournament(
         pool.policies,
-        environment(task, {key: given[key] for key in _KEYS if given.get(key) is not None}, origin),
+        environment(task, given, origin),
         schedule_from_data(given.get("schedule")).among(pool),
         made,
         None if games is None else integer(games, "execution.num_episodes", low=1, high=MAX_EPISODES),
@@ -243,9 +239,8 @@ def environment(task: str, given: Mapping[str, object], origin: Origin) -> Opera
     Raises:
         ConfigError: With the place of what is wrong.
     """
-    names = ("env_name", "env_kwargs", "api", "teams", "max_steps")
-    known: dict[str, Any] = {name: given[name] for name in names if given.get(name) is not None}
-    return OperatorConfig("tournament", task=task, origin=origin, seats="swap", **known)
+    known: dict[str, Any] = {key: given[key] for key in ENVIRONMENT if given.get(key) is not None}
+    return OperatorConfig("tournament", origin=origin, seats="swap", **(known | {"task": task}))
 
 
 def held_out_from_data(data: object) -> tuple[str, ...]:
