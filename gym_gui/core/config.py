@@ -195,6 +195,7 @@ class OperatorConfig:
         kept=True,
         write=_written_players,
         spellings=("player_workers",),
+        each=WorkerAssignment,
         meaning="slot → who plays it",
         usual="required, or the older form",
     )
@@ -217,6 +218,7 @@ class OperatorConfig:
         converter=_links,
         default=(),
         write=_written_links,
+        each=LinkGroup,
         meaning="slots that share one checkpoint",
         said=Lines(_said_links),
     )
@@ -233,6 +235,7 @@ class OperatorConfig:
         converter=_players,
         default=None,
         write=_written_players,
+        each=WorkerAssignment,
         meaning="agent → who sets its goals; its slot is `<agent>/goal`",
     )
     api: Api | None = key(

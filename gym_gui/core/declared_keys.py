@@ -7,7 +7,7 @@ fields of a :func:`declared` class, each made by :func:`key`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any, Final, Generic, TypeVar, cast, dataclass_transform
@@ -62,6 +62,8 @@ class Key(Generic[_Check]):
         budget: Whether it limits what a run may spend.
         pace: Whether it says how fast a run is done, and not what is done.
         within: The declared class that a mapping under it is read into.
+        each: The same, or its keys, of every value of the mapping, or every item of the list, under it.
+        words: The values among which one has to be, where these are a few; those of its check by default.
         environment: Whether it says which environment is made, and not who plays.
     """
 
@@ -79,6 +81,8 @@ class Key(Generic[_Check]):
     pace: bool = False
     environment: bool = False
     within: type[Any] | None = None
+    each: type[Any] | Mapping[str, Key[Any]] | None = None
+    words: tuple[Plain, ...] = ()
 
 
 Checked = Key[Callable[[Any], object]]
@@ -289,12 +293,63 @@ def _rows(listed: Mapping[str, Key[Any]], before: str, defaults: bool) -> list[s
     return found
 
 
+def key_called(listed: Mapping[str, Key[Any]], spelling: object) -> Key[Any] | None:
+    """The key that a file may write so; ``None`` where there is none."""
+    found = (about for each, about in listed.items() if spelling in (name_of(each, about), *about.spellings))
+    return next(found, None)
+
+
+def keys_at(listed: Mapping[str, Key[Any]], path: Sequence[str | int]) -> Mapping[str, Key[Any]]:
+    """The keys of a mapping within a file, by attribute; none where it is read into no declared class.
+
+    Args:
+        listed: The keys of the file.
+        path: Of the mapping: keys in any spelling, and places in lists.
+    """
+    steps = iter(path)
+    for step in steps:
+        about = key_called(listed, step)
+        inner = about and about.within
+        if inner is None and about is not None and next(steps, None) is not None:
+            inner = about.each
+        if inner is None:
+            return {}
+        listed = keys_of(inner) if isinstance(inner, type) else inner
+    return listed
+
+
+def words_of(about: Key[Any]) -> tuple[Plain, ...]:
+    """The values among which one has to be, where these are a few."""
+    return about.words or (cast("OneOf[Any]", about.check).words if isinstance(about.check, OneOf) else ())
+
+
 # -- checks that several keys share ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OneOf(Generic[_Value]):
+    """A check that takes one of a few values.
+
+    Attributes:
+        words: The values, as files have them.
+        check: Does it.
+    """
+
+    words: tuple[Plain, ...]
+    check: Callable[[Any], _Value]
+
+    def __call__(self, value: Any) -> _Value:
+        """What ``check`` returns or raises."""
+        return self.check(value)
 
 
 def optional(check: Callable[[_Given], _Value]) -> Callable[[_Given | None], _Value | None]:
     """``None``, or what ``check`` takes."""
-    return lambda value: None if value is None else check(value)
+
+    def found(value: _Given | None) -> _Value | None:
+        return None if value is None else check(value)
+
+    return OneOf(check.words, found) if isinstance(check, OneOf) else found
 
 
 def whole(low: int, high: int) -> Callable[[int], int]:
@@ -309,12 +364,12 @@ def real(low: float, high: float) -> Callable[[float], float]:
 
 def member_of(*words: _Value) -> Callable[[str], _Value]:
     """One of these words."""
-    return lambda value: cast("_Value", choice(value, "", cast("tuple[str, ...]", words)))
+    known = cast("tuple[str, ...]", words)
+    return OneOf(known, lambda value: cast("_Value", choice(value, "", known)))
 
 
-def flag(value: bool) -> bool:
-    """``True`` or ``False``."""
-    return boolean(value, "")
+flag: Final[Callable[[bool], bool]] = OneOf((True, False), lambda value: boolean(value, ""))
+"""``True`` or ``False``."""
 
 
 def printable(*, empty: bool = False, longest: int = 512) -> Callable[[str], str]:

@@ -8,8 +8,9 @@ from itertools import product
 from typing import Any, Final, Literal, cast
 
 from gym_gui.core.config import ENVIRONMENT_KEYS, ExecutionConfig, OperatorConfig
+from gym_gui.core.declared_keys import Key, keys_of
+from gym_gui.core.experiment import experiment_data
 from gym_gui.core.experiment.assignment import refuse_repeats
-from gym_gui.core.experiment.experiment_data import execution_from_data
 from gym_gui.core.experiment.pairings import most_rounds, usual_rounds
 from gym_gui.core.experiment.pool import Player, Pool, players_from_data
 from gym_gui.core.experiment.seed_lists import MAX_EPISODES
@@ -38,9 +39,6 @@ LONGEST_NAME: Final = 40
 
 ENVIRONMENT: Final = ("task", *(key for key in ENVIRONMENT_KEYS if key != "seats"))
 """Keys that say what is played; seats are swapped in every tournament."""
-_KEYS: Final = {
-    key: key for key in ("policies", "schedule", "execution", "held_out", "trainings", *ENVIRONMENT)
-}
 
 
 @dataclass(frozen=True)
@@ -220,7 +218,7 @@ def tournament_from_data(
     games = run.get("num_episodes")
     if games is None and not isinstance(run.get("seeds"), (str, Sequence, range)):
         run["num_episodes"] = USUAL_SEEDS
-    made = execution_from_data(run)
+    made = experiment_data.execution_from_data(run)
     made.check_distinct()
     return Tournament(
         pool.policies,
@@ -240,7 +238,8 @@ def environment(task: str, given: Mapping[str, object], origin: Origin) -> Opera
         ConfigError: With the place of what is wrong.
     """
     known: dict[str, Any] = {key: given[key] for key in ENVIRONMENT if given.get(key) is not None}
-    return OperatorConfig("tournament", origin=origin, seats="swap", **(known | {"task": task}))
+    known["task"] = task
+    return OperatorConfig("tournament", origin=origin, seats="swap", **known)
 
 
 def held_out_from_data(data: object) -> tuple[str, ...]:
@@ -320,3 +319,24 @@ def _check_game(
         raise ConfigError(
             "is listed twice", where=where, fix="List it once: it is played in every seating on every seed"
         )
+
+
+_OF_OPERATORS: Final = keys_of(OperatorConfig)
+FILE: Final[Mapping[str, Key[Any]]] = {
+    "task": replace(_OF_OPERATORS["task"], required=True),
+    "policies": replace(experiment_data.FILE["policies"], usual="required, two or more"),
+    "schedule": Key(
+        schedule_from_data,
+        "who meets whom: a word, `{swiss: ROUNDS}`, or a list: `[[a, b], [a, c]]`",
+        usual="`round_robin`; in cross-play `cross_play`",
+        words=tuple(kind for kind in SCHEDULES if kind != "written"),
+    ),
+    "execution": replace(experiment_data.FILE["execution"], usual=f"{USUAL_SEEDS} seeds"),
+    "held_out": Key(
+        held_out_from_data,
+        "policies, by name, that are but partners of the others in cross-play",
+    ),
+    **{name: about for name, about in _OF_OPERATORS.items() if name in ENVIRONMENT and name != "task"},
+}
+"""What a tournament file has at its top."""
+_KEYS: Final = {key: key for key in (*FILE, "trainings")}
