@@ -320,7 +320,7 @@ def keys_at(listed: Mapping[str, Key[Any]], path: Sequence[str | int]) -> Mappin
 
 def words_of(about: Key[Any]) -> tuple[Plain, ...]:
     """The values among which one has to be, where these are a few."""
-    return about.words or (cast("OneOf[Any]", about.check).words if isinstance(about.check, OneOf) else ())
+    return about.words or getattr(about.check, "words", ())
 
 
 # -- checks that several keys share ------------------------------------------------------
