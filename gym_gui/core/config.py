@@ -13,10 +13,12 @@ from typing import Any, Final, Literal, cast
 
 from gym_gui.core.declared_keys import (
     Key,
+    Lines,
     check_keys,
     declared,
     key,
     member_of,
+    names_of,
     optional,
     printable,
     record_of,
@@ -134,6 +136,14 @@ def _written_group(group: TrainingOf | None) -> Plain:
     return None if group is None else group.to_record()
 
 
+def _said_links(groups: tuple[LinkGroup, ...]) -> str:
+    return "\n".join(f"linked: {', '.join(group.agents)} share one checkpoint" for group in groups)
+
+
+def _said_teams(teams: Mapping[str, tuple[str, ...]]) -> str:
+    return "\n".join(f"team {team}: {', '.join(agents)}" for team, agents in teams.items())
+
+
 @declared
 class OperatorConfig:
     """One environment and who plays its slots; the unit that is compared.
@@ -185,6 +195,7 @@ class OperatorConfig:
         kept=True,
         write=_written_players,
         spellings=("player_workers",),
+        each=WorkerAssignment,
         meaning="slot → who plays it",
         usual="required, or the older form",
     )
@@ -207,7 +218,9 @@ class OperatorConfig:
         converter=_links,
         default=(),
         write=_written_links,
+        each=LinkGroup,
         meaning="slots that share one checkpoint",
+        said=Lines(_said_links),
     )
     teams: Mapping[str, tuple[str, ...]] | None = key(
         converter=optional(_teams),
@@ -216,11 +229,13 @@ class OperatorConfig:
         environment=True,
         meaning="team → its agents",
         usual="the family's",
+        said=Lines(_said_teams),
     )
     manager: Mapping[str, WorkerAssignment] = key(
         converter=_players,
         default=None,
         write=_written_players,
+        each=WorkerAssignment,
         meaning="agent → who sets its goals; its slot is `<agent>/goal`",
     )
     api: Api | None = key(
@@ -238,6 +253,7 @@ class OperatorConfig:
         meaning="`fixed`, or `swap`: every seed is played once per rotation of the teams; of the agents, "
         "where all are in one team",
         usual="`fixed`",
+        said="seats are swapped: every seed is played once per seating",
     )
     group: TrainingOf | None = key(
         converter=_group,
@@ -399,6 +415,8 @@ FOLDER: Final = Key(
 """A key of operators that is part of :attr:`OperatorConfig.origin`."""
 OPERATOR_KEYS: Final = {**spellings_of(OperatorConfig), "folder": "folder"}
 """Every spelling that an operator may use, and what it stands for."""
+ENVIRONMENT_KEYS: Final = names_of(OperatorConfig, of=lambda key: key.environment)
+"""Keys of an operator that say which environment is made; matrices and tournaments have them, too."""
 
 
 @dataclass(frozen=True, init=False)

@@ -7,7 +7,7 @@ fields of a :func:`declared` class, each made by :func:`key`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache
 from typing import Any, Final, Generic, NamedTuple, TypeVar, cast, dataclass_transform
@@ -33,6 +33,17 @@ _LEFT_OUT: Final[Any] = MISSING
 
 
 @dataclass(frozen=True)
+class Lines:
+    """Says a value in lines of its own, where a format string cannot.
+
+    Attributes:
+        format: From the exact value to its lines.
+    """
+
+    format: Callable[[Any], str]
+
+
+@dataclass(frozen=True)
 class Key(Generic[_Check]):
     """One key of a file.
 
@@ -46,11 +57,13 @@ class Key(Generic[_Check]):
         spellings: Other names that files may use.
         write: From a value to what records have; ``None``: the value itself.
         kept: Whether records have it although its value is the default.
-        said: What ``--dry-run`` says of a value that is not the default: a format, or the words
-            themselves; empty: nothing.
+        said: What ``--dry-run`` says of a value that is not the default: a format, the words
+            themselves, or :class:`Lines`; empty: nothing.
         budget: Whether it limits what a run may spend.
         pace: Whether it says how fast a run is done, and not what is done.
         within: The declared class that a mapping under it is read into.
+        each: The same, or its keys, of every value of the mapping, or every item of the list, under it.
+        words: The values among which one has to be, where these are a few; those of its check by default.
         environment: Whether it says which environment is made, and not who plays.
     """
 
@@ -63,11 +76,13 @@ class Key(Generic[_Check]):
     spellings: tuple[str, ...] = ()
     write: Callable[[Any], Plain] | None = None
     kept: bool = False
-    said: str = ""
+    said: str | Lines = ""
     budget: bool = False
     pace: bool = False
     environment: bool = False
     within: type[Any] | None = None
+    each: type[Any] | Mapping[str, Key[Any]] | None = None
+    words: tuple[Plain, ...] = ()
 
 
 Checked = Key[Callable[[Any], object]]
@@ -287,12 +302,63 @@ def _rows(listed: Mapping[str, Key[Any]], before: str, defaults: bool) -> list[s
     return found
 
 
+def key_called(listed: Mapping[str, Key[Any]], spelling: object) -> Key[Any] | None:
+    """The key that a file may write so; ``None`` where there is none."""
+    found = (about for each, about in listed.items() if spelling in (name_of(each, about), *about.spellings))
+    return next(found, None)
+
+
+def keys_at(listed: Mapping[str, Key[Any]], path: Sequence[str | int]) -> Mapping[str, Key[Any]]:
+    """The keys of a mapping within a file, by attribute; none where it is read into no declared class.
+
+    Args:
+        listed: The keys of the file.
+        path: Of the mapping: keys in any spelling, and places in lists.
+    """
+    steps = iter(path)
+    for step in steps:
+        about = key_called(listed, step)
+        inner = about and about.within
+        if inner is None and about is not None and next(steps, None) is not None:
+            inner = about.each
+        if inner is None:
+            return {}
+        listed = keys_of(inner) if isinstance(inner, type) else inner
+    return listed
+
+
+def words_of(about: Key[Any]) -> tuple[Plain, ...]:
+    """The values among which one has to be, where these are a few."""
+    return about.words or getattr(about.check, "words", ())
+
+
 # -- checks that several keys share ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OneOf(Generic[_Value]):
+    """A check that takes one of a few values.
+
+    Attributes:
+        words: The values, as files have them.
+        check: Does it.
+    """
+
+    words: tuple[Plain, ...]
+    check: Callable[[Any], _Value]
+
+    def __call__(self, value: Any) -> _Value:
+        """What ``check`` returns or raises."""
+        return self.check(value)
 
 
 def optional(check: Callable[[_Given], _Value]) -> Callable[[_Given | None], _Value | None]:
     """``None``, or what ``check`` takes."""
-    return lambda value: None if value is None else check(value)
+
+    def found(value: _Given | None) -> _Value | None:
+        return None if value is None else check(value)
+
+    return OneOf(check.words, found) if isinstance(check, OneOf) else found
 
 
 def whole(low: int, high: int) -> Callable[[int], int]:
@@ -307,12 +373,12 @@ def real(low: float, high: float) -> Callable[[float], float]:
 
 def member_of(*words: _Value) -> Callable[[str], _Value]:
     """One of these words."""
-    return lambda value: cast("_Value", choice(value, "", cast("tuple[str, ...]", words)))
+    known = cast("tuple[str, ...]", words)
+    return OneOf(known, lambda value: cast("_Value", choice(value, "", known)))
 
 
-def flag(value: bool) -> bool:
-    """``True`` or ``False``."""
-    return boolean(value, "")
+flag: Final[Callable[[bool], bool]] = OneOf((True, False), lambda value: boolean(value, ""))
+"""``True`` or ``False``."""
 
 
 def printable(*, empty: bool = False, longest: int = 512) -> Callable[[str], str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any, cast
 
-from gym_gui.core.declared_keys import Key
+from gym_gui.core.declared_keys import Key, OneOf
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
 from gym_gui.core.inherited import looks_secret
 from gym_gui.workers.capabilities import ACTION_KINDS, OBSERVATION_KINDS
@@ -25,7 +25,8 @@ MODULE_PATTERN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 def one_of(*words: str) -> Check:
     """A string among ``words``."""
-    return lambda v: "" if isinstance(v, str) and v in words else f"one of {', '.join(words)}"
+    wrong = f"one of {', '.join(words)}"
+    return OneOf(words, lambda v: "" if isinstance(v, str) and v in words else wrong)
 
 
 def matching(pattern: re.Pattern[str], what: str) -> Check:
@@ -59,9 +60,8 @@ def inside(value: Any) -> str:
     return "a path within the worker's folder" if wrong else ""
 
 
-def boolean(value: Any) -> str:
-    """``true`` or ``false``."""
-    return "" if isinstance(value, bool) else "true or false"
+boolean: Check = OneOf((True, False), lambda v: "" if isinstance(v, bool) else "true or false")
+"""``true`` or ``false``."""
 
 
 def count(value: Any) -> str:
@@ -83,9 +83,11 @@ def positive(value: Any) -> str:
     return "" if ok and 0 < value <= _LARGEST else "a number above 0"
 
 
-def need(value: Any) -> str:
-    """``true`` (required), ``"optional"`` or ``false``."""
-    return "" if isinstance(value, bool) or value == "optional" else 'true, false or "optional"'
+need: Check = OneOf(
+    (True, False, "optional"),
+    lambda v: "" if isinstance(v, bool) or v == "optional" else 'true, false or "optional"',
+)
+"""``true`` (required), ``"optional"`` or ``false``."""
 
 
 def limit(value: Any) -> str:
@@ -275,38 +277,6 @@ FILE: Mapping[str, Key[Check]] = {
 }
 """Keys of a ``[files.NAME]`` table."""
 
-_ENVIRONMENTS = Key(_TEXTS, "Patterns of the environments it is for (`MiniGrid-*`); all by default.")
-SETTING: Mapping[str, Key[Check]] = {
-    "type": Key(one_of(*TYPES), f"What it takes: {', '.join(f'`{t}`' for t in TYPES)}.", required=True),
-    "title": Key(text, "Its label in forms; the name by default."),
-    "meaning": Key(
-        text,
-        "One sentence, its tooltip; then what special values mean, shown in the field too: `; 0: no limit`.",
-    ),
-    "default": Key(anything, "What holds where nothing is given: the form shows it, and the worker gets it."),
-    "options": Key(listing(table, "tables"), "Values of a `choice`."),
-    "minimum": Key(limit, "Least number."),
-    "maximum": Key(limit, "Greatest number."),
-    "required": Key(boolean, "The worker cannot play without it."),
-    "policies": Key(boolean, "Each option of this choice is listed as a policy of its own."),
-    "only_with": Key(
-        _TEXTS, "Options of that choice with which it means anything; forms leave it out with others."
-    ),
-    "environments": _ENVIRONMENTS,
-    "group": Key(text, "Heading under which forms show it with others; without one it stands above them."),
-    "advanced": Key(boolean, "Shown in forms on request only."),
-    "module": Key(
-        matching(MODULE_PATTERN, '"package.module"'),
-        "Module run with `python -m` to try a `server`, to list its `model`s, to preview `prompts`, "
-        "or to check a `file` while it is edited.",
-    ),
-    "command": Key(
-        _TEXTS, "Command line in the place of a `file`'s module, in any language; run in the worker's folder."
-    ),
-    "provider": Key(text, "The choice that says whose key a `secret` is."),
-}
-"""Keys of a ``[settings.NAME]`` table."""
-
 OPTION: Mapping[str, Key[Check]] = {
     "value": Key(text, "As experiments write it.", required=True),
     "title": Key(text, "As people read it; the value by default."),
@@ -328,3 +298,41 @@ OPTION: Mapping[str, Key[Check]] = {
     ),
 }
 """Keys of an entry in ``options``."""
+
+_ENVIRONMENTS = Key(_TEXTS, "Patterns of the environments it is for (`MiniGrid-*`); all by default.")
+SETTING: Mapping[str, Key[Check]] = {
+    "type": Key(one_of(*TYPES), f"What it takes: {', '.join(f'`{t}`' for t in TYPES)}.", required=True),
+    "title": Key(text, "Its label in forms; the name by default."),
+    "meaning": Key(
+        text,
+        "One sentence, its tooltip; then what special values mean, shown in the field too: `; 0: no limit`.",
+    ),
+    "default": Key(anything, "What holds where nothing is given: the form shows it, and the worker gets it."),
+    "options": Key(listing(table, "tables"), "Values of a `choice`.", each=OPTION),
+    "minimum": Key(limit, "Least number."),
+    "maximum": Key(limit, "Greatest number."),
+    "required": Key(boolean, "The worker cannot play without it."),
+    "policies": Key(boolean, "Each option of this choice is listed as a policy of its own."),
+    "only_with": Key(
+        _TEXTS, "Options of that choice with which it means anything; forms leave it out with others."
+    ),
+    "environments": _ENVIRONMENTS,
+    "group": Key(text, "Heading under which forms show it with others; without one it stands above them."),
+    "advanced": Key(boolean, "Shown in forms on request only."),
+    "module": Key(
+        matching(MODULE_PATTERN, '"package.module"'),
+        "Module run with `python -m` to try a `server`, to list its `model`s, to preview `prompts`, "
+        "or to check a `file` while it is edited.",
+    ),
+    "command": Key(
+        _TEXTS, "Command line in the place of a `file`'s module, in any language; run in the worker's folder."
+    ),
+    "provider": Key(text, "The choice that says whose key a `secret` is."),
+}
+"""Keys of a ``[settings.NAME]`` table."""
+WORKER_TOML: Mapping[str, Key[Check]] = {
+    **TOP,
+    "files": Key(table, "A file that the worker needs, and where it is published.", each=FILE),
+    "settings": Key(table, "A setting of the worker: its type, its label and what it means.", each=SETTING),
+}
+"""What stands at the top of the file, beside :data:`SECTIONS`."""

@@ -23,7 +23,7 @@ from gym_gui.core.experiment.pairings import (
     who_joins,
 )
 from gym_gui.core.experiment.pool import seated
-from gym_gui.core.experiment.tournament import Tournament
+from gym_gui.core.experiment.tournament import ENVIRONMENT, Tournament
 from gym_gui.core.record_fields import mapping, strings
 from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.validation import short_id
@@ -32,7 +32,6 @@ _T = TypeVar("_T")
 
 Check = Callable[[OperatorConfig, Mapping[str, object]], ResolvedOperator]
 """Checks an operator, of whose slots some have objects of this process; raises UsageError."""
-_ENVIRONMENT = ("task", "env_name", "env_kwargs", "api", "teams", "max_steps")
 
 
 @dataclass
@@ -278,7 +277,7 @@ class Contest:
         if about is None:
             raise UsageError(f"{run.path} is no tournament", fix="Go on with it by: mosaic run --resume RUN")
         mine = self.tournament.to_record()
-        for key in _ENVIRONMENT:
+        for key in ENVIRONMENT:
             if about.get(key) != mine.get(key):
                 raise UsageError(
                     f"the run was begun with another {key}", fix="Begin a run of its own: leave --resume out"

@@ -145,6 +145,7 @@ class WorkerAssignment:
         kept=True,
         name="type",
         spellings=("worker_type",),
+        words=(*WorkerKind, *aliases.TYPES),
         meaning=f"{', '.join(f'`{kind}`' for kind in WorkerKind)}; also "
         f"{' and '.join(f'`{kind}`' for kind in aliases.TYPES)}",
         usual="by worker",
@@ -165,6 +166,7 @@ class WorkerAssignment:
         write=OnInvalid.to_record,
         meaning="what follows an answer that cannot be played: a word, or a mapping",
         usual="`error`",
+        words=get_args(InvalidFallback),
         within=OnInvalid,
     )
     deadline_s: float | None = key(

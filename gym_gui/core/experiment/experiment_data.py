@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from gym_gui.core.config import (
     FOLDER,
@@ -16,13 +16,36 @@ from gym_gui.core.config import (
     OperatorConfig,
     WorkerAssignment,
 )
-from gym_gui.core.declared_keys import construct, spellings_of
+from gym_gui.core.declared_keys import Key, construct, spellings_of
 from gym_gui.core.experiment import aliases
 from gym_gui.core.experiment.assignment import SLOT_KEYS
 from gym_gui.core.experiment.matrix_table import MatrixTable
 from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.validation import ConfigError, join, key_place, keys, mapping, sequence, under
 
+FILE: Final[Mapping[str, Key[Callable[[object], object]]]] = {
+    "operators": Key(
+        lambda given: sequence(given, "operators"),
+        "what is compared: each is an environment and the players of its slots",
+        usual="required, or `matrix`",
+        each=OperatorConfig,
+    ),
+    "execution": Key(
+        lambda given: mapping(given, "execution"),
+        "how often, with which seeds and how fast it is played",
+        usual="one episode",
+        within=ExecutionConfig,
+    ),
+    "policies": Key(
+        lambda given: mapping(given, "policies"),
+        "name → who plays, for the rows of `matrix`, or as the pool of a tournament",
+        each=WorkerAssignment,
+    ),
+    "matrix": Key(
+        lambda given: mapping(given, "matrix"), "in place of `operators`: rows or a grid of who plays what"
+    ),
+}
+"""What an experiment file has at its top."""
 _OLDER_FORM_KEYS = OPERATOR_KEYS | SLOT_KEYS
 """The older form has no ``workers``: its one slot is written into the operator."""
 
@@ -54,7 +77,7 @@ def experiment_from_data(
         )
     operators = [
         item if isinstance(item, OperatorConfig) else _operator(item, f"operators[{i}]", origin)
-        for i, item in enumerate(sequence(given["operators"], "operators"))
+        for i, item in enumerate(cast("list[object]", FILE["operators"].check(given["operators"])))
     ]
     if complete:
         for i, operator in enumerate(operators):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
-from gym_gui.core.declared_keys import chosen_of, said_of
+from gym_gui.core.declared_keys import chosen_of, names_of, said_of
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.matrix_table import MatrixTable, missing_in_words
 
 _OF_THE_WORKER = ("worker_id", "type", "settings")
 """Keys of a slot that its line begins with."""
+_OF_THE_OPERATOR = ("env_name", "max_steps")
+"""Keys of the environment that the operator's own line has."""
 
 
 def describe(experiment: Experiment) -> str:
@@ -79,16 +81,11 @@ def _slot(player: WorkerAssignment) -> str:
 
 
 def _extras(operator: OperatorConfig) -> list[str]:
-    lines = [f"linked: {', '.join(group.agents)} share one checkpoint" for group in operator.link_groups]
-    if operator.teams is not None:
-        lines += [f"team {team}: {', '.join(agents)}" for team, agents in operator.teams.items()]
-    if operator.seats == "swap":
-        lines.append("seats are swapped: every seed is played once per seating")
-    if operator.api is not None:
-        lines.append(f"api: {operator.api}")
-    if operator.env_kwargs:
-        lines.append(f"env_kwargs: {short_value(dict(operator.env_kwargs))}")
-    return lines
+    """What is declared of it in words, then what else is not usual of its environment, by its keys."""
+    lines = [line for words in said_of(operator) for line in words.split("\n")]
+    own = names_of(OperatorConfig, of=lambda key: key.environment and not key.said)
+    values = sorted((key, value) for key, value in chosen_of(operator).items() if key in own)
+    return lines + [f"{key}: {short_value(value)}" for key, value in values if key not in _OF_THE_OPERATOR]
 
 
 def short_value(value: object) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from gym_gui.core.config import OperatorConfig
-from gym_gui.core.declared_keys import names_of
+from gym_gui.core.config import ENVIRONMENT_KEYS
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.document_rows import ALWAYS_THERE, GROUPS, ROLES, ROWS, named_rows
 from gym_gui.core.experiment.experiment_data import slots_from_data
@@ -31,9 +30,8 @@ from gym_gui.core.validation import (
 
 LONGEST_NAME: Final = 40
 
-_ENVIRONMENT: Final = names_of(OperatorConfig, of=lambda key: key.environment)
 _KEYS: Final = {
-    key: key for key in ("rows", "players", "task", "tasks", "settings", "roles", "folder", *_ENVIRONMENT)
+    key: key for key in ("rows", "players", "task", "tasks", "settings", "roles", "folder", *ENVIRONMENT_KEYS)
 }
 _SETTING_KEYS: Final = {key: key for key in ("policies", "env_kwargs", "max_steps")}
 _LIST_OF_ROWS: Final = "rows: documents, rows: [rl_vs_llm, …] or players: [a, b]"
@@ -160,7 +158,7 @@ def _players(data: object) -> Iterable[Lineup]:
 
 
 def _tasks(given: Mapping[str, object]) -> dict[str, Mapping[str, Any]]:
-    common = _environment({key: given[key] for key in _ENVIRONMENT if key in given}, "matrix")
+    common = _environment({key: given[key] for key in ENVIRONMENT_KEYS if key in given}, "matrix")
     if (given.get("task") is None) == (given.get("tasks") is None):
         raise ConfigError(
             "says nothing of what is played" if given.get("task") is None else "has 'task' and 'tasks'",
@@ -177,7 +175,7 @@ def _tasks(given: Mapping[str, object]) -> dict[str, Mapping[str, Any]]:
         }
     if not named:
         raise ConfigError("names no environment", where="matrix.tasks", fix="Name one or more")
-    known = {key: key for key in ("task", *_ENVIRONMENT)}
+    known = {key: key for key in ("task", *ENVIRONMENT_KEYS)}
     found: dict[str, Mapping[str, Any]] = {}
     for name, item in named.items():
         place = join("matrix.tasks", key_place(name))

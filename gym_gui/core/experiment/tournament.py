@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Final, Literal, cast
 
-from gym_gui.core.config import ExecutionConfig, OperatorConfig
+from gym_gui.core.config import ENVIRONMENT_KEYS, ExecutionConfig, OperatorConfig
+from gym_gui.core.declared_keys import Key, keys_of
+from gym_gui.core.experiment import experiment_data
 from gym_gui.core.experiment.assignment import refuse_repeats
-from gym_gui.core.experiment.experiment_data import execution_from_data
 from gym_gui.core.experiment.pairings import most_rounds, usual_rounds
 from gym_gui.core.experiment.pool import Player, Pool, players_from_data
 from gym_gui.core.experiment.seed_lists import MAX_EPISODES
@@ -36,14 +37,8 @@ SCHEDULES: Final = ("round_robin", "swiss", "written", "cross_play")
 USUAL_SEEDS: Final = 20
 LONGEST_NAME: Final = 40
 
-_KEYS: Final = {
-    "policies": "policies",
-    "schedule": "schedule",
-    "execution": "execution",
-    "held_out": "held_out",
-    "trainings": "trainings",
-    **{key: key for key in ("task", "env_name", "env_kwargs", "api", "teams", "max_steps")},
-}
+ENVIRONMENT: Final = ("task", *(key for key in ENVIRONMENT_KEYS if key != "seats"))
+"""Keys that say what is played; seats are swapped in every tournament."""
 
 
 @dataclass(frozen=True)
@@ -175,14 +170,13 @@ class Tournament:
     def to_record(self) -> dict[str, Plain]:
         """Plain data in the shape of a tournament file, which reads back to an equal tournament."""
         operator = self.operator.to_record()
-        kept = ("task", "env_name", "env_kwargs", "api", "teams", "max_steps", "folder")
         execution = self.execution.to_record()
         if self.games is None:
             del execution["num_episodes"]
         else:
             execution["num_episodes"] = self.games
         return {
-            **{key: operator[key] for key in kept if operator.get(key)},
+            **{key: operator[key] for key in (*ENVIRONMENT, "folder") if operator.get(key)},
             "policies": {name: a.to_record() if a else None for name, a in self.policies.items()},
             **({"schedule": self.schedule.to_record()} if self.schedule.kind else {}),
             **({"held_out": list(self.held_out)} if self.held_out else {}),
@@ -224,11 +218,11 @@ def tournament_from_data(
     games = run.get("num_episodes")
     if games is None and not isinstance(run.get("seeds"), (str, Sequence, range)):
         run["num_episodes"] = USUAL_SEEDS
-    made = execution_from_data(run)
+    made = experiment_data.execution_from_data(run)
     made.check_distinct()
     return Tournament(
         pool.policies,
-        environment(task, {key: given[key] for key in _KEYS if given.get(key) is not None}, origin),
+        environment(task, given, origin),
         schedule_from_data(given.get("schedule")).among(pool),
         made,
         None if games is None else integer(games, "execution.num_episodes", low=1, high=MAX_EPISODES),
@@ -243,9 +237,9 @@ def environment(task: str, given: Mapping[str, object], origin: Origin) -> Opera
     Raises:
         ConfigError: With the place of what is wrong.
     """
-    names = ("env_name", "env_kwargs", "api", "teams", "max_steps")
-    known: dict[str, Any] = {name: given[name] for name in names if given.get(name) is not None}
-    return OperatorConfig("tournament", task=task, origin=origin, seats="swap", **known)
+    known: dict[str, Any] = {key: given[key] for key in ENVIRONMENT if given.get(key) is not None}
+    known["task"] = task
+    return OperatorConfig("tournament", origin=origin, seats="swap", **known)
 
 
 def held_out_from_data(data: object) -> tuple[str, ...]:
@@ -325,3 +319,24 @@ def _check_game(
         raise ConfigError(
             "is listed twice", where=where, fix="List it once: it is played in every seating on every seed"
         )
+
+
+_OF_OPERATORS: Final = keys_of(OperatorConfig)
+FILE: Final[Mapping[str, Key[Any]]] = {
+    "task": replace(_OF_OPERATORS["task"], required=True),
+    "policies": replace(experiment_data.FILE["policies"], usual="required, two or more"),
+    "schedule": Key(
+        schedule_from_data,
+        "who meets whom: a word, `{swiss: ROUNDS}`, or a list: `[[a, b], [a, c]]`",
+        usual="`round_robin`; in cross-play `cross_play`",
+        words=tuple(kind for kind in SCHEDULES if kind != "written"),
+    ),
+    "execution": replace(experiment_data.FILE["execution"], usual=f"{USUAL_SEEDS} seeds"),
+    "held_out": Key(
+        held_out_from_data,
+        "policies, by name, that are but partners of the others in cross-play",
+    ),
+    **{name: about for name, about in _OF_OPERATORS.items() if name in ENVIRONMENT and name != "task"},
+}
+"""What a tournament file has at its top."""
+_KEYS: Final = {key: key for key in (*FILE, "trainings")}

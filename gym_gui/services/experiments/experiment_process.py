@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from gym_gui.core.errors import ExperimentError, Place
+from gym_gui.core.experiment.experiment_data import FILE
 from gym_gui.core.paths import PACKAGE
 from gym_gui.processes.outcome import ChildStatus, from_code
 from gym_gui.processes.run_child import run_child_sync
 
 _log = logging.getLogger(__name__)
 
-NAMES: Final = ("operators", "execution", "policies", "matrix")
+NAMES: Final = tuple(FILE)
 """What a Python file may define; whatever else stands in it is its own affair."""
 
 _SANDBOX: Final = Path(__file__).with_name("experiment_sandbox.py")

@@ -14,7 +14,8 @@ from gym_gui.core.errors import MosaicError, Place, UsageError
 from gym_gui.core.record_fields import count, items, mapping, text
 from gym_gui.core.toml_places import place_in_toml
 from gym_gui.services.module_query import Conversation
-from gym_gui.ui.editor.file_request import Checked, FileCheck, FileRequest, Problem
+from gym_gui.ui.editor.completion import offers_in_experiment, offers_in_manifest
+from gym_gui.ui.editor.file_request import Checked, FileCheck, FileRequest, Offers, Problem
 from gym_gui.ui.widgets.message_panels import Action
 from gym_gui.workers.manifest import parse_manifest
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 Find = Callable[[Path, str], "MosaicError | None"]
 """What is wrong with the text of a file, with its place."""
+Offer = Callable[[str, str, int], "Offers | None"]
+"""What fits in a file, by its suffix, at a place of its text."""
 
 
 class WorkerCheck:
@@ -57,6 +60,10 @@ class WorkerCheck:
             "" if self.actions else "actions are checked once the environment is known",
         )
 
+    def offers(self, path: Path | None, written: str, at: int) -> Offers | None:
+        """Nothing: what fits in a worker's own format its module does not say."""
+        return None
+
     async def close(self) -> None:
         """End its process."""
         await self._conversation.close()
@@ -68,16 +75,21 @@ class TextCheck:
     Args:
         find: Says what is wrong.
         unchecked: What it does not look at.
+        offer: Says what fits at a place of the text of a file with a suffix.
     """
 
-    def __init__(self, find: Find, unchecked: str = "") -> None:
-        self._find, self._unchecked = find, unchecked
+    def __init__(self, find: Find, unchecked: str = "", offer: Offer | None = None) -> None:
+        self._find, self._unchecked, self._offer = find, unchecked, offer
 
     async def ask(self, path: Path | None, written: str) -> Checked:
         """See :class:`FileCheck`."""
         error = await asyncio.to_thread(self._find, path or Path("file"), written)
         problems = () if error is None else (problem_of(error),)
         return Checked(problems, unchecked=self._unchecked)
+
+    def offers(self, path: Path | None, written: str, at: int) -> Offers | None:
+        """See :class:`FileCheck`."""
+        return self._offer(path.suffix, written, at) if self._offer is not None and path is not None else None
 
     async def close(self) -> None:
         """There is nothing to end."""
@@ -91,9 +103,10 @@ def check_of(path: Path, *, experiment: bool = False) -> FileCheck:
         experiment: Whether it is an experiment file; of data files the content says so.
     """
     if path.suffix == ".py" and experiment:
-        return TextCheck(_find_in_experiment, "a program is read when it is run")
+        return TextCheck(_find_in_experiment, "a program is read when it is run", offers_in_experiment)
     find, unchecked = _BY_SUFFIX.get(path.suffix, (_find_nothing, "nothing checks files of this kind here"))
-    return TextCheck(find, unchecked)
+    offer = offers_in_manifest if path.name == "worker.toml" else None
+    return TextCheck(find, unchecked, offers_in_experiment if find is _find_in_experiment else offer)
 
 
 def for_setting(

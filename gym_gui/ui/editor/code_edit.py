@@ -44,7 +44,8 @@ class Colouring(QSyntaxHighlighter):
         super().__init__(document)
         self._rules: tuple[tuple[QRegularExpression, str], ...] = ()
         self._spans: Sequence[Sequence[Span]] = ()
-        theme.current().changed.connect(self.rehighlight)
+        self._make_forms()
+        theme.current().changed.connect(self._on_theme_changed)
 
     def set_rules(self, rules: Sequence[tuple[str, str]]) -> None:
         """Colour so from now on: pattern and what it is."""
@@ -66,13 +67,20 @@ class Colouring(QSyntaxHighlighter):
         """Colour a line."""
         number = self.currentBlock().blockNumber()
         for span in self._spans[number] if number < len(self._spans) else ():
-            self.setFormat(span.start, span.length, _form(span.role))
+            self.setFormat(span.start, span.length, self._forms[span.role])
         for pattern, role in self._rules:
-            form = _form(role)
             found = pattern.globalMatch(text or "")
             while found.hasNext():
                 match = found.next()
-                self.setFormat(match.capturedStart(), match.capturedLength(), form)
+                self.setFormat(match.capturedStart(), match.capturedLength(), self._forms[role])
+
+    def _on_theme_changed(self) -> None:
+        self._make_forms()
+        self.rehighlight()
+
+    def _make_forms(self) -> None:
+        """Once a theme: finding a readable colour takes longer than colouring a line."""
+        self._forms = {role: _form(role) for role in _ROLES}
 
 
 def _form(role: str) -> QTextCharFormat:

@@ -20,6 +20,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.code_edit import CodeEdit
 from gym_gui.ui.editor.colourer import Colourer
+from gym_gui.ui.editor.completion_list import CompletionList
 from gym_gui.ui.editor.draft_keeper import DraftKeeper
 from gym_gui.ui.editor.file_request import Checked, FileRequest, Problem
 from gym_gui.ui.editor.find_bar import FindBar
@@ -85,6 +86,9 @@ class FileEditor(Dialog):
         self._editor.setObjectName("file-text")
         self._editor.setAccessibleName(f"{title}: its text")
         self._finder = FindBar(self._editor, self)
+        self._completion = CompletionList(
+            self._editor, lambda text, at: self.request.check.offers(self.path, text, at), self
+        )
         self._colours = Colourer(self._context, self._editor, self._suffix)
         self._wrong = ProblemList(self)
         self._wrong.chosen.connect(self._editor.go_to)

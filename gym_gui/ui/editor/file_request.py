@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from gym_gui.ui.widgets.message_panels import Action
 
@@ -46,11 +46,47 @@ class Checked:
     unchecked: str = ""
 
 
+class Offer(NamedTuple):
+    """One thing that fits.
+
+    Attributes:
+        name: As people read it.
+        written: As it is written there.
+        about: What is said of it.
+        usual: What holds where it is left out; empty for values.
+    """
+
+    name: str
+    written: str
+    about: str = ""
+    usual: str = ""
+
+
+class Offers(NamedTuple):
+    """What fits at a place.
+
+    Attributes:
+        start: Where what it takes the place of begins.
+        end: Where that ends.
+        begun: Whether something of it is typed.
+        fitting: What fits, the nearest first.
+    """
+
+    start: int
+    end: int
+    begun: bool
+    fitting: tuple[Offer, ...]
+
+
 class FileCheck(Protocol):
     """Says what is wrong with a text; one question at a time."""
 
     async def ask(self, path: Path | None, written: str) -> Checked:
         """What is wrong. Raises :class:`~gym_gui.core.errors.MosaicError` where that cannot be said."""
+        ...
+
+    def offers(self, path: Path | None, written: str, at: int) -> Offers | None:
+        """What fits at a place of a text; ``None`` where nothing does, or that is not known."""
         ...
 
     async def close(self) -> None:

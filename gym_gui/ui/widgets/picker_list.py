@@ -319,6 +319,8 @@ class ItemsModel(QAbstractListModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return row if isinstance(row, str) else row.label
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole and isinstance(row, PickerItem):
+            return row.reason or row.detail
         if role == Qt.ItemDataRole.ToolTipRole and isinstance(row, PickerItem):
             return "\n".join(filter(None, (row.label, row.reason or row.detail)))
         return None

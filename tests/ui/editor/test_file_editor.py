@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -25,6 +26,7 @@ from gym_gui.ui.editor.checks import WorkerCheck, for_setting
 from gym_gui.ui.editor.code_edit import CodeEdit
 from gym_gui.ui.editor.file_editor import FileEditor
 from gym_gui.ui.editor.file_request import FileRequest, Problem
+from gym_gui.ui.editor.lexing import spans_of
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.widgets.message_panels import InlineMessage
 from gym_gui.workers.definition import WorkerTypeDefinition
@@ -265,6 +267,20 @@ def test_words_are_coloured_readably_in_both_themes(context: AppContext, qtbot: 
     finally:
         edit.close()
         edit.deleteLater()
+
+
+def test_readable_colours_are_found_once_and_not_for_each_word(context: AppContext, qtbot: Any) -> None:
+    view = CodeEdit()
+    qtbot.addWidget(view)
+    lines = [f'{{"id": "a{i}", "max_steps": {i}}},' for i in range(100)]
+    view.setPlainText("\n".join(lines))
+    profile = cProfile.Profile()
+    profile.runcall(view.colouring.set_spans, spans_of(".py", view.text))
+    calls = {
+        entry.code.co_name: entry.callcount for entry in profile.getstats() if hasattr(entry.code, "co_name")
+    }
+    assert calls["highlightBlock"] >= len(lines)
+    assert calls.get("text_on", 0) == 0
 
 
 def test_the_window_reads_no_program_itself() -> None:
