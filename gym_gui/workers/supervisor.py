@@ -252,7 +252,8 @@ class Supervisor:
             say = partial(self._events.log, logging.WARNING, "mosaic.workers")
             process = await start_again(post.fill, say)
         except BaseException:
-            self._posts.remove(post)
+            if post in self._posts:  # closed meanwhile
+                self._posts.remove(post)
             raise
         post.slots = [
             WorkerSlot(

@@ -196,6 +196,19 @@ async def test_dismissed_while_it_is_being_replaced(tmp_path: Path, offspring: O
     assert offspring.pids() == []
 
 
+async def test_dismissed_while_it_is_being_started(tmp_path: Path, offspring: Offspring):
+    blocks = RANDOM + "    def load(self, slot):\n        import threading\n        threading.Event().wait()\n"
+    async with hired(little_worker(tmp_path, RANDOM)) as (_, supervisor):
+        starting = asyncio.create_task(
+            supervisor.start_worker(little_worker(tmp_path, blocks, "blocks"), [request()], lambda _: None)
+        )
+        await in_time(lambda: len(supervisor.processes()) == 2, "another is being started")
+        starting.cancel()
+        ended, _ = await asyncio.gather(starting, supervisor.close(), return_exceptions=True)
+        assert isinstance(ended, asyncio.CancelledError | MosaicError), ended
+    assert offspring.pids() == []
+
+
 async def test_all_are_dismissed_at_once(tmp_path: Path, offspring: Offspring):
     slow = RANDOM + "    def close(self):\n        import threading\n        threading.Event().wait(0.3)\n"
     definitions = [little_worker(tmp_path, slow, f"slow_{k}") for k in range(4)]
