@@ -290,7 +290,7 @@ class ExecutionConfig:
         default=None,
         pace=True,
         budget=True,
-        meaning="what they may take together, in and out",
+        meaning="what language models may take together, in and out",
         unit="tokens",
         usual="no limit",
         said="at most {:,} tokens",

@@ -134,7 +134,8 @@ class CompletionList(QFrame):
         if isinstance(offer, Offer):
             usual = f" Default: {offer.usual}." if offer.usual and offer.usual != "required" else ""
             needed = " Required." if offer.usual == "required" else ""
-            self._about.setText(f"{offer.about.rstrip('.')}.{usual}{needed}")
+            about = offer.about[:1].upper() + offer.about[1:]
+            self._about.setText(f"{about.rstrip('.')}.{usual}{needed}")
 
     def _on_clicked(self, index: QModelIndex) -> None:
         self._take(index)

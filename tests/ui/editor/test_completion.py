@@ -94,7 +94,7 @@ def test_its_sentence_and_default_stand_beside_it(opened: Opened) -> None:
     assert current.data() == "concurrency"
     assert current.data(Qt.ItemDataRole.AccessibleDescriptionRole) == about.meaning
     said = named(editor, QLabel, "completion-about").text()
-    assert said == f"{about.meaning}. Default: {about.usual}."
+    assert said == f"{about.meaning[:1].upper() + about.meaning[1:]}. Default: {about.usual}."
 
 
 def test_arrows_choose_and_tab_takes_what_they_chose(opened: Opened) -> None:
