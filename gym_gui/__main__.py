@@ -16,10 +16,14 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     show_only()
     try:
-        return _run()
+        status = _run()
     except KeyboardInterrupt:
         sys.stderr.write("mosaic: interrupted\n")
-        return 130
+        status = 130
+    # Python ends by SIGINT, whatever the status, if an interrupt has passed through an exec() of text,
+    # by which dataclasses are made, and was caught further up; it looks at the last such exec() alone.
+    exec("")
+    return status
 
 
 def _run() -> int:

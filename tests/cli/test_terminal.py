@@ -153,6 +153,15 @@ def test_help_is_there_for_every_command(mosaic: Mosaic) -> None:
     assert mosaic("--version") == mosaic.process("--version") == Done(0, "mosaic 0.1.0\n", "")
 
 
+def test_interrupted_while_dataclasses_are_made_it_ends_with_130(mosaic: Mosaic, tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("exec('raise KeyboardInterrupt')")
+    env = {**mosaic.env, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "gym_gui", "--help"], env=env, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "mosaic: interrupted\n")
+
+
 def test_help_imports_nothing_heavy(mosaic: Mosaic) -> None:
     code = "import sys; from gym_gui.cli.app import run; run(['--help']); print(*sorted(sys.modules))"
     done = subprocess.run(
