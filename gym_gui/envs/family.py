@@ -7,6 +7,7 @@ names a :class:`Family` object (or a function without arguments that returns one
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
@@ -14,7 +15,6 @@ from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, adapt
 from gym_gui.core.types import Plan
 from gym_gui.envs.boards.words import can_mate, legal_words
-from gym_gui.envs.describers import SpaceDescriber
 from gym_gui.envs.documents import source
 from gym_gui.envs.documents.environment_arguments import arguments_of, with_default
 from gym_gui.envs.index import is_installed
@@ -50,6 +50,11 @@ class Family:
         apis: Interfaces that its environments can be made with, the native one first.
         compiled: Functions (``module:name``) that are compiled when the first of its environments on a
             machine begins, together with those that they call.
+        built_by: Function (``module:name``) of an id, ``render_mode`` and ``env_kwargs``: its :meth:`build`.
+        described_by: Class (``module:name``) of its :meth:`describer`.
+        options_by: Function (``module:name``) of an environment and an agent: its :meth:`options`.
+
+    The last three are imported where they are first used: listing environments imports none of them.
     """
 
     name: ClassVar[str]
@@ -61,6 +66,9 @@ class Family:
     hints: ClassVar[Mapping[str, str]] = {}
     apis: ClassVar[tuple[str, ...]] = ("gymnasium",)
     compiled: ClassVar[tuple[str, ...]] = ()
+    built_by: ClassVar[str]
+    described_by: ClassVar[str] = "gym_gui.envs.describers:SpaceDescriber"
+    options_by: ClassVar[str] = ""
 
     # -- what there is
 
@@ -204,7 +212,7 @@ class Family:
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         """Make the environment itself; whatever its package raises is passed on."""
-        raise NotImplementedError
+        return resolve_name(self.built_by)(spec.id, render_mode, env_kwargs)
 
     def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
         """The lines of Python that make the same without MOSAIC; ``None`` where only MOSAIC can.
@@ -329,7 +337,7 @@ class Family:
 
     def describer(self, environment: Instance) -> Describer:
         """Says in words what its agents see; by default by the names of its spaces."""
-        return SpaceDescriber(environment)
+        return resolve_name(self.described_by)(environment)
 
     def simulator(self, environment: Instance) -> Simulator | None:
         """The simulator inside, where its state can be handed out; else ``None``."""
@@ -384,7 +392,7 @@ class Family:
 
     def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
         """What the manager of ``agent`` chooses from; ``None`` where the family has no options of its own."""
-        return None
+        return resolve_name(self.options_by)(environment, agent) if self.options_by else None
 
 
 def each_alone(adapter: ParadigmAdapter) -> Teams:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pkgutil import resolve_name
 from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
@@ -72,6 +73,10 @@ class EnvSpec:
     def module(self) -> str:
         """Module part of the entry point, empty for a callable."""
         return self.entry_point.partition(":")[0] if isinstance(self.entry_point, str) else ""
+
+    def load(self) -> Callable[..., Any]:
+        """What its entry point names; imports it."""
+        return resolve_name(self.entry_point) if isinstance(self.entry_point, str) else self.entry_point
 
 
 def split_version(env_id: str) -> tuple[str, int | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import faulthandler
 import logging
 import os
 import signal
@@ -179,8 +180,6 @@ def _tell_uncaught(context: AppContext) -> None:
 
 
 def _watch() -> Callable[[], None]:
-    import faulthandler
-
     from gym_gui.ui.watchdog import Watchdog
 
     faulthandler.enable()

@@ -18,6 +18,8 @@ _.Abort, _.Answer, _.Follow, _.Greet, _.Launch, _.Pause, _.Play, _.Present, _.Re
 _.Replay, _.Resume, _.See, _.SetPace, _.Settle, _.Step, _.Stop  # session_pb2_grpc
 _.intercept_service  # gRPC
 _.continued  # asked of vectorized environments, `call("continued")`
+CrafterEnv, OpenSpielEnv, TextWorldEnv, foraging, warehouse  # entry points and built_by of families
+ini_multigrid_options, minigrid_options, soccer_options  # options_by of families
 BundleWorkers, _.PLUGIN_NAME, _.initialize  # hatchling's hook
 
 # -- called or read by libraries

@@ -65,11 +65,15 @@ def _subjects(name: str) -> list[Subject]:
         return [Subject("server", name)]
     path = Path(name).expanduser()
     if (path / "run.json").is_file() or (path.is_file() and path.suffix in _EXPERIMENTS):
-        return _named_by(path)
+        from gym_gui.cli.kept.trusted_by_files import subjects_of_experiment
+
+        return subjects_of_experiment(path)
     if path.is_dir():
         files = own_code.fingerprints(path.resolve())
         code = Subject("folder", str(path.resolve()), own_code.digest(files))
-        return [code, *_arguments_in(path)]
+        from gym_gui.cli.kept.trusted_by_files import subjects_of_training
+
+        return [code, *subjects_of_training(path)]
     if path.is_file():
         where = str(path.resolve())
         data = Subject("file", where)
@@ -86,39 +90,5 @@ def _subjects(name: str) -> list[Subject]:
     )
 
 
-def _arguments_in(folder: Path) -> list[Subject]:
-    """The arguments that a training passes to its worker, where the folder is one of such."""
-    from gym_gui.services.trainer.request import KeptRequest, arguments_subject
-    from gym_gui.services.trainer.training_folder import REQUEST
-
-    arguments = KeptRequest.read(folder).arguments if (folder / REQUEST).is_file() else ()
-    return [arguments_subject(folder, arguments)] if arguments else []
-
-
 def _runs(path: Path) -> bool:
     return bool(path.stat().st_mode & 0o111)
-
-
-def _named_by(path: Path) -> list[Subject]:
-    from gym_gui.controllers.engine.resolved_operator import needs_of
-    from gym_gui.services.experiment_file import (
-        load_experiment,
-        need_of_program,
-        needs_code,
-        players_of_pool,
-    )
-    from gym_gui.workers.discovery import discover
-
-    discover()
-    allow_code = path.suffix == ".py"
-    # A matrix asks its environments who sits where, and a tournament too: these may not be allowed yet.
-    operators = players_of_pool(path, allow_code=allow_code)
-    if operators is None:
-        operators = load_experiment(path, allow_code=allow_code).operators
-    needs = [need for operator in operators for need in needs_of(operator)]
-    if needs_code(path):
-        needs.append(need_of_program(path))
-    subjects = [need.subject for need in needs]
-    if not subjects:
-        raise UsageError(f"{path} names nothing that has to be allowed", fix="Run it as it is")
-    return list(dict.fromkeys(subjects))

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
+from scipy import ndimage
 
 from gym_gui.analysis.pages.film import Patch
 
@@ -29,8 +31,6 @@ def fitted(picture: Pixels, longest: int = LARGEST) -> Pixels:
     height, width = picture.shape[:2]
     if max(height, width) <= longest:
         return np.ascontiguousarray(picture)
-    from PIL import Image
-
     factor = longest / max(height, width)
     size = max(1, round(width * factor)), max(1, round(height * factor))
     # As sharp as a cubic filter where pictures are made smaller, in a third of Lanczos's time.
@@ -84,8 +84,6 @@ class PatchMaker:
 
 
 def _encoded(part: Pixels, *, lossless: bool) -> bytes:
-    from PIL import Image
-
     with io.BytesIO() as file:
         image = Image.fromarray(np.ascontiguousarray(part))
         image.save(file, "WEBP", lossless=lossless, quality=_QUALITY, method=4)
@@ -94,8 +92,6 @@ def _encoded(part: Pixels, *, lossless: bool) -> bytes:
 
 def _changes(before: Pixels, after: Pixels) -> Iterator[tuple[int, int, int, int]]:
     """Rectangles that hold all that differs: top, bottom, left, right."""
-    from scipy import ndimage
-
     # numpy goes through the shortest axis number by number: colours, and columns below, are joined by hand.
     channels = before != after
     differs: NDArray[np.bool_] = np.logical_or.reduce([channels[:, :, c] for c in range(channels.shape[2])])

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,9 +15,7 @@ from gym_gui.core.experiment.until import task_key
 from gym_gui.core.record_fields import items, mapping, strings
 
 if TYPE_CHECKING:
-    from gym_gui.analysis.compute.looks import FamilyAtLooks, Pair
-    from gym_gui.analysis.compute.pairing import Entry
-    from gym_gui.analysis.statistics.sequential_test import Look
+    from gym_gui.analysis.compute.looks import FamilyAtLooks
 
 LOOKS = "looks"
 
@@ -135,65 +131,9 @@ class RunLooks:
 
 
 def _look(task: _Task, folder: Path) -> dict[str, Any]:
-    """Look at what a task's operators have played; as ``run.json`` says it."""
-    ids = [run.operator_id for run in task.runs]
-    rows: list[dict[str, Any]] = []
-    playing: set[str] = set()
-    for title, entries in _by_title(folder, ids).items():
-        rows += _look_at_family(task, title, entries)
-        pairs = {frozenset((a.key, b.key)) for a, b in combinations(entries, 2)}
-        undecided = pairs - task.families[title].decided.keys()
-        # Whom a report does not compare with anybody plays to the end.
-        playing |= frozenset[str]().union(*undecided) if pairs else {entry.key for entry in entries}
-    last = task.taken + 1 == len(task.seeds)
-    return {
-        "seeds": task.seeds[task.taken],
-        "of": task.seeds[-1],
-        "operators": ids,
-        "comparisons": rows,
-        "playing": [] if last else [each for each in ids if each in playing],
-    }
+    # Statistics take a third of a second to import: a run that does not look need not wait for them.
+    from gym_gui.controllers.runs.look_at_record import look_at_record
 
-
-def _by_title(folder: Path, ids: Sequence[str]) -> dict[str, list[Entry]]:
-    """What is on record of some operators, by what a report calls their task."""
-    # Statistics take a third of a second to import: who does not look need not wait for them.
-    from gym_gui.analysis.compute.summary_builder import entries_of
-    from gym_gui.analysis.records.reader import open_run
-
-    found: dict[str, list[Entry]] = {}
-    for entry in entries_of([open_run(folder)]):
-        if entry.operator.operator_id in ids:
-            found.setdefault(entry.title, []).append(entry)
-    return found
-
-
-def _look_at_family(task: _Task, title: str, entries: Sequence[Entry]) -> list[dict[str, Any]]:
-    from gym_gui.analysis.compute.looks import FamilyAtLooks
-    from gym_gui.analysis.compute.pairing import pair_on_seeds
-
-    pairs = {frozenset((a.key, b.key)): (a, b) for a, b in combinations(entries, 2)}
-    looks = [task.seeds[task.taken]]
-    if title not in task.families:
-        task.families[title] = FamilyAtLooks(list(pairs), task.seeds[-1])
-        looks = task.seeds[: task.taken + 1]  # those of an earlier part of the run are taken again
-    family = task.families[title]
-    found: dict[Pair, Look] = {}
-    for seeds in looks:
-        found = family.look(seeds, [pair_on_seeds(a, b, seeds) for a, b in pairs.values()])
-    rows: list[dict[str, Any]] = []
-    for pair, seen in found.items():
-        a, b = pairs[pair]
-        over = family.decided.get(pair)
-        rows.append(
-            {
-                "first": a.operator.operator_id,
-                "second": b.operator.operator_id,
-                "statistic": seen.statistic,
-                "boundary": seen.boundary if math.isfinite(seen.boundary) else None,
-                "level": seen.level,
-                "p": seen.p,
-                "better": None if over is None else over.first if over.verdict == "first" else over.second,
-            }
-        )
-    return rows
+    return look_at_record(
+        folder, [run.operator_id for run in task.runs], task.seeds, task.taken, task.families
+    )

@@ -49,9 +49,8 @@ def missing_in(sentence: str) -> Missing | None:
 
 def forget_lookups() -> None:
     """Something was installed: what this process has looked for before is looked for anew."""
-    from gym_gui.envs.index import entries
-    from gym_gui.envs.installed_distributions import distributions_of
+    from gym_gui.envs import index, installed_distributions
 
     invalidate_caches()
-    distributions_of.cache_clear()
-    entries.cache_clear()
+    installed_distributions.distributions_of.cache_clear()
+    index.entries.cache_clear()

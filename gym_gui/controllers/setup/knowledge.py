@@ -13,12 +13,9 @@ if TYPE_CHECKING:
     from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
     from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
     from gym_gui.controllers.setup.environment_sheet_cache import EnvironmentSheets
+    from gym_gui.controllers.setup.players_found import Workers
     from gym_gui.services.policies.policy_catalogue import PolicyFile
     from gym_gui.services.store import Store
-    from gym_gui.workers.registry import WorkerTypeDefinition
-    from gym_gui.workers.status import WorkerStatus
-
-    Workers = tuple[list[WorkerTypeDefinition], list[WorkerStatus]]
 
 
 class Knowledge:
@@ -45,14 +42,15 @@ class Knowledge:
         The same object as before, unless policies came or went meanwhile.
         """
         async with self._loading:
-            if self._workers is None:
-                self._workers = await asyncio.to_thread(_find_workers)
-            files = await asyncio.to_thread(_find_policies, self._store)
-            if self._checks is None or files != self._files:
-                from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
+            await asyncio.to_thread(import_module, "gym_gui.controllers.setup.players_found")
+            from gym_gui.controllers.setup import players_found
 
+            if self._workers is None:
+                self._workers = await asyncio.to_thread(players_found.find_workers)
+            files = await asyncio.to_thread(players_found.find_policies, self._store)
+            if self._checks is None or files != self._files:
                 self._files = files
-                self._checks = ConfigurationChecks(*self._workers, files)
+                self._checks = players_found.checks_of(self._workers, files)
         return self._checks
 
     def renew(self) -> None:
@@ -103,18 +101,3 @@ class Knowledge:
         self._closed = True
         for probe in filter(None, (self._probe, self._loading_probe)):
             await probe.close()
-
-
-def _find_workers() -> Workers:
-    import_module("gym_gui.controllers.setup.configuration_checks")  # here, in the thread
-    from gym_gui.workers.discovery import known_workers
-    from gym_gui.workers.status import check_installed
-
-    workers = [worker for worker in known_workers() if worker.type_id != "test_worker"]
-    return workers, [check_installed(worker) for worker in workers]
-
-
-def _find_policies(store: Store) -> list[PolicyFile]:
-    from gym_gui.services.policies.policy_library import PolicyLibrary
-
-    return PolicyLibrary(store).files()

@@ -11,7 +11,6 @@ from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance
 
 _REWARDED: Mapping[str, bool] = {"CrafterReward-v1": True, "CrafterNoReward-v1": False}
@@ -50,6 +49,7 @@ class CrafterFamily(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": ""}
     compiled: ClassVar[tuple[str, ...]] = ("opensimplex.internals:_noise3",)
+    described_by: ClassVar[str] = "gym_gui.envs.describers.crafter_words:CrafterDescriber"
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -59,10 +59,8 @@ class CrafterFamily(Family):
         ]
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        from gym_gui.envs.families.crafter_env import CrafterEnv
-
         kwargs: dict[str, Any] = {"reward": _REWARDED[spec.id], "length": _LENGTH, **env_kwargs}
-        return CrafterEnv(**kwargs, render_mode=render_mode)
+        return spec.load()(**kwargs, render_mode=render_mode)
 
     def title_of(self, spec: EnvSpec) -> str:
         return "Crafter" if _REWARDED[spec.id] else "Crafter without rewards"
@@ -78,11 +76,6 @@ class CrafterFamily(Family):
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         return tuple(environment.env.game.action_names)
-
-    def describer(self, environment: Instance) -> Describer:
-        from gym_gui.envs.describers.crafter_words import CrafterDescriber
-
-        return CrafterDescriber(environment)
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         keys = {**_KEYS, **{word: LAYOUTS[player].roles[role] for word, role in _ROLES.items()}}

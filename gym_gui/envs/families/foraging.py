@@ -14,7 +14,6 @@ from gym_gui.envs.keymaps import LAYOUTS, KeyScheme
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance
 
 _ID = re.compile(
@@ -45,6 +44,8 @@ class ForagingFamily(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"lbf": "", "gymnasium": "", "gym": ""}
     apis: ClassVar[tuple[str, ...]] = ("parallel",)
+    built_by: ClassVar[str] = "gym_gui.envs.families.foraging_env:foraging"
+    described_by: ClassVar[str] = "gym_gui.envs.describers.foraging_words:ForagingDescriber"
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -63,11 +64,6 @@ class ForagingFamily(Family):
 
     def _spec(self, env_id: str) -> EnvSpec:
         return self.spec(env_id, "lbforaging.foraging.environment:ForagingEnv", max_episode_steps=50)
-
-    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        from gym_gui.envs.families.foraging_env import foraging
-
-        return foraging(spec.id, render_mode, env_kwargs)
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         return SimultaneousAdapter(env)
@@ -101,11 +97,6 @@ class ForagingFamily(Family):
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         bindings = {LAYOUTS[player].roles[role]: action for action, role in enumerate(_ROLES.values())}
         return replace(super().keys(environment, agent, player), bindings=bindings)
-
-    def describer(self, environment: Instance) -> Describer:
-        from gym_gui.envs.describers.foraging_words import ForagingDescriber
-
-        return ForagingDescriber(environment)
 
 
 def _parts(spec: EnvSpec) -> Mapping[str, str | None]:

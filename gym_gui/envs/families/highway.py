@@ -16,7 +16,6 @@ from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance
 
 _SUMMARIES: Mapping[str, str] = {
@@ -71,6 +70,7 @@ class HighwayFamily(IndexedFamily):
     prefixes: ClassVar[tuple[str, ...]] = tuple(f"{name.replace('_', '-')}-" for name in _SUMMARIES)
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"highway_env": "", "highway-env": "", "gymnasium": "", "gym": ""}
+    described_by: ClassVar[str] = "gym_gui.envs.describers.highway_words:HighwayDescriber"
 
     def is_listed(self, env_id: str, entry_point: str) -> bool:
         return env_id != _AVERAGED
@@ -145,11 +145,6 @@ class HighwayFamily(IndexedFamily):
         gas = _GAS if kind.longitudinal else ()
         steering = tuple((role, kind.size - 1, value, word) for role, value, word in _STEERING)
         return of_pushes((*gas, *steering), player, self.pace(environment.spec))
-
-    def describer(self, environment: Instance) -> Describer:
-        from gym_gui.envs.describers.highway_words import HighwayDescriber
-
-        return HighwayDescriber(environment)
 
 
 def _road(spec: EnvSpec) -> str:

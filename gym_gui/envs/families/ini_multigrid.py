@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
+from gym_gui.core.paradigms import ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.family import enum_names
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance
 
 _AGENTS = 2
@@ -40,6 +38,8 @@ class IniMultiGridFamily(IndexedFamily):
     hints: ClassVar[Mapping[str, str]] = {"multigrid": "", "gymnasium": "", "gym": "", "pettingzoo": ""}
     apis: ClassVar[tuple[str, ...]] = ("parallel", "aec")
     compiled: ClassVar[tuple[str, ...]] = ("multigrid.utils.obs:gen_obs_grid_encoding",)
+    described_by: ClassVar[str] = "gym_gui.envs.describers.ini_multigrid:IniMultiGridDescriber"
+    options_by: ClassVar[str] = "gym_gui.envs.options.grid:ini_multigrid_options"
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
         """With as many agents as there are here."""
@@ -82,15 +82,3 @@ class IniMultiGridFamily(IndexedFamily):
 
     def doc_url(self, spec: EnvSpec) -> str:
         return "https://github.com/ini/multigrid"
-
-    def describer(self, environment: Instance) -> Describer:
-        from gym_gui.envs.describers.ini_multigrid import IniMultiGridDescriber
-
-        return IniMultiGridDescriber(environment)
-
-    def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
-        from gym_gui.envs.describers.ini_multigrid import IniMultiGridDescriber
-        from gym_gui.envs.options.grid import grid_options
-
-        describer = IniMultiGridDescriber(environment)
-        return grid_options(environment.env.__class__, partial(describer.view, mates={}), "MultiGridEnv")

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gym_gui.core.paradigms import OptionLibrary
 from gym_gui.envs import index
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.families.gymnasium import last_step
@@ -17,7 +16,6 @@ from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut, called
 
 if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance
 
 _WFC = "minigrid.envs.wfc.wfcenv:WFCEnv"
@@ -83,6 +81,8 @@ class MiniGridFamily(IndexedFamily):
     prefixes: ClassVar[tuple[str, ...]] = ("MiniGrid-", "BabyAI-")
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"babyai": "BabyAI-", "gymnasium": "", "gym": ""}
+    described_by: ClassVar[str] = "gym_gui.envs.describers.minigrid:MiniGridDescriber"
+    options_by: ClassVar[str] = "gym_gui.envs.options.grid:minigrid_options"
 
     def success(self, environment: Instance) -> bool | None:
         """MiniGrid and BabyAI pay for the solved task alone, in the step that ends it."""
@@ -114,20 +114,6 @@ class MiniGridFamily(IndexedFamily):
     def doc_url(self, spec: EnvSpec) -> str:
         area = "babyai" if spec.id.startswith("BabyAI-") else "minigrid"
         return f"https://minigrid.farama.org/environments/{area}/{_class(spec)}/"
-
-    def describer(self, environment: Instance) -> Describer:
-        from gym_gui.envs.describers.minigrid import MiniGridDescriber
-
-        return MiniGridDescriber(environment)
-
-    def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
-        from gym_gui.envs.describers.minigrid import MiniGridDescriber
-        from gym_gui.envs.options.grid import grid_options
-
-        describer = MiniGridDescriber(environment)
-        if not describer.can_state(agent):
-            return None
-        return grid_options(environment.env.__class__, describer.grid_view, "MiniGridEnv")
 
 
 class AtariFamily(IndexedFamily):

@@ -11,7 +11,6 @@ from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut
 
 if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance
 
 _HEADS = ("MiniHack-", "NetHack")
@@ -83,6 +82,7 @@ class MiniHackFamily(IndexedFamily):
     prefixes: ClassVar[tuple[str, ...]] = _HEADS
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"nethack": "NetHack", "nle": "NetHack", "gymnasium": "", "gym": ""}
+    described_by: ClassVar[str] = "gym_gui.envs.describers.nethack_words:NetHackDescriber"
 
     def is_listed(self, env_id: str, entry_point: str) -> bool:
         return env_id.startswith(_HEADS) and not env_id.startswith(_LEFT_OUT)
@@ -129,11 +129,6 @@ class MiniHackFamily(IndexedFamily):
         """Waiting for a turn, or searching, which is waiting with open eyes."""
         meanings = self.action_meanings(environment, agent)
         return next((meanings.index(word) for word in ("wait", "search") if word in meanings), None)
-
-    def describer(self, environment: Instance) -> Describer:
-        from gym_gui.envs.describers.nethack_words import NetHackDescriber
-
-        return NetHackDescriber(environment)
 
 
 def _aim(env_id: str) -> str:

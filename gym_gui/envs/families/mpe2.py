@@ -23,7 +23,6 @@ from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut, called
 
 if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance
 
 _MODULE = re.compile(r"^\w+_v\d+$")
@@ -40,6 +39,7 @@ class Mpe2Family(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"mpe": "", "pettingzoo": "", "pettingzoo_mpe": ""}
     apis: ClassVar[tuple[str, ...]] = ("parallel", "aec")
+    described_by: ClassVar[str] = "gym_gui.envs.describers.particles:ParticleDescriber"
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -87,11 +87,6 @@ class Mpe2Family(Family):
 
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace(realtime=True, rate=10)
-
-    def describer(self, environment: Instance) -> Describer:
-        from gym_gui.envs.describers.particles import ParticleDescriber
-
-        return ParticleDescriber(environment)
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         """Words of moving and of speaking; who does both has a word for each pair."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
@@ -18,7 +17,6 @@ from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, newest_of, split_version
 
 if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance
 
 _HEAD = "MosaicMultiGrid-"
@@ -55,6 +53,8 @@ class MultiGridFamily(IndexedFamily):
     }
     apis: ClassVar[tuple[str, ...]] = ("parallel", "aec")
     compiled: ClassVar[tuple[str, ...]] = ("mosaic_multigrid.utils.obs:gen_obs_grid_encoding",)
+    described_by: ClassVar[str] = "gym_gui.envs.describers.multigrid:MultiGridDescriber"
+    options_by: ClassVar[str] = "gym_gui.envs.options.soccer:soccer_options"
 
     def candidates(self, task: str) -> Iterable[str]:
         """Names of earlier releases: the sport in full, ``NvsM``, any version.
@@ -165,25 +165,9 @@ class MultiGridFamily(IndexedFamily):
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         return enum_names(environment.env.actions)
 
-    def describer(self, environment: Instance) -> Describer:
-        from gym_gui.envs.describers.multigrid import MultiGridDescriber
-
-        return MultiGridDescriber(environment)
-
     def options(self, environment: Instance, agent: str) -> OptionLibrary | None:
         """Of soccer; the other sports have none."""
-        if _id_parts(environment.spec)[0] != "S":
-            return None
-        from gym_gui.envs.describers.multigrid import MultiGridDescriber
-        from gym_gui.envs.options.soccer import soccer_options
-
-        colour = agent.rpartition("_")[0]
-        mates = [
-            other
-            for other in environment.adapter.possible_agents
-            if other != agent and other.rpartition("_")[0] == colour  # passes go by colour, not by team
-        ]
-        return soccer_options(colour, mates, partial(MultiGridDescriber(environment).view, mates={}))
+        return super().options(environment, agent) if _id_parts(environment.spec)[0] == "S" else None
 
 
 def _id_parts(spec: EnvSpec) -> list[str]:

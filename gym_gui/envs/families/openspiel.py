@@ -77,9 +77,7 @@ class OpenSpielFamily(Family):
         return {}
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        from gym_gui.envs.families.openspiel_env import OpenSpielEnv
-
-        return OpenSpielEnv(game_name=spec.id.removeprefix(_HEAD), render_mode=render_mode, **env_kwargs)
+        return spec.load()(game_name=spec.id.removeprefix(_HEAD), render_mode=render_mode, **env_kwargs)
 
     def hidden_information(self, spec: EnvSpec) -> bool:
         """As OpenSpiel states it; a choice that all make at once is hidden while they make it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
@@ -95,6 +96,21 @@ def underscored(env_id: str) -> str:
     """``classic/chess-v6`` as the world writes it: ``classic/chess_v6``."""
     base, dash, version = env_id.rpartition("-v")
     return f"{base}_v{version}" if dash and version.isdigit() else env_id
+
+
+BOARDS = "gym_gui.envs.describers.boards:BoardDescriber"
+CHESS = "gym_gui.envs.describers.chess_words:ChessDescriber"
+POKER = "gym_gui.envs.describers.cards:PokerDescriber"
+DESCRIBED_BY: Mapping[str, str] = {
+    "cooperative_pong": "gym_gui.envs.describers.screens:PongDescriber",
+    "hanabi": "gym_gui.envs.describers.hanabi_words:HanabiDescriber",
+    "knights_archers_zombies": "gym_gui.envs.describers.zombies:ZombiesDescriber",
+    "multiwalker": "gym_gui.envs.describers.pursuit:WalkerDescriber",
+    "pistonball": "gym_gui.envs.describers.screens:PistonDescriber",
+    "pursuit": "gym_gui.envs.describers.pursuit:PursuitDescriber",
+    "rps": "gym_gui.envs.describers.cards:RockPaperScissorsDescriber",
+}
+"""What says in words what a game without a board shows, by its name."""
 
 
 class PettingZooFamily(Family):
@@ -260,15 +276,12 @@ class PettingZooFamily(Family):
 
     def describer(self, environment: Instance) -> Describer:
         game = _game(environment.spec)
-        if not self.has_board(environment.spec):
-            return _describer(environment, game) or super().describer(environment)
-        if game == "chess":
-            from gym_gui.envs.describers.chess_words import ChessDescriber
-
-            return ChessDescriber(environment, game)
-        from gym_gui.envs.describers.boards import BoardDescriber
-
-        return BoardDescriber(environment, "tic_tac_toe" if game == "tictactoe" else game)
+        if self.has_board(environment.spec):
+            kind = resolve_name(CHESS if game == "chess" else BOARDS)
+            return kind(environment, "tic_tac_toe" if game == "tictactoe" else game)
+        if game.startswith(("leduc", "texas")):
+            return resolve_name(POKER)(environment, game)
+        return resolve_name(DESCRIBED_BY.get(game, self.described_by))(environment)
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         spec = environment.spec
@@ -276,31 +289,6 @@ class PettingZooFamily(Family):
         if _game(spec) == "rps":  # can be made with more choices than three
             words = tuple(str(move).lower() for move in environment.env._moves[:-1])
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
-
-
-def _describer(environment: Instance, game: str) -> Describer | None:
-    """Who says what games without a board show."""
-    if game == "hanabi":
-        from gym_gui.envs.describers.hanabi_words import HanabiDescriber
-
-        return HanabiDescriber(environment)
-    if game == "knights_archers_zombies":
-        from gym_gui.envs.describers.zombies import ZombiesDescriber
-
-        return ZombiesDescriber(environment)
-    if game in ("cooperative_pong", "pistonball"):
-        from gym_gui.envs.describers.screens import PistonDescriber, PongDescriber
-
-        return (PistonDescriber if game == "pistonball" else PongDescriber)(environment)
-    if game in ("pursuit", "multiwalker"):
-        from gym_gui.envs.describers.pursuit import PursuitDescriber, WalkerDescriber
-
-        return (PursuitDescriber if game == "pursuit" else WalkerDescriber)(environment)
-    if game == "rps" or game.startswith(("leduc", "texas")):
-        from gym_gui.envs.describers.cards import PokerDescriber, RockPaperScissorsDescriber
-
-        return RockPaperScissorsDescriber(environment) if game == "rps" else PokerDescriber(environment, game)
-    return None
 
 
 def _rivals(spec: EnvSpec) -> bool:

@@ -14,7 +14,6 @@ from gym_gui.envs.keymaps import LAYOUTS, KeyScheme
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance
 
 _SIZES = ("tiny", "small", "medium", "large")
@@ -48,6 +47,8 @@ class WarehouseFamily(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"warehouse": "", "gymnasium": "", "gym": ""}
     apis: ClassVar[tuple[str, ...]] = ("parallel",)
+    built_by: ClassVar[str] = "gym_gui.envs.families.rware_env:warehouse"
+    described_by: ClassVar[str] = "gym_gui.envs.describers.rware_words:WarehouseDescriber"
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -68,11 +69,6 @@ class WarehouseFamily(Family):
 
     def _spec(self, env_id: str) -> EnvSpec:
         return self.spec(env_id, "rware.warehouse:Warehouse", max_episode_steps=500)
-
-    def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        from gym_gui.envs.families.rware_env import warehouse
-
-        return warehouse(spec.id, render_mode, env_kwargs)
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         return SimultaneousAdapter(env)
@@ -106,8 +102,3 @@ class WarehouseFamily(Family):
             return scheme
         bindings = {LAYOUTS[player].roles[role]: action for action, role in enumerate(_ROLES.values())}
         return replace(scheme, bindings=bindings)
-
-    def describer(self, environment: Instance) -> Describer:
-        from gym_gui.envs.describers.rware_words import WarehouseDescriber
-
-        return WarehouseDescriber(environment)

@@ -10,7 +10,6 @@ from gym_gui.envs.family import Family
 from gym_gui.envs.spec import EnvSpec, split_version
 
 if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance
 
 _HEAD = "TextWorld/"
@@ -32,6 +31,7 @@ class TextWorldFamily(Family):
     prefixes: ClassVar[tuple[str, ...]] = (_HEAD,)
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": ""}
+    described_by: ClassVar[str] = "gym_gui.envs.describers.textworld_words:TextWorldDescriber"
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -40,10 +40,8 @@ class TextWorldFamily(Family):
         ]
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        from gym_gui.envs.families.textworld_env import TextWorldEnv
-
         kwargs: dict[str, Any] = {**_SIZES[spec.id], **env_kwargs}
-        return TextWorldEnv(**kwargs, render_mode=render_mode)
+        return spec.load()(**kwargs, render_mode=render_mode)
 
     def title_of(self, spec: EnvSpec) -> str:
         return f"TextWorld, {split_version(spec.id)[0].removeprefix(_HEAD).lower()}"
@@ -59,8 +57,3 @@ class TextWorldFamily(Family):
 
     def success(self, environment: Instance) -> bool | None:
         return success_in_info(environment)
-
-    def describer(self, environment: Instance) -> Describer:
-        from gym_gui.envs.describers.textworld_words import TextWorldDescriber
-
-        return TextWorldDescriber(environment)

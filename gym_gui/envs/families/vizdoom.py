@@ -16,7 +16,6 @@ from gym_gui.envs.spec import EnvSpec, split_version
 if TYPE_CHECKING:
     from gym_gui.core.enums import Outcome
     from gym_gui.core.paradigms import ParadigmAdapter
-    from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance, Teams
 
 _HEAD = "Vizdoom"
@@ -111,6 +110,7 @@ class VizdoomFamily(Family):
     prefixes: ClassVar[tuple[str, ...]] = (_HEAD,)
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"doom": "", "gymnasium": "", "gym": ""}
+    described_by: ClassVar[str] = "gym_gui.envs.describers.vizdoom_words:VizdoomDescriber"
 
     def specs(self) -> Sequence[EnvSpec]:
         """The scenarios; maps of whole games, several hundred, are found by name."""
@@ -214,11 +214,6 @@ class VizdoomFamily(Family):
             if pressed and all(button in buttons for button in pressed)
         }
         return replace(scheme, bindings=bindings, typed=False)
-
-    def describer(self, environment: Instance) -> Describer:
-        from gym_gui.envs.describers.vizdoom_words import VizdoomDescriber
-
-        return VizdoomDescriber(environment)
 
 
 def _against_each_other(spec: EnvSpec) -> bool:

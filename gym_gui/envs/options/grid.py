@@ -14,6 +14,9 @@ from typing import Any
 
 from gym_gui.core.paradigms import Option, OptionLibrary, Place
 from gym_gui.envs.describers.grid_words import COLOURS, GridView, Thing
+from gym_gui.envs.describers.ini_multigrid import IniMultiGridDescriber
+from gym_gui.envs.describers.minigrid import MiniGridDescriber
+from gym_gui.envs.instance import Instance
 
 EXPLORE, WALK = 10, 20
 """Moves that exploring lasts at most; the same of everything else."""
@@ -28,7 +31,21 @@ _GOAL = "green goal"
 Read = Callable[[Any], "GridView | None"]
 
 
-def grid_options(task: type[Any], read: Read, base: str) -> OptionLibrary:
+def minigrid_options(environment: Instance, agent: str) -> OptionLibrary | None:
+    """Of a MiniGrid; ``None`` where what the agent observes is no grid."""
+    describer = MiniGridDescriber(environment)
+    if not describer.can_state(agent):
+        return None
+    return _options(environment.env.__class__, describer.grid_view, "MiniGridEnv")
+
+
+def ini_multigrid_options(environment: Instance, agent: str) -> OptionLibrary:
+    """Of a room of INI MultiGrid."""
+    read = partial(IniMultiGridDescriber(environment).view, mates={})
+    return _options(environment.env.__class__, read, "MultiGridEnv")
+
+
+def _options(task: type[Any], read: Read, base: str) -> OptionLibrary:
     """The options of one task: what it can hold, told by the code that builds it.
 
     Args:

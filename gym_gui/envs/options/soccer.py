@@ -9,25 +9,28 @@ manager (``soccer_manager``) and scripted skills (``soccer_skills``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 from gym_gui.core.paradigms import Option, OptionLibrary, Place
 from gym_gui.envs.describers.grid_words import GridView, Thing
+from gym_gui.envs.describers.multigrid import MultiGridDescriber
+from gym_gui.envs.instance import Instance
 
 FETCH, CARRY, STAY, SEARCH = 20, 40, 15, 20
 """Moves that each may last; the field is 14 cells long, and a turn is a move too."""
 
 
-def soccer_options(team: str, mates: Sequence[str], read: Callable[[Any], GridView]) -> OptionLibrary:
-    """The options of one player.
-
-    Args:
-        team: Colour of its team.
-        mates: The others of that colour. A pass goes to one of them by chance, so that it has a name in it
-            only where there is one.
-        read: Observation to the cells that it shows.
-    """
+def soccer_options(environment: Instance, agent: str) -> OptionLibrary:
+    """The options of one player. A pass goes to one of its mates by chance, so that it has a name in it only
+    where there is one."""
+    team = agent.rpartition("_")[0]
+    mates = [
+        other
+        for other in environment.adapter.possible_agents
+        if other != agent and other.rpartition("_")[0] == team  # passes go by colour, not by team
+    ]
+    read = partial(MultiGridDescriber(environment).view, mates={})
 
     def at_stake(seen: GridView) -> tuple[Place, ...]:
         """Where the ball lies, or an opponent has it."""

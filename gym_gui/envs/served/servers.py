@@ -16,7 +16,7 @@ from pathlib import Path
 from gym_gui.core.errors import EnvironmentLostError, MosaicError, WorkerLaunchError
 from gym_gui.core.foreign_python import python_environment
 from gym_gui.core.paths import cache_dir
-from gym_gui.envs.served.carriers import AwaitedLink, PatientSocket, open_remote
+from gym_gui.envs.served.carriers import AwaitedLink, PatientSocket
 from gym_gui.envs.served.server_connection import Connection, Ticket
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.kept import KeptChild
@@ -160,6 +160,8 @@ class Server:
         place = self._place
         try:
             if isinstance(place, Elsewhere):
+                from gym_gui.envs.served.grpc_carrier import open_remote
+
                 certificate = place.tls_root.read_bytes() if place.tls_root is not None else None
                 link = AwaitedLink(open_remote(place.address, place.token, certificate, _CONNECT_S))
                 connection = Connection(link)

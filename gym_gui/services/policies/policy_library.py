@@ -7,6 +7,7 @@ list them.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -283,8 +284,6 @@ def _names(root: Path, path: Path) -> Iterator[str]:
 
 def _is_written(folder: Path) -> bool:
     """Whether a training holds its run folder at this moment."""
-    import fcntl
-
     try:
         lock = os.open(folder / ".lock", os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -17,6 +17,8 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.core.errors import MosaicError
+from gym_gui.services.submissions.hosts import HostsFile, look_at_host
+from gym_gui.services.submissions.ssh.ssh_profile import Host, SshProfile, ssh_profile_of
 from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
 from gym_gui.ui.widgets import (
@@ -29,9 +31,9 @@ from gym_gui.ui.widgets import (
 )
 from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout, right_row, row_layout
+from gym_gui.workers.discovery import known_workers
 
 if TYPE_CHECKING:
-    from gym_gui.services.submissions.ssh.ssh_profile import Host, SshProfile
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.widgets.message_panels import MessageKind
 
@@ -139,8 +141,6 @@ class HostsDialog(Dialog):
     # -- which one -------------------------------------------------------------------
 
     async def _read(self, select: str = "") -> None:
-        from gym_gui.services.submissions.hosts import HostsFile
-
         first = self._profile is None
         try:
             self._profile = await asyncio.to_thread(HostsFile().load)
@@ -206,8 +206,6 @@ class HostsDialog(Dialog):
         self._work = self._context.spawn(work, "Looking at a host")
 
     async def _forget(self, name: str) -> None:
-        from gym_gui.services.submissions.hosts import HostsFile
-
         try:
             await asyncio.to_thread(HostsFile().remove, name)
         except MosaicError as error:
@@ -219,9 +217,6 @@ class HostsDialog(Dialog):
         self.changed.emit()
 
     async def _keep_and_check(self) -> None:
-        from gym_gui.services.submissions.hosts import HostsFile
-        from gym_gui.services.submissions.ssh.ssh_profile import ssh_profile_of
-
         before = self._selected
         written: dict[str, object] = {
             "host": self._host.text().strip(),
@@ -245,9 +240,6 @@ class HostsDialog(Dialog):
             await self._look_at(host)
 
     async def _look_at(self, host: Host) -> None:
-        from gym_gui.services.submissions.hosts import look_at_host
-        from gym_gui.workers.discovery import known_workers
-
         self._tell(host.name, "info", f"Reaching {host.name}…")
         try:
             known = [worker.type_id for worker in await asyncio.to_thread(known_workers)]

@@ -11,7 +11,6 @@ from PyQt6.QtWidgets import QWidget
 
 from gym_gui.core import paths
 from gym_gui.core.errors import UsageError
-from gym_gui.ui.hosts.hosts_dialog import HostsDialog as Dialog
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
 
 if TYPE_CHECKING:
@@ -24,7 +23,9 @@ _HOSTS: Final = "Hosts…"
 
 def open_hosts(context: AppContext, parent: QWidget | None) -> HostsDialog:
     """Show the person's hosts."""
-    dialog = Dialog(context, parent)
+    from gym_gui.ui.hosts.hosts_dialog import HostsDialog
+
+    dialog = HostsDialog(context, parent)
     dialog.open()
     return dialog
 

@@ -137,13 +137,11 @@ def find_keyboards(
     """
     if find_spec("evdev") is None:
         return Keyboards(problem=f"One keyboard per player needs the package evdev. Run: {INSTALL}")
-    import evdev
-
     found: list[Keyboard] = []
     refused = 0
     for path in sorted((paths or _event_files)()):
         try:
-            device = (open_device or evdev.InputDevice)(path)
+            device = (open_device or _evdev().InputDevice)(path)
         except PermissionError:
             refused += 1
             continue
@@ -165,23 +163,27 @@ def find_keyboards(
     return Keyboards(tuple(found))
 
 
+def _evdev() -> Any:
+    """The package, which is an extra."""
+    import evdev
+
+    return evdev
+
+
 def _event_files() -> list[str]:
     return [str(path) for path in Path("/dev/input").glob("event*")]
 
 
 def _is_keyboard(device: Any) -> bool:
     """Whether it has letters and arrows; power buttons and mice have keys as well."""
-    from evdev import ecodes
-
+    ecodes = _evdev().ecodes
     keys = device.capabilities().get(ecodes.EV_KEY, ())
     return ecodes.KEY_A in keys and ecodes.KEY_SPACE in keys
 
 
 def key_name_of(code: int) -> str:
     """A scheme's name for a kernel key code; empty for keys without one."""
-    from evdev import ecodes
-
-    names: Any = ecodes.KEY.get(code, "")
+    names: Any = _evdev().ecodes.KEY.get(code, "")
     name = names if isinstance(names, str) else names[0]
     name = name.removeprefix("KEY_")
     if len(name) == 1 or (name.startswith("F") and name[1:].isdigit()):
@@ -281,9 +283,7 @@ class EvdevInput(QObject):
     def _make(self, path: str) -> KeyboardSource:
         if self._open_device is not None:
             return self._open_device(path)
-        import evdev
-
-        device: Any = evdev.InputDevice(path)
+        device: Any = _evdev().InputDevice(path)
         return device
 
     def _on_readable(self, descriptor: Any) -> None:
@@ -306,9 +306,7 @@ class EvdevInput(QObject):
             self._on_event(path, event)
 
     def _on_event(self, path: str, event: InputEvent) -> None:
-        from evdev import ecodes
-
-        if event.type != ecodes.EV_KEY or event.value not in (_DOWN, _UP):  # 2 is auto-repeat
+        if event.type != _evdev().ecodes.EV_KEY or event.value not in (_DOWN, _UP):  # 2 is auto-repeat
             return
         key = key_name_of(event.code)
         if key and event.value == _UP:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from PyQt6.QtCore import QUrl
-from PyQt6.QtGui import QDesktopServices
+from PyQt6.QtGui import QCursor, QDesktopServices
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from gym_gui.services.trainings.tensorboard import TensorBoard
@@ -316,8 +316,6 @@ class TrainPage(Page):
         self.form.fill(preset, record.seed)
 
     def _use(self, record: TrainingRecord) -> None:
-        from PyQt6.QtGui import QCursor
-
         title = self.runs.titles.get(record.run_id, record.algorithm)
         operator = partial(
             operator_of, Path(record.policy), worker_id=record.worker_id, env_id=record.env_id, title=title

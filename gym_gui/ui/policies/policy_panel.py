@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from gym_gui.services.trainings.training_choices import algorithm_word
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.numbers import local
-from gym_gui.ui.policies.policies_model import evaluated_words, moment_of, score_words
 from gym_gui.ui.policies.policy_agents import PolicyAgents
 from gym_gui.ui.policies.use_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import (
@@ -26,11 +22,9 @@ from gym_gui.ui.widgets import (
     section_label,
 )
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
-from mosaic_worker.preprocessing import describe_steps
 
 if TYPE_CHECKING:
     from gym_gui.services.policies.policy_library import PolicyEntry
-    from gym_gui.services.policies.policy_parts import AgentPart
 
 
 class PolicyPanel(QWidget):
@@ -104,15 +98,15 @@ class PolicyPanel(QWidget):
         self._use_menu.set_operator(
             partial(operator_of, policy.file.path, worker_id=about.worker, env_id=about.env_id, title=title)
         )
-        from gym_gui.services.policies.policy_parts import parts_of
+        from gym_gui.ui.policies import policy_texts
 
-        parts = parts_of(about)
+        parts, texts = policy_texts.parts_and_texts(policy)
         self._agents.show_parts(policy, title, parts)
         self._again.setEnabled(bool(about.config))
         self.remove.setVisible(not policy.fixed)
         self.fixed.setText(f"{policy.fixed}.")
         self.fixed.setVisible(bool(policy.fixed))
-        self.facts.show_facts(_texts(policy, parts))
+        self.facts.show_facts(texts)
 
     def _on_use(self) -> None:
         self._use_menu.popup(self._use.mapToGlobal(self._use.rect().bottomLeft()))
@@ -136,34 +130,3 @@ class PolicyPanel(QWidget):
 
     def _on_remove(self) -> None:
         self.action_requested.emit("remove")
-
-
-def _texts(policy: PolicyEntry, parts: Sequence[AgentPart]) -> dict[str, str]:
-    from gym_gui.services.fit import space_words
-    from gym_gui.services.policies.policy_parts import networks_in_words
-
-    about = policy.file.description
-    moment = moment_of(policy)
-    imported = about.origin.get("kind") == "imported"
-    origin = f"imported from {about.origin.get('file', 'a file')}" if imported else "trained with MOSAIC"
-    alone = {
-        "Sees": space_words(about.observation_space),
-        "Prepared by": describe_steps(list(about.preprocessing)) if about.preprocessing else "",
-        "Does": space_words(about.action_space),
-    }
-    return {
-        "Algorithm": algorithm_word(about.algorithm),
-        "Environment": about.env_id,
-        "Worker": about.worker,
-        "Steps": f"{local(about.total_steps):,}" if about.total_steps else "",
-        "Score": score_words(policy),
-        "Return": evaluated_words(policy),
-        **(dict.fromkeys(alone, "") if parts else alone),  # of several agents, each has its own
-        "Networks": networks_in_words(parts) if parts else "",
-        "Seed": str(about.seed),
-        "Trained": f"{moment:%d %b %Y, %H:%M}" if moment else "",
-        "Origin": origin,
-        "Licence": about.licence,
-        "Weights": f"sha256 {about.weights_sha256}" if about.weights_sha256 else "",
-        "Folder": str(policy.file.path),
-    }

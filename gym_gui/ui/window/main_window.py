@@ -13,6 +13,7 @@ from PyQt6.QtCore import QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent, QShowEvent
 from PyQt6.QtWidgets import (
     QApplication,
+    QFileDialog,
     QLabel,
     QMainWindow,
     QSplitter,
@@ -278,8 +279,6 @@ class MainWindow(PathDropTarget, QMainWindow):
 
     def choose_file(self) -> None:
         """Let the person choose an experiment or tournament file; it opens in script mode."""
-        from PyQt6.QtWidgets import QFileDialog
-
         dialog = QFileDialog(
             self, "Open an experiment file", str(self.context.layout.value("files/last", ""))
         )

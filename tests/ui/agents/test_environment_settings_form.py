@@ -9,7 +9,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QAbstractSpinBox, QLabel, QLineEdit, QPlainTextEdit, QPushButton
 
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
-from gym_gui.ui.agents.environment_settings_form import EnvironmentSettingsDialog
+from gym_gui.ui.agents.environment_settings_dialog import EnvironmentSettingsDialog
 from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS
 

@@ -1,0 +1,40 @@
+"""What experiment files and trainings name that has to be allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gym_gui.controllers.engine.resolved_operator import needs_of
+from gym_gui.core.errors import UsageError
+from gym_gui.core.trusted.subjects import Subject
+from gym_gui.services.experiment_file import load_experiment, need_of_program, needs_code, players_of_pool
+from gym_gui.services.trainer.request import KeptRequest, arguments_subject
+from gym_gui.services.trainer.training_folder import REQUEST
+from gym_gui.workers.discovery import discover
+
+
+def subjects_of_training(folder: Path) -> list[Subject]:
+    """The arguments that a training passes to its worker, where the folder is one of such."""
+    arguments = KeptRequest.read(folder).arguments if (folder / REQUEST).is_file() else ()
+    return [arguments_subject(folder, arguments)] if arguments else []
+
+
+def subjects_of_experiment(path: Path) -> list[Subject]:
+    """What an experiment file, or a run, names that has to be allowed.
+
+    Raises:
+        UsageError: It names nothing of that kind.
+    """
+    discover()
+    allow_code = path.suffix == ".py"
+    # A matrix asks its environments who sits where, and a tournament too: these may not be allowed yet.
+    operators = players_of_pool(path, allow_code=allow_code)
+    if operators is None:
+        operators = load_experiment(path, allow_code=allow_code).operators
+    needs = [need for operator in operators for need in needs_of(operator)]
+    if needs_code(path):
+        needs.append(need_of_program(path))
+    subjects = [need.subject for need in needs]
+    if not subjects:
+        raise UsageError(f"{path} names nothing that has to be allowed", fix="Run it as it is")
+    return list(dict.fromkeys(subjects))

@@ -1,0 +1,29 @@
+"""Who may play: workers that are installed, and trained policies; looked for in a thread."""
+
+from __future__ import annotations
+
+from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
+from gym_gui.services.policies.policy_catalogue import PolicyFile
+from gym_gui.services.policies.policy_library import PolicyLibrary
+from gym_gui.services.store import Store
+from gym_gui.workers.discovery import known_workers
+from gym_gui.workers.registry import WorkerTypeDefinition
+from gym_gui.workers.status import WorkerStatus, check_installed
+
+Workers = tuple[list[WorkerTypeDefinition], list[WorkerStatus]]
+
+
+def find_workers() -> Workers:
+    """Workers by their manifests, and what each lacks."""
+    workers = [worker for worker in known_workers() if worker.type_id != "test_worker"]
+    return workers, [check_installed(worker) for worker in workers]
+
+
+def checks_of(workers: Workers, policies: list[PolicyFile]) -> ConfigurationChecks:
+    """What can be said of a configuration, where these may play."""
+    return ConfigurationChecks(*workers, policies)
+
+
+def find_policies(store: Store) -> list[PolicyFile]:
+    """Trained policies of the library."""
+    return PolicyLibrary(store).files()

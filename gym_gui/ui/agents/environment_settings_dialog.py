@@ -1,0 +1,230 @@
+"""What an environment is made with (``env_kwargs``): a form of what it says it takes, text for the rest."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+
+from gym_gui import envs
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.services.environment_settings import read_further, settings_of, write_further
+from gym_gui.ui import theme
+from gym_gui.ui.agents.settings_form import SettingsForm
+from gym_gui.ui.widgets import (
+    PrimaryButton,
+    QuietButton,
+    label,
+    muted_label,
+    section_label,
+    title_label,
+)
+from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
+from gym_gui.ui.widgets.scrolling import see_through
+
+if TYPE_CHECKING:
+    from gym_gui.controllers.live_play.latest_job import Spawn
+    from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
+    from gym_gui.controllers.setup.knowledge import Knowledge
+    from gym_gui.workers.settings.settings_schema import Setting
+
+_SIZE = QSize(560, 560)
+_LINES = 3
+"""Of text that are seen at once."""
+
+
+class EnvironmentSettingsDialog(Dialog):
+    """Edits what one environment is made with.
+
+    Nothing is taken that the environment does not: before the dialog closes it is made once, in the process
+    that looks at environments.
+
+    Args:
+        request: The environment as it stands.
+        knowledge: Has it made.
+        spawn: Starts what takes a moment.
+        parent: The window.
+    """
+
+    chosen = pyqtSignal(dict)
+    """The whole of ``env_kwargs``."""
+
+    def __init__(
+        self,
+        request: EnvironmentRequest,
+        knowledge: Knowledge,
+        spawn: Spawn,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._request, self._knowledge, self._spawn = request, knowledge, spawn
+        self._form: SettingsForm | None = None
+        self._known: frozenset[str] = frozenset()
+        self._task: asyncio.Task[None] | None = None
+        self.setObjectName("environment-settings")
+        self.setWindowTitle("Environment settings")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(_SIZE)
+        self._title = title_label(f"What {request.task} is made with")
+        self._title.setWordWrap(True)
+        self._about = muted_label(
+            "Recorded as env_kwargs of the experiment file. An episode that is on begins again.", wrap=True
+        )
+        self._place = column_layout()
+        self._none = muted_label("Looking for what it says of its arguments…", wrap=True)
+        self._place.addWidget(self._none)
+        self._further = QPlainTextEdit(self)
+        self._further.setObjectName("environment-further")
+        self._further.setAccessibleName("Further arguments, as YAML or JSON")
+        self._further.setTabChangesFocus(True)
+        self._further.setFixedHeight(self._further.fontMetrics().lineSpacing() * _LINES + 2 * theme.ROW)
+        self._further.textChanged.connect(self._on_edited)
+        self._taken = muted_label("", wrap=True, name="environment-taken")
+        self._problem = label("", "error", wrap=True, name="environment-problem")
+        self._problem.hide()
+        self._lay_out()
+        self._spawn(self._load(), "Looking for what an environment takes")
+
+    def _lay_out(self) -> None:
+        content = QWidget()
+        inner = QVBoxLayout(content)
+        inner.setContentsMargins(0, 0, theme.ROW, 0)
+        inner.setSpacing(theme.ROW)
+        inner.addLayout(self._place)
+        inner.addWidget(section_label("Further arguments"))
+        inner.addWidget(self._further)
+        inner.addWidget(self._taken)
+        inner.addStretch(1)
+        scroll = QScrollArea(self)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes through what is in it
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(content)
+        see_through(scroll)
+        reset = QuietButton("As it comes", name="environment-reset", on_click=self._on_reset)
+        reset.setToolTip("Nothing set: every argument as the environment's package has it")
+        cancel = QuietButton("Cancel", name="environment-cancel", on_click=self.reject)
+        self._use = PrimaryButton("Use these settings", name="environment-use", on_click=self.accept)
+        buttons = row_layout()
+        buttons.addWidget(reset)
+        buttons.addStretch(1)
+        buttons.addWidget(cancel)
+        buttons.addWidget(self._use)
+        column = column_layout(self, margin=theme.PAGE)
+        for widget in (self._title, self._about):
+            column.addWidget(widget)
+        column.addWidget(scroll, 1)
+        column.addWidget(self._problem)
+        column.addLayout(buttons)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is being found out."""
+        return self._form is not None and (self._task is None or self._task.done())
+
+    # -- what there is to set ----------------------------------------------------------
+
+    async def _load(self) -> None:
+        try:
+            known, others = await asyncio.to_thread(_settings, self._request)
+        except MosaicError as error:
+            self._say(error.sentence)
+            known, others = (), ()
+        self._known = frozenset(setting.name for setting in known)
+        self._form = SettingsForm(known, parent=self)
+        self._form.values_changed.connect(self._on_edited)
+        self._place.addWidget(self._form)
+        self._form.setVisible(bool(known))
+        self._none.setText("It says nothing of what it takes: write below what its documentation has.")
+        self._none.setVisible(not known)
+        hint = "As YAML or JSON, one to a line, for example size: 8."
+        self._taken.setText(f"{hint} It also takes {', '.join(others)}." if others else hint)
+        self._show(self._request.env_kwargs)
+
+    def _show(self, values: Mapping[str, Any]) -> None:
+        assert self._form is not None
+        self._form.set_values({name: value for name, value in values.items() if name in self._known})
+        self._further.setPlainText(write_further({n: v for n, v in values.items() if n not in self._known}))
+
+    def _values(self) -> dict[str, Any]:
+        """What stands there.
+
+        Raises:
+            MosaicError: The text is none, or says again what the form says.
+        """
+        assert self._form is not None
+        further = read_further(self._further.toPlainText())
+        if twice := sorted(self._known & further.keys()):
+            raise UsageError(f"{twice[0]} stands in the form above", fix="Set it there")
+        wrong = next(iter(self._form.problems.values()), "")
+        if wrong:
+            raise UsageError(wrong)
+        return {**self._form.values(), **further}
+
+    # -- what a person does ------------------------------------------------------------
+
+    def _on_reset(self) -> None:
+        if self._form is not None:
+            self._show({})
+            self._on_edited()
+
+    def _on_edited(self, *_: object) -> None:
+        if self._form is None:
+            return
+        try:
+            self._values()
+        except MosaicError as error:
+            self._say(error.sentence)
+        else:
+            self._say("")
+
+    def _say(self, sentence: str) -> None:
+        self._problem.setText(sentence)
+        self._problem.setVisible(bool(sentence))
+        self._use.setEnabled(not sentence)
+
+    def accept(self) -> None:
+        """Take what stands there, if the environment takes it."""
+        if not self.settled or not self._use.isEnabled():
+            return
+        try:
+            values = self._values()
+        except MosaicError as error:
+            self._say(error.sentence)
+            return
+        if values == dict(self._request.env_kwargs):
+            super().reject()
+            return
+        self._use.setEnabled(False)
+        self._use.set_text("Trying…")
+        self._task = self._spawn(self._try(values), "Trying an environment's settings")
+
+    async def _try(self, values: dict[str, Any]) -> None:
+        # Only agents that it has with these settings can have teams and managers.
+        request = replace(self._request, env_kwargs=values, teams=None, managed=())
+        try:
+            await self._knowledge.sheet(request)
+        except MosaicError as error:
+            self._use.set_text("Use these settings")
+            self._say(error.sentence)
+            return
+        self.chosen.emit(values)
+        super().accept()
+
+    def done(self, a0: int) -> None:
+        """Nothing goes on afterwards."""
+        if self._task is not None and not self._task.done() and asyncio.current_task() is not self._task:
+            self._task.cancel()
+        super().done(a0)
+
+
+def _settings(request: EnvironmentRequest) -> tuple[tuple[Setting, ...], tuple[str, ...]]:
+    return settings_of(
+        envs.resolve(request.task, env_name=request.env_name or None, api=request.api, origin=request.origin)
+    )
