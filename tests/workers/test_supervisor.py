@@ -197,7 +197,8 @@ async def test_dismissed_while_it_is_being_replaced(tmp_path: Path, offspring: O
 
 
 async def test_dismissed_while_it_is_being_started(tmp_path: Path, offspring: Offspring):
-    blocks = RANDOM + "    def load(self, slot):\n        import threading\n        threading.Event().wait()\n"
+    waits = "        import threading\n        threading.Event().wait()\n"
+    blocks = f"{RANDOM}    def load(self, slot):\n{waits}"
     async with hired(little_worker(tmp_path, RANDOM)) as (_, supervisor):
         starting = asyncio.create_task(
             supervisor.start_worker(little_worker(tmp_path, blocks, "blocks"), [request()], lambda _: None)

@@ -16,12 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from gym_gui.analysis.exports.export import STEP_COLUMNS, episode_rows, operator_rows, step_rows, write_table
-from gym_gui.analysis.exports.pgn import write_pgn
 from gym_gui.analysis.findings.cross_play import CrossPlay
 from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.printed_summary import PrintedSummary
-from gym_gui.analysis.read_runs import read_runs
 from gym_gui.analysis.records.reader import open_run
 from gym_gui.analysis.words.wording import C, Locale, written_as
 from gym_gui.core.errors import MosaicError, UsageError
@@ -88,6 +85,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _result(what: str, paths: Sequence[Path], out: Path | None) -> bytes:
+    from gym_gui.analysis.exports.export import (
+        STEP_COLUMNS,
+        episode_rows,
+        operator_rows,
+        step_rows,
+        write_table,
+    )
+    from gym_gui.analysis.read_runs import read_runs
     from gym_gui.analysis.reporting import find_standings
 
     if what in ("episodes", "steps", "games"):
@@ -97,6 +102,8 @@ def _result(what: str, paths: Sequence[Path], out: Path | None) -> bytes:
             return b"%d" % write_table(step_rows(run), out, STEP_COLUMNS)
         if what == "episodes":
             return b"%d" % write_table(episode_rows(run), out)
+        from gym_gui.analysis.exports.pgn import write_pgn
+
         return b"%d" % write_pgn(run, out)
     read = read_runs(paths)
     if what == "operators":
