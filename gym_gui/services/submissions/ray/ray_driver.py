@@ -31,6 +31,10 @@ REFUSED: Final = "refused"
 FULL: Final = "full"
 _NAMESPACE: Final = "mosaic"
 _KNOCK_S: Final = 10.0
+_STARTS: Final = 3
+"""Connections that are tried where a busy head does not start what serves them within Ray's own 30 s."""
+_NOT_STARTED: Final = "Starting Ray client server failed"
+"""How Ray's proxier says so."""
 _ANSWER_S: Final = 60.0
 _CHECK_S: Final = 180.0
 TRAVELS: Final = (archive, training_files, ray_trainings, ray_budget, ray_node, ray_keeper)
@@ -59,10 +63,13 @@ class Driver:
         """Connect to the cluster at an address; returns its version of Ray."""
         _knock(address)
         quiet: dict[str, Any] = {} if address.startswith("ray://") else {"logging_level": "error"}
-        try:
-            self._ray.init(address=address, namespace=_NAMESPACE, log_to_driver=False, **quiet)
-        except Exception as error:  # of many kinds
-            raise _not_connected(address, error) from error
+        for left in reversed(range(_STARTS)):
+            try:
+                self._ray.init(address=address, namespace=_NAMESPACE, log_to_driver=False, **quiet)
+                break
+            except Exception as error:  # of many kinds
+                if not left or _NOT_STARTED not in str(error):
+                    raise _not_connected(address, error) from error
         return str(self._ray.__version__)
 
     def nodes(self, needs: Mapping[str, float]) -> list[dict[str, Any]]:
