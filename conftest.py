@@ -105,14 +105,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(_LONG_S))
 
 
+_file = ""
+
+
+def _allow_nothing_of_before(file: str) -> None:
+    """What tests of another file have allowed, as a command with ``--trust`` does, this one has not."""
+    global _file
+    if file != _file and (trust := sys.modules.get("gym_gui.core.trusted.trust")):
+        trust.begin()
+    _file = file
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Have the children of this test measured, or not (coverage reads the variable as they start).
-
-    Nor is allowed what a test before it has allowed, as a command with ``--trust`` in this process does.
-    """
-    if trust := sys.modules.get("gym_gui.core.trusted.trust"):
-        trust.begin()
+    """Have the children of this test measured, or not (coverage reads the variable as they start)."""
+    _allow_nothing_of_before(item.nodeid.partition("::")[0])
     if _config is not None:
         os.environ.pop(_SWITCH, None)
         if item.nodeid.startswith(_MEASURED):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,13 +56,14 @@ class Slow(gymnasium.Env):
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The working directory, with an environment in it that may be used."""
     (tmp_path / "slow_envs.py").write_text(MODULE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     trust.allow_all()
-    return tmp_path
+    yield tmp_path
+    trust.begin()
 
 
 async def _recorded(folder: Path, task: str = "CartPole-v1") -> Run:

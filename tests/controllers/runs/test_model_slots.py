@@ -19,6 +19,11 @@ from gym_gui.core.trusted.subjects import Subject
 SETTINGS = {"client_name": "vllm", "model_id": "m"}
 
 
+@pytest.fixture(autouse=True)
+def nothing_allowed() -> None:
+    trust.begin()
+
+
 @pytest.fixture
 def asked() -> OperatorConfig:
     model = WorkerAssignment("mosaic_llm_worker", "llm", SETTINGS)

@@ -21,6 +21,7 @@ from gym_gui.services.worker_registry import WorkerCatalog
 @pytest.fixture(autouse=True)
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOSAIC_CONFIG_DIR", str(tmp_path / "config"))
+    trust.begin()
 
 
 def record(folder: Path, **more: Any) -> Path:
