@@ -13,7 +13,6 @@ from typing import Any, Final, Literal, cast
 
 from gym_gui.core.declared_keys import (
     Key,
-    Lines,
     check_keys,
     declared,
     key,
@@ -220,7 +219,7 @@ class OperatorConfig:
         write=_written_links,
         each=LinkGroup,
         meaning="slots that share one checkpoint",
-        said=Lines(_said_links),
+        said=_said_links,
     )
     teams: Mapping[str, tuple[str, ...]] | None = key(
         converter=optional(_teams),
@@ -229,7 +228,7 @@ class OperatorConfig:
         environment=True,
         meaning="team → its agents",
         usual="the family's",
-        said=Lines(_said_teams),
+        said=_said_teams,
     )
     manager: Mapping[str, WorkerAssignment] = key(
         converter=_players,

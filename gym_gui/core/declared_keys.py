@@ -33,17 +33,6 @@ _LEFT_OUT: Final[Any] = MISSING
 
 
 @dataclass(frozen=True)
-class Lines:
-    """Says a value in lines of its own, where a format string cannot.
-
-    Attributes:
-        format: From the exact value to its lines.
-    """
-
-    format: Callable[[Any], str]
-
-
-@dataclass(frozen=True)
 class Key(Generic[_Check]):
     """One key of a file.
 
@@ -58,7 +47,7 @@ class Key(Generic[_Check]):
         write: From a value to what records have; ``None``: the value itself.
         kept: Whether records have it although its value is the default.
         said: What ``--dry-run`` says of a value that is not the default: a format, the words
-            themselves, or :class:`Lines`; empty: nothing.
+            themselves, or a function of the value; empty: nothing.
         budget: Whether it limits what a run may spend.
         pace: Whether it says how fast a run is done, and not what is done.
         within: The declared class that a mapping under it is read into.
@@ -76,7 +65,7 @@ class Key(Generic[_Check]):
     spellings: tuple[str, ...] = ()
     write: Callable[[Any], Plain] | None = None
     kept: bool = False
-    said: str | Lines = ""
+    said: str | Callable[[Any], str] = ""
     budget: bool = False
     pace: bool = False
     environment: bool = False
@@ -277,7 +266,7 @@ def said_of(config: object) -> list[str]:
         if about.within is not None and isinstance(value, about.within):
             found += said_of(value)
         elif about.said and value != usual:
-            found.append(about.said.format(value))
+            found.append(about.said(value) if callable(about.said) else about.said.format(value))
     return found
 
 

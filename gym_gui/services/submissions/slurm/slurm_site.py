@@ -20,7 +20,7 @@ from gym_gui.services.shards.lease_files import CLAIM, LEASE, MOST_BYTES
 from gym_gui.services.submissions.bundle import allowed_on
 from gym_gui.services.submissions.host_check import version_first
 from gym_gui.services.submissions.shard_look import KILLED, ShardLook, look_from
-from gym_gui.services.submissions.shell import ALLOWED, PLAY, TOKEN, play_script
+from gym_gui.services.submissions.shell import ALLOWED, PLAY, TOKEN, play_script, unfinished
 from gym_gui.services.submissions.slurm.slurm_commands import (
     PLAY_ARRAY,
     Task,
@@ -286,7 +286,7 @@ class SlurmSite:
     @property
     def _unfinished(self) -> Path:
         """Where what nodes are given is until it is whole."""
-        return self._place.with_name(f"{self._place.name}.new")
+        return Path(unfinished(str(self._place)))
 
     def _check_place(self) -> None:
         """Refuse a place that is removed at the end, and holds other things or another submission's."""
