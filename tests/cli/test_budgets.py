@@ -188,6 +188,34 @@ def test_what_a_run_has_not_heard_of_before_it_was_killed_is_within_its_budget(
         assert paid(server) - 1e-9 <= settled <= paid(server) + kills * most, "one request a kill is unsure"
 
 
+@pytest.mark.usefixtures("sessions_here")
+@pytest.mark.parametrize("at", [3, STEPS * 2], ids=["in an episode", "between episodes"])
+def test_a_run_whose_budgets_cannot_be_kept_stops_and_goes_on_later(mosaic: Mosaic, at: int) -> None:
+    books = mosaic.home / "books"
+
+    def script(request: Request) -> Reply:
+        if request.number == at - 1:
+            (found,) = mosaic.home.glob(f"runs/*/{NAME}")
+            found.rename(books)
+            found.mkdir()
+        return said(request)
+
+    with FakeModelServer(script) as server:
+        file = experiment(
+            mosaic.home, asks(server.url, "gpt-4o"), num_episodes=6, concurrency=1, processes=1,
+            money_budget_usd=1.0,
+        )  # fmt: skip
+        done = mosaic("run", file, "--json", **KEY)
+        assert done.out, done.err
+        assert done.status == 1 and "the budgets of the run cannot be kept" in done.json()["problem"]
+        assert len(server.requests) == at, "what is not on record is not sent"
+        run = mosaic.home / done.json()["run"]
+        (run / NAME).rmdir()
+        books.rename(run / NAME)
+        done = mosaic("run", "--resume", run, "--json", **KEY)
+        assert (done.status, done.json()["episodes"]) == (0, 6), done.err
+
+
 def test_requests_of_a_worker_that_was_killed_are_paid_for(mosaic: Mosaic, offspring: Offspring) -> None:
     """Five are under way; the worker that comes after it has as much less to spend."""
     model, at_once = "gpt-4o", 5

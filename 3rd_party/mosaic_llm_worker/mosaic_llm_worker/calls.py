@@ -74,10 +74,11 @@ _KEPT_OF_TOO_LONG: Final = 2_000
 _NOTHING: Final = Most(0, 0.0)
 _ROOM: Final = 2
 """Times a prompt of a few episodes that the longest of all may be."""
-Announce = Callable[[int, Most], Awaitable[None]]
-
 _FAR_OFF: Final = 100
 """Times the price by its tokens that a call does not cost, nor so small a part of it."""
+
+Announce = Callable[[int, Most], Awaitable[None]]
+"""Says that a request of an episode is about to be sent, and returns once that is on record."""
 
 
 class Unanswered(Exception):
@@ -120,7 +121,7 @@ def announced_to(host: Host, slot: Slot) -> Announce:
 
 
 async def unannounced(episode: int, most: Most) -> None:
-    """What does where no host keeps announcements."""
+    """An :data:`Announce` of which no record is kept."""
 
 
 def wanted_by(slot: Slot) -> float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.spending import NOTHING, Amount, Course, Room, Taking, accounted, paid
 from gym_gui.core.record_fields import count
 from gym_gui.services.runs.budget_ledger import NAME, ROUNDING, BudgetLedger
+from gym_gui.services.runs.recorder import RecordingError
 from gym_gui.services.shards.lease_files import LeaseFiles
 
 UNSEEN_AFTER_A_KILL = 2
@@ -42,6 +44,9 @@ class EpisodeFunds:
         experiment: What is played.
         runs: Its operators.
         leased: Where a shard is given its part of the budgets, which hold for all shards together.
+
+    Attributes:
+        problem: Why nothing may be spent any more, as the ledger cannot be written; or ``""``.
     """
 
     def __init__(
@@ -60,6 +65,7 @@ class EpisodeFunds:
         self._leased = leased
         self._lease: ShardLease | None = None
         self._since, self._before = time.monotonic(), 0.0
+        self.problem = ""
 
     def introduce(self, run: OperatorExecution, announcing: Collection[str]) -> None:
         """A session of an operator is ready to play.
@@ -145,8 +151,7 @@ class EpisodeFunds:
         course = flight.courses.pop(taking.slot, Course())
         flight.allowances = {s: amount for s, amount in flight.allowances.items() if s != taking.slot}
         gone = NOTHING if payer is None else course.cut_off(payer.at_once).paid
-        spent = self._payers.by_account(operator, {taking.slot: gone})
-        self._ledger.settle(_ticket(operator, taking.index), spent, self.elapsed_s)
+        self._settle_slots(operator, taking.index, {taking.slot: gone})
 
     def watch(self, keep: Callable[[bytes], None]) -> None:
         """Begin where episodes are played one at a time, without an end.
@@ -233,7 +238,10 @@ class EpisodeFunds:
         payers = self._payers.of(run.operator_id)
         announcing = [slot for slot, payer in payers.items() if payer.announces]
         held = self._payers.by_account(run.operator_id, shares)
-        if not self._ledger.reserve(_ticket(*key), held, announcing):
+        with self._writing():
+            if self.problem or not self._ledger.reserve(_ticket(*key), held, announcing):
+                return None
+        if self.problem:
             return None
         self._flights[key] = Flight(shares, {slot: Course(announces=True) for slot in announcing})
         self._claim()
@@ -338,22 +346,24 @@ class EpisodeFunds:
             flight.courses[slot] = flight.courses.get(slot, Course()).with_call(call)
         else:  # it comes after the end of its episode, which was settled with what was announced alone
             late = {slot: (paid(call) - accounted(call)).most(NOTHING)}
-            ticket = _ticket(run.operator_id, index)
-            self._ledger.settle(ticket, self._payers.by_account(run.operator_id, late), self.elapsed_s)
+            self._settle_slots(run.operator_id, index, late)
             self._claim()
 
     def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
         """A slot is about to make a request, which takes so much at most.
 
         Returns:
-            Whether it may: not where its episode has been settled.
+            Whether it may: not where its episode has been settled, or that cannot be written.
         """
         if self._ledger is None or slot not in self._payers.of(run.operator_id):
             return True
         flight = self._flights.get((run.operator_id, index))
         if flight is None:
             return False
-        self._ledger.announce(_ticket(run.operator_id, index), slot, most)
+        with self._writing():
+            self._ledger.announce(_ticket(run.operator_id, index), slot, most)
+        if self.problem:
+            return False
         flight.courses[slot] = flight.courses.get(slot, Course()).with_request(most)
         return True
 
@@ -398,16 +408,31 @@ class EpisodeFunds:
             self.lost(run, index, begun=True)
         if self._ledger is not None:
             if self._payers.budgets or self.limits_time:
-                self._ledger.settle("", {}, self.elapsed_s)
+                with self._writing():
+                    self._ledger.settle("", {}, self.elapsed_s)
             self._claim()
             self._ledger = None
 
     def _settle(self, run: OperatorExecution, index: int, courses: Mapping[str, Course]) -> None:
-        assert self._ledger is not None
         taken = {slot: course.paid + course.open for slot, course in courses.items()}
-        spent = self._payers.by_account(run.operator_id, taken)
-        self._ledger.settle(_ticket(run.operator_id, index), spent, self.elapsed_s)
+        self._settle_slots(run.operator_id, index, taken)
         self._claim()
+
+    def _settle_slots(self, operator: str, index: int, taken: Mapping[str, Amount]) -> None:
+        assert self._ledger is not None
+        with self._writing():
+            spent = self._payers.by_account(operator, taken)
+            self._ledger.settle(_ticket(operator, index), spent, self.elapsed_s)
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        """What cannot be written is still put aside there, and settled by what calls say on ``--resume``."""
+        try:
+            yield
+        except OSError as exc:
+            why = f"the budgets of the run cannot be kept: {exc.strerror}"
+            fix = "Free some space, then go on with `mosaic run --resume`"
+            self.problem = self.problem or str(RecordingError(why, fix=fix))
 
     # -- a shard's part of the budgets -----------------------------------------------
 

@@ -173,13 +173,9 @@ class OperatorScriptExecutionManager:
 
     def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
         """A slot is about to make a paid request: write it down; returns whether it may."""
-        try:
-            return self._funds.announced(run, index, slot, most)
-        except OSError as exc:
-            problem = f"the run folder cannot be written: {exc.strerror}"
-            self._ledger.problem = self._ledger.problem or problem
-            self._check_ledger()
-            return False
+        may = self._funds.announced(run, index, slot, most)
+        self._check_ledger()
+        return may
 
     def introduce(self, run: OperatorExecution, ready: SessionReady) -> None:
         """A session of an operator is ready: note who plays in it."""
@@ -187,6 +183,7 @@ class OperatorScriptExecutionManager:
         self._funds.introduce(run, ready.announcing)
 
     def _check_ledger(self) -> None:
+        self._ledger.problem = self._ledger.problem or self._funds.problem
         if self._ledger.problem:
             self.stop()
             self.nudge()
@@ -268,6 +265,7 @@ class OperatorScriptExecutionManager:
         finally:
             await self._close_all()
             self._funds.close()
+            self._ledger.problem = self._ledger.problem or self._funds.problem
             self._ledger.close(status)
         if self._experiment.execution.record.compress and status != STOPPED:
             from gym_gui.services.runs.run_packing import compress_ended  # few runs are compressed
