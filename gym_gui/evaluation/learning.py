@@ -139,7 +139,7 @@ class LearnerSession:
         learner: Agent for which the training decides, and in turn for all that see and act alike; the first
             one by default.
         concurrency: Episodes in flight at most.
-        most_workers: Worker processes at most: before more are started, those of whoever was met longest ago
+        most_workers: Worker processes at most: before more are started, those of the member met longest ago
             are ended. Those of the episodes in flight stay, however many that are.
         on_log: Hears what workers log, from warnings on.
         on_call: Hears of calls that somebody was paid for, JSON.
