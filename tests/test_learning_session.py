@@ -11,6 +11,10 @@ import pytest
 from gym_gui.core.errors import UsageError
 from gym_gui.core.types import Decision
 from gym_gui.evaluation.learning import Game, GameOver, LearnerSession, Progress, open_session
+from tests.support.fixtures import offspring
+from tests.support.processes import Offspring
+
+__all__ = ["offspring"]
 
 TREE_SEARCH = """
 task: tictactoe_v3
@@ -101,6 +105,48 @@ def test_workers_take_the_other_seats_and_all_of_it_repeats(
     assert [each.episode for each in found[0]] == list(range(12))
     assert not any(each.error for each in found[0])
     assert len({each.total for each in found[0]}) > 1
+
+
+def many(path: Path, opponents: int) -> Path:
+    """A pool of so many that play alike, each in a process of its own."""
+    lines = [f"  p{i}: {{type: random}}\n" for i in range(opponents)]
+    path.write_text("task: tictactoe_v3\npolicies:\n" + "".join(lines))
+    return path
+
+
+def test_a_training_against_many_keeps_so_many_workers(
+    opened: Callable[..., LearnerSession], tmp_path: Path, offspring: Offspring
+) -> None:
+    """Who was met longest ago is ended, and plays the same when it is met again."""
+    pool = [str(many(tmp_path / "pool.yaml", 6))]
+    met = [0, 1, 2, 0, 3, 4, 5, 1, 0, 2]
+    rounds = [[Game(10 * n + k, n, f"player_{1 + k}", f"p{i}") for k in range(2)] for n, i in enumerate(met)]
+
+    def outcomes(**bound: int) -> tuple[list[GameOver], list[set[str]]]:
+        session = opened("tictactoe_v3", pool, **bound)
+        found: list[GameOver] = []
+        alive: list[set[str]] = []
+        for games in rounds:
+            found += played_out(session, session.begin(games))
+            alive.append({name for name in (f"p{i}" for i in range(6)) if offspring.workers(name)})
+        session.close()
+        return found, alive
+
+    kept, all_alive = outcomes()
+    assert max(map(len, all_alive)) == 6 and len({each.total for each in kept}) > 1
+    found, alive = outcomes(most_workers=3)
+    assert found == kept
+    assert [len(names) for names in alive] == [1, 2, 3, 3, 3, 3, 3, 3, 3, 3]
+    assert alive[4] == {"p0", "p2", "p3"}, "p1 was met before p0 was met again"
+
+
+def test_workers_of_episodes_that_are_on_are_not_ended(
+    opened: Callable[..., LearnerSession], tmp_path: Path
+) -> None:
+    session = opened("tictactoe_v3", [str(many(tmp_path / "pool.yaml", 4))], most_workers=2)
+    games = [Game(i, i, "player_1", f"p{i}") for i in range(4)]
+    over = played_out(session, session.begin(games))
+    assert [each.error for each in over] == [""] * 4
 
 
 def test_partners_are_on_one_side(opened: Callable[..., LearnerSession]) -> None:

@@ -11,7 +11,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gym_gui.core.enums import Outcome
-from gym_gui.core.errors import MissingDependencyError
+from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, adapt
 from gym_gui.core.types import Plan
 from gym_gui.envs.boards.words import can_mate, legal_words
@@ -66,7 +66,7 @@ class Family:
     hints: ClassVar[Mapping[str, str]] = {}
     apis: ClassVar[tuple[str, ...]] = ("gymnasium",)
     compiled: ClassVar[tuple[str, ...]] = ()
-    built_by: ClassVar[str]
+    built_by: ClassVar[str] = ""
     described_by: ClassVar[str] = "gym_gui.envs.describers:SpaceDescriber"
     options_by: ClassVar[str] = ""
 
@@ -211,7 +211,17 @@ class Family:
     # -- making one
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        """Make the environment itself; whatever its package raises is passed on."""
+        """Make the environment itself; whatever its package raises is passed on.
+
+        Raises:
+            UsageError: The family neither names what makes them nor overrides this.
+        """
+        if not self.built_by:
+            own = f"{type(self).__module__}.{type(self).__qualname__}"
+            raise UsageError(
+                f"the family {self.name!r} has neither built_by nor build(), and makes no environment",
+                fix=f'Give its class {own} built_by = "module:function", or build()',
+            )
         return resolve_name(self.built_by)(spec.id, render_mode, env_kwargs)
 
     def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:

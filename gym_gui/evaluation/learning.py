@@ -23,7 +23,7 @@ from gym_gui.controllers.engine.lineup import Lineup, is_alike, read_slots
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.engine.session import SessionController
 from gym_gui.controllers.engine.session_events import EpisodeFinished, SessionEvent
-from gym_gui.controllers.sessions.staffing import staff
+from gym_gui.controllers.sessions.staffing import process_groups, staff
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
@@ -43,6 +43,8 @@ from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SessionEvents, Supervisor
 from gym_gui.workers.team_context import Joined
 
+MOST_WORKERS = 32
+"""Worker processes that a training keeps for those whom it meets: one for each of its usual 32 games."""
 _FILES = (".yaml", ".yml", ".json")
 
 
@@ -137,6 +139,8 @@ class LearnerSession:
         learner: Agent for which the training decides, and in turn for all that see and act alike; the first
             one by default.
         concurrency: Episodes in flight at most.
+        most_workers: Worker processes at most: before more are started, those of the member met longest ago
+            are ended. Those of the episodes in flight stay, however many that are.
         on_log: Hears what workers log, from warnings on.
         on_call: Hears of calls that somebody was paid for, JSON.
 
@@ -155,6 +159,7 @@ class LearnerSession:
         *,
         learner: AgentID = "",
         concurrency: int = 1,
+        most_workers: int = MOST_WORKERS,
         on_log: Callable[[str], None] = lambda text: None,
         on_call: Callable[[str], None] = lambda call: None,
     ) -> None:
@@ -167,7 +172,8 @@ class LearnerSession:
             raise UsageError(f"{env_id} has no agent {learner}", fix=f"Its agents: {', '.join(self.slots)}")
         own = self.slots[self._learner]
         self.seats = [agent for agent, slot in self.slots.items() if is_alike(own, slot)]
-        self._concurrency, self._on_log, self._on_call = concurrency, on_log, on_call
+        self._concurrency, self._most_workers = concurrency, most_workers
+        self._on_log, self._on_call = on_log, on_call
         self._tables: dict[str, _Table] = {}
         self._held: dict[str, HeldPolicy] = {}
         self._known: dict[str, ResolvedOperator] = {}
@@ -284,10 +290,27 @@ class LearnerSession:
     async def _table_of(self, name: str) -> _Table:
         """Where episodes with somebody are played; policies of the training's own share one."""
         key = "" if name in self._held else name
-        table = self._tables.get(key)
+        table = self._tables.pop(key, None)
         if table is None:
-            table = self._tables[key] = await (self._own_table() if not key else self._worker_table(name))
+            if key:
+                await self._make_room(len(process_groups(self._known[name])))
+            table = await (self._own_table() if not key else self._worker_table(name))
+        self._tables[key] = table  # the last one: it was met last
         return table
+
+    async def _make_room(self, workers: int) -> None:
+        """End who was met longest ago, and is in no episode, until there is room for so many workers.
+
+        They play the same when they are met again: what a worker decides depends on its episode alone.
+        """
+        playing = {game.others for game in self._on.values()}
+        idle = [name for name in self._tables if name and name not in playing]
+        held = sum(table.workers for table in self._tables.values())
+        while idle and held + workers > self._most_workers:
+            table = self._tables.pop(idle.pop(0))
+            held -= table.workers
+            table.controller.stop()
+            await table.close()
 
     async def _own_table(self) -> _Table:
         agents = dict.fromkeys(self.slots, _nobody)
@@ -372,6 +395,11 @@ class _Table:
     controller: SessionController
     supervisor: Supervisor
     task: asyncio.Task[None]
+
+    @property
+    def workers(self) -> int:
+        """Its worker processes."""
+        return len(self.supervisor.processes())
 
     async def close(self) -> None:
         await asyncio.gather(self.task, return_exceptions=True)

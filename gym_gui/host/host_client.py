@@ -21,6 +21,7 @@ from gym_gui.controllers.engine.session_events import (
     LogLine,
     OnSessionEvent,
     QuestionWithdrawn,
+    RequestAnnounced,
     SessionEnded,
     StepsTaken,
     Thought,
@@ -43,6 +44,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.host.frames import FrameReader, Places
 from gym_gui.host.orders import (
     allowance_message,
+    amount_of,
     episode_message,
     launch_message,
     live_message,
@@ -230,6 +232,9 @@ class HostSession:
             tell(LogLine(event.log.level, event.log.logger, event.log.text))
         elif body == "call":
             tell(CallMade(event.call.json.encode()))
+        elif body == "announced":
+            asked = event.announced
+            tell(RequestAnnounced(asked.number, asked.most.slot, asked.episode, amount_of(asked.most)))
         elif body == "thought":
             tell(Thought(event.thought.json))
         elif body == "broken":
@@ -307,6 +312,9 @@ class HostSession:
 
     def answer(self, question_id: int, action: Any) -> None:
         self._command("Answer", pb.HumanAnswer(question=question_id, action=json.dumps(action).encode()))
+
+    def noted(self, number: int) -> None:
+        self._seen.put(pb.Seen(noted=[number]))
 
     async def rebind(
         self, agent: AgentID, assignment: WorkerAssignment, allowance: Amount | None = None

@@ -154,6 +154,7 @@ def ready_message(ready: SessionReady) -> pb.Ready:
         actions=words(ready.actions),
         renamed=words(ready.renamed),
         seats=texts(ready.seats),
+        announcing=ready.announcing,
     )
 
 
@@ -167,6 +168,7 @@ def ready_of(message: pb.Ready) -> SessionReady:
         words_by_name(message.actions),
         words_by_name(message.renamed),
         text_by_name(message.seats),
+        announcing=tuple(message.announcing),
     )
 
 

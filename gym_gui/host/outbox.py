@@ -18,6 +18,7 @@ from gym_gui.controllers.engine.session_events import (
     LogLine,
     Picture,
     QuestionWithdrawn,
+    RequestAnnounced,
     SessionEnded,
     SessionEvent,
     StepsTaken,
@@ -26,6 +27,7 @@ from gym_gui.controllers.engine.session_events import (
 from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 from gym_gui.host.frames import LARGEST, FrameWriter
+from gym_gui.host.orders import allowance_message
 from gym_gui.host.service_names import pb
 from gym_gui.host.views import frame_with, question_message, view_message
 
@@ -136,6 +138,9 @@ class Outbox:
                 call = pb.PaidCall(json=line.decode())
                 self._calls_bytes += len(call.json)
                 self.put(pb.Event(call=call))
+            case RequestAnnounced(number, slot, episode, most):
+                told = allowance_message(slot, most)
+                self.put(pb.Event(announced=pb.AnnouncedRequest(number=number, episode=episode, most=told)))
             case Thought(line):
                 if self._thoughts_bytes < _CALLS_BYTES:
                     self._thoughts_bytes += len(line)

@@ -97,6 +97,8 @@ class SessionServicer:
     async def _take_in(self, seen: AsyncIterator[pb.Seen]) -> None:
         async for message in seen:
             self._outbox.seen(message.looks)
+            for number in message.noted:
+                self._session.noted(number)
 
     # -- its beginning and its end ----------------------------------------------------------------
 

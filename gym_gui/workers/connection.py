@@ -30,6 +30,7 @@ class WorkerEvents(Protocol):
     def on_replies(self, replies: pb.Replies) -> None: ...
     def on_human_request(self, request: pb.HumanRequest) -> None: ...
     def on_call(self, json_text: str) -> None: ...
+    def on_announce(self, announce: pb.Announce) -> None: ...
     def on_log(self, level: int, logger: str, text: str) -> None: ...
     def on_ended(self, outcome: ChildOutcome) -> None: ...
 
@@ -198,6 +199,8 @@ class WorkerConnection:
             self._sieve.take(message.log.level, message.log.logger, message.log.text)
         elif body == "call":
             self._events.on_call(message.call.json)
+        elif body == "announce":
+            self._events.on_announce(message.announce)
         elif body == "ask_human":
             self._events.on_human_request(message.ask_human)
         elif body == "failed":
@@ -238,7 +241,9 @@ class WorkerConnection:
 
     def _hello(self) -> pb.Hello:
         host = f"mosaic/{__version__}"
-        return pb.Hello(protocol=PROTOCOL, host=host, heartbeat_s=self._patience_s / 3, token=self._token)
+        return pb.Hello(
+            protocol=PROTOCOL, host=host, heartbeat_s=self._patience_s / 3, token=self._token, notes=True
+        )
 
     @property
     def _patience_s(self) -> float:

@@ -131,7 +131,8 @@ class WorkerSlot:
 
     def allow(self, episode: int, allowance: Amount) -> None:
         """How much an episode that begins may take; the worker is told with the start of each agent."""
-        self._allowed[episode], self._paid[episode] = allowance, Course()
+        self._allowed[episode] = allowance
+        self._paid[episode] = Course(announces=self.process.welcome.announces)
 
     def over(self, episode: int) -> None:
         """An episode of the run is over."""
@@ -159,6 +160,21 @@ class WorkerSlot:
         if episode in self._paid and call.get("agent") in self._playing.get(episode, ()):
             self._paid[episode] = self._paid[episode].with_call(call)
         return call
+
+    def on_announce(self, episode: int, most: Amount) -> int:
+        """The worker is about to make a paid request.
+
+        Args:
+            episode: As the worker says it.
+            most: What the request takes at most.
+
+        Returns:
+            The run's episode.
+        """
+        episode = self._real(episode)
+        if episode in self._paid:
+            self._paid[episode] = self._paid[episode].with_request(most)
+        return episode
 
     def end(self, summary: EpisodeSummary) -> None:
         """An episode is over; open questions of it are forgotten."""

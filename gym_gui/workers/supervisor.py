@@ -14,6 +14,7 @@ from typing import Any, Final
 import orjson
 
 from gym_gui.core.errors import MosaicError, ProtocolError
+from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.spaces import space_to_spec
 from gym_gui.processes.child import start_again
 from gym_gui.processes.outcome import ChildOutcome
@@ -106,6 +107,10 @@ def _never() -> bool:
     return False
 
 
+def _let(slot: WorkerSlot, episode: int, most: Amount, noted: Callable[[], None]) -> None:
+    noted()
+
+
 @dataclass(frozen=True)
 class SessionEvents:
     """Where a session's worker news goes besides answers.
@@ -114,6 +119,8 @@ class SessionEvents:
         log: Level, logger and text of a line.
         call: A paid call, as JSON.
         human: A worker asks for a person's choice.
+        announced: A slot is about to make a paid request, in an episode, that takes so much at most; what is
+            told last is to be called once that is on record, and lets it.
         is_behind: Whether so many calls wait to be written that workers should not make more.
     """
 
@@ -121,6 +128,7 @@ class SessionEvents:
     call: Callable[[str], None]
     human: Callable[[WorkerSlot, pb.HumanRequest], None]
     is_behind: Callable[[], bool] = _never
+    announced: Callable[[WorkerSlot, int, Amount, Callable[[], None]], None] = _let
 
 
 class _WorkerGroup:
@@ -173,6 +181,16 @@ class _WorkerGroup:
             self._events.call(orjson.dumps(call).decode())
             if self._process is not None and self._events.is_behind():
                 self._process.hold(self._events.is_behind)
+
+    def on_announce(self, announce: pb.Announce) -> None:
+        process = self._process
+        if announce.slot >= len(self.slots) or process is None:
+            return
+        slot, most = self.slots[announce.slot], Amount(announce.tokens, announce.usd)
+        answer = pb.ToWorker(noted=pb.Noted(number=announce.number))
+        self._events.announced(
+            slot, slot.on_announce(announce.episode, most), most, partial(process.send, answer)
+        )
 
     def on_log(self, level: int, logger: str, text: str) -> None:
         self._events.log(level, logger, text)

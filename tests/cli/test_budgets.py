@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import open_run
+from gym_gui.services.runs.budget_ledger import NAME
 from tests.support.commands import COMMAND, Mosaic, experiment
 from tests.support.fake_model_server import FakeModelServer, Raw, Reply, Request
 from tests.support.processes import Offspring
@@ -127,6 +131,122 @@ def test_what_was_asked_before_a_kill_is_paid_for_after_it(mosaic: Mosaic, offsp
         assert done.status == 1 and done.json()["failed"] == 0, done.err
         assert stalled * price(model) < paid(server) <= budget
         assert all(row["status"] == "completed" for row in rows(run)["gpt-4o"])
+
+
+def kill_while_stopped(mosaic: Mosaic, server: FakeModelServer, *run: str | Path) -> int:
+    """Have a run hear nothing for as long as its sessions would play on, and kill it then.
+
+    Returns:
+        Requests that were sent while it heard nothing.
+    """
+    before = len(server.requests)
+    process = subprocess.Popen(
+        [*COMMAND, "run", *map(str, run)],
+        cwd=mosaic.home,
+        env={**mosaic.env, **KEY},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        server.wait_for(before + 3)
+        process.send_signal(signal.SIGSTOP)
+        stopped = asked = len(server.requests)
+        time.sleep(2.0)
+        while asked < len(server.requests):
+            asked = len(server.requests)
+            time.sleep(2.0)
+    finally:
+        process.kill()
+        process.wait()
+    return asked - stopped
+
+
+@pytest.mark.parametrize("kills", [1, 2])
+def test_what_a_run_has_not_heard_of_before_it_was_killed_is_within_its_budget(
+    mosaic: Mosaic, offspring: Offspring, kills: int
+) -> None:
+    """It was stopped before, as a machine in need of memory stops programs: its workers went on."""
+    model, steps = "gpt-4o", 20
+    budget = 70 * price(model)
+    with FakeModelServer(said) as server:
+        operator = {**asks(server.url, model), "max_steps": steps}
+        file = experiment(
+            mosaic.home, operator, num_episodes=40, concurrency=1, processes=1, money_budget_usd=budget
+        )
+        said_to: tuple[str | Path, ...] = (file,)
+        for _ in range(kills):
+            assert kill_while_stopped(mosaic, server, *said_to) <= 1, "the next one is not on record"
+            offspring.assert_none()
+            (run,) = (mosaic.home / "runs").iterdir()
+            said_to = "--resume", run
+        done = mosaic("run", "--resume", run, "--json", **KEY)
+        assert done.status == 1 and done.json()["failed"] == 0, done.err
+        assert 0.5 * budget < paid(server) <= budget
+        lines = [json.loads(line) for line in (run / NAME).read_text().splitlines()]
+        settled = sum(line["amounts"].get("run", {}).get("usd", 0) for line in lines if "settle" in line)
+        most = max(line["amounts"]["agent_0"]["usd"] for line in lines if "announce" in line)
+        assert paid(server) - 1e-9 <= settled <= paid(server) + kills * most, "one request a kill is unsure"
+
+
+@pytest.mark.usefixtures("sessions_here")
+@pytest.mark.parametrize("at", [3, STEPS * 2], ids=["in an episode", "between episodes"])
+def test_a_run_whose_budgets_cannot_be_kept_stops_and_goes_on_later(mosaic: Mosaic, at: int) -> None:
+    books = mosaic.home / "books"
+
+    def script(request: Request) -> Reply:
+        if request.number == at - 1:
+            (found,) = mosaic.home.glob(f"runs/*/{NAME}")
+            found.rename(books)
+            found.mkdir()
+        return said(request)
+
+    with FakeModelServer(script) as server:
+        file = experiment(
+            mosaic.home, asks(server.url, "gpt-4o"), num_episodes=6, concurrency=1, processes=1,
+            money_budget_usd=1.0,
+        )  # fmt: skip
+        done = mosaic("run", file, "--json", **KEY)
+        assert done.out, done.err
+        assert done.status == 1 and "the budgets of the run cannot be kept" in done.json()["problem"]
+        assert len(server.requests) == at, "what is not on record is not sent"
+        run = mosaic.home / done.json()["run"]
+        (run / NAME).rmdir()
+        books.rename(run / NAME)
+        done = mosaic("run", "--resume", run, "--json", **KEY)
+        assert (done.status, done.json()["episodes"]) == (0, 6), done.err
+
+
+def test_requests_of_a_worker_that_was_killed_are_paid_for(mosaic: Mosaic, offspring: Offspring) -> None:
+    """Five are under way; the worker that comes after it has as much less to spend."""
+    model, at_once = "gpt-4o", 5
+    budget = 34 * price(model)
+    killed = range(2 * at_once, 3 * at_once)
+
+    def script(request: Request) -> Reply | Raw:
+        return Raw(stall_after=0) if request.number in killed else said(request)
+
+    with FakeModelServer(script) as server:
+        operator = {**asks(server.url, model, samples=at_once, temperature=0.7), "max_steps": 100}
+        file = experiment(
+            mosaic.home, operator, num_episodes=1, concurrency=1, processes=1, money_budget_usd=budget
+        )
+        process = subprocess.Popen(
+            [*COMMAND, "run", str(file)],
+            cwd=mosaic.home,
+            env={**mosaic.env, **KEY},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            server.wait_for(killed.stop)
+            (worker,) = offspring.workers("gpt-4o", "mosaic_llm_worker")
+            os.kill(worker, signal.SIGKILL)
+            assert process.wait(120) == 1, "the budget carries no whole episode"
+        finally:
+            process.kill()
+            process.wait()
+        assert killed.stop + at_once < len(server.requests), "it was asked anew"
+        assert paid(server) <= budget
 
 
 @pytest.mark.usefixtures("sessions_here")

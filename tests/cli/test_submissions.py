@@ -18,7 +18,7 @@ import yaml
 from gym_gui.analysis import compare_runs
 from gym_gui.processes.tree import TAG
 from gym_gui.services.run_lock import lock_run
-from gym_gui.services.submissions.submission_record import ShardState, Submission
+from gym_gui.services.submissions.submission_record import ShardState, Submission, open_submission
 from tests.support.commands import COMMAND, Mosaic, experiment
 from tests.support.sshd import Sshd, sshd
 from tests.support.waiting import EXPERIMENT_S, eventually
@@ -243,6 +243,10 @@ def test_what_a_killed_coordinator_has_sent_is_removed_where_no_shard_was_begun(
         hosts.write_text(yaml.safe_dump({**right, "hosts": [refusing, right["hosts"][1]]}))
         done = mosaic("run", "--resume", submission, "--profile", hosts, "--json")
         assert (done.status, "Not removed there: one" in done.err) == (0, True), done.err
+        hosts.write_text(yaml.safe_dump({**right, "hosts": right["hosts"][1:]}))
+        done = mosaic("run", "--resume", submission, "--profile", hosts, "--json")
+        assert (done.status, open_submission(submission).cleared) == (0, False), done.err
+        assert "Not removed there: one, which the profile names no more. Its entry was {" in done.err
         hosts.write_text(yaml.safe_dump(right))
         assert mosaic("run", "--resume", submission, "--profile", hosts).status == 0
     assert not list(one.iterdir()), "nothing is left on a host"

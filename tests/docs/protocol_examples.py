@@ -70,12 +70,13 @@ def to_worker() -> dict[str, pb.ToWorker]:
     human = pb.HumanAction(slot=0, id=2)
     add_columns(human.action, Codec(to_space(DOES)).columns([1], 1))
     return {
-        "hello": pb.ToWorker(hello=pb.Hello(protocol=1, host="mosaic/0.1.0", heartbeat_s=10.0)),
+        "hello": pb.ToWorker(hello=pb.Hello(protocol=1, host="mosaic/0.1.0", heartbeat_s=10.0, notes=True)),
         "load": pb.ToWorker(load=load),
         "work": pb.ToWorker(work=work),
         "retry": pb.ToWorker(work=retry),
         "news": pb.ToWorker(work=news),
         "human": pb.ToWorker(human=human),
+        "noted": pb.ToWorker(noted=pb.Noted(number=7)),
         "shutdown": pb.ToWorker(shutdown=pb.Shutdown()),
     }
 
@@ -101,6 +102,7 @@ def from_worker() -> dict[str, pb.FromWorker]:
         "alive": pb.FromWorker(alive=pb.Alive()),
         "log": pb.FromWorker(log=pb.Log(level=30, logger="model", text="the server is slow")),
         "call": pb.FromWorker(call=pb.Call(json='{"model": "m-1", "usd": 0.002}')),
+        "announce": pb.FromWorker(announce=pb.Announce(number=7, slot=0, episode=3, tokens=1180, usd=0.0037)),
         "failed": pb.FromWorker(failed=pb.Failed(reason="the model server refused the key")),
     }
 

@@ -198,6 +198,21 @@ def test_a_registered_factory_may_bring_its_family(own: str) -> None:
     assert environment.noop_action("agent_0") == 1
 
 
+def test_a_family_that_makes_no_environments_is_named_with_what_it_lacks(own: str) -> None:
+    class Poles(Family):
+        name: ClassVar[str] = "poles"
+        title: ClassVar[str] = "Poles"
+
+    register(own, CartPoleEnv, family=Poles())
+    with pytest.raises(UsageError) as refused:
+        make(own)
+    assert (
+        refused.value.message
+        == "the family 'poles' has neither built_by nor build(), and makes no environment"
+    )
+    assert "Poles" in refused.value.fix and 'built_by = "module:function"' in refused.value.fix
+
+
 def test_a_module_and_a_factory() -> None:
     point = "gymnasium.envs.classic_control.cartpole:CartPoleEnv"
     assert resolve(point).family == "custom"

@@ -43,6 +43,9 @@ class Ear:
     def on_call(self, json_text: str) -> None:
         self.calls.append(json_text)
 
+    def on_announce(self, announce: pb.Announce) -> None:
+        raise AssertionError(f"nothing is paid for here, as {announce} would be")
+
     def on_log(self, level: int, logger: str, text: str) -> None:
         self.logs.append((level, logger, text))
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from balrog_worker.agent import Agent
 from balrog_worker.naming import named, refuse_unsayable
 from balrog_worker.settings import ASKS_NOBODY, BalrogSettings
-from mosaic_llm_worker.calls import Caller, DryRun, Unanswered, wanted_by
+from mosaic_llm_worker.calls import Announce, Caller, DryRun, Unanswered, unannounced, wanted_by
 from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Message, Place
 from mosaic_llm_worker.server_settings import call_seed
 from mosaic_worker.concurrent import AsyncWorker
@@ -79,19 +79,24 @@ class BalrogPlayer:
         slot: What it plays.
         settings: Of the slot, checked.
         record: Writes the record of a call.
+        announce: Says that a request is about to be sent.
 
     Raises:
         LoadError: It cannot be played with these settings.
     """
 
     def __init__(
-        self, slot: Slot, settings: BalrogSettings, record: Callable[[dict[str, Any]], None]
+        self,
+        slot: Slot,
+        settings: BalrogSettings,
+        record: Callable[[dict[str, Any]], None],
+        announce: Announce = unannounced,
     ) -> None:
         self._slot, self._settings = slot, settings
         refuse_unsayable(slot, settings)
         silent = settings.agent == ASKS_NOBODY
         asks = settings.model_copy(update={"dry_run": True}) if silent else settings
-        self.caller = Caller(asks, slot.secrets, record)
+        self.caller = Caller(asks, slot.secrets, record, announce)
         space = slot.observation_space
         self._is_balrogs = space.kind == "Dict" and set(_BALROGS) <= set(space.spaces)
         self._shown = [self._told(episode) for episode in settings.demonstrations.get("episodes", ())]

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from chess_worker.dialogue import Dialogue
 from chess_worker.settings import ChessSettings
-from mosaic_llm_worker.calls import Caller, DryRun, Unanswered, wanted_by
+from mosaic_llm_worker.calls import Caller, DryRun, Unanswered, announced_to, wanted_by
 from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Place
 from mosaic_llm_worker.server_settings import call_seed, said
 from mosaic_worker.concurrent import AsyncWorker
@@ -27,6 +27,7 @@ class ChessWorker(AsyncWorker):
     """Plays the chess moves of a language model, each from a dialogue of its own."""
 
     inputs = ("text",)
+    announces = True
 
     def __init__(self) -> None:
         self._slots: dict[int, tuple[ChessSettings, Caller]] = {}
@@ -47,7 +48,7 @@ class ChessWorker(AsyncWorker):
             settings = ChessSettings.model_validate(dict(slot.settings))
         except ValidationError as error:
             raise LoadError(said(error)) from None
-        caller = Caller(settings, slot.secrets, self.host.record_call)
+        caller = Caller(settings, slot.secrets, self.host.record_call, announced_to(self.host, slot))
         caller.find_server()
         self._slots[slot.index] = settings, caller
         return f"{settings.model_id or settings.client_name}:{'tools' if settings.tools else 'text'}"

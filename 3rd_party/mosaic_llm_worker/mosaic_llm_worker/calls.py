@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -45,7 +45,7 @@ from mosaic_llm_worker.chat_servers.servers import (
 from mosaic_llm_worker.reach import why_silent
 from mosaic_llm_worker.server_settings import NEEDS_KEY, ServerSettings
 from mosaic_worker.rng import bits_of
-from mosaic_worker.worker import CannotGoOn, EpisodeStart, LimitReached, LoadError, PolicyFailed, Slot
+from mosaic_worker.worker import CannotGoOn, EpisodeStart, Host, LimitReached, LoadError, PolicyFailed, Slot
 
 __all__ = [
     "BudgetSpent",
@@ -76,6 +76,9 @@ _ROOM: Final = 2
 """Times a prompt of a few episodes that the longest of all may be."""
 _FAR_OFF: Final = 100
 """Times the price by its tokens that a call does not cost, nor so small a part of it."""
+
+Announce = Callable[[int, Most], Awaitable[None]]
+"""Says that a request of an episode is about to be sent, and returns once that is on record."""
 
 
 class Unanswered(Exception):
@@ -108,6 +111,19 @@ class DryRun(Exception):
     """The prompt was written down; no model is asked."""
 
 
+def announced_to(host: Host, slot: Slot) -> Announce:
+    """What announces the requests of a slot to its host."""
+
+    async def announce(episode: int, most: Most) -> None:
+        await asyncio.wrap_future(host.announce(slot, episode, most.tokens, most.usd or 0.0))
+
+    return announce
+
+
+async def unannounced(episode: int, most: Most) -> None:
+    """An :data:`Announce` of which no record is kept."""
+
+
 def wanted_by(slot: Slot) -> float:
     """A little before the host stops waiting for what it asks of ``slot`` now: in the loop's time."""
     limit = slot.deadline_s
@@ -134,6 +150,7 @@ class _Course:
     """How a call went."""
 
     retries: int = 0
+    announced: int = 0
     latency_ms: float = 0.0
     error: str = ""
     fatal: bool = False
@@ -153,6 +170,8 @@ class Caller:
         settings: Server, model and limits.
         secrets: Of the slot; ``api_key`` is used.
         record: Writes a call's record: the host's ``record_call``.
+        announce: Says that a request of an episode is about to be sent, and what it takes at most; returns
+            once that is on record. Asked where the run's budgets limit the episode.
         server: Asked instead of the one that settings name.
 
     Raises:
@@ -164,9 +183,10 @@ class Caller:
         settings: ServerSettings,
         secrets: Mapping[str, str],
         record: Callable[[dict[str, Any]], None],
+        announce: Announce = unannounced,
         server: ChatServer | None = None,
     ) -> None:
-        self._settings, self._record = settings, record
+        self._settings, self._record, self._announce = settings, record, announce
         self._key = key = secrets.get("api_key", "")
         self._price = dearest(settings.client_name, settings.models)
         self._cassette = _cassette(settings)
@@ -179,6 +199,7 @@ class Caller:
         self._budget = Budget(settings.token_budget, settings.money_budget_usd, each)
         self._joined: dict[int, int] = {}
         self._playing: dict[int, set[int]] = {}
+        self._announces: set[int] = set()
         self._more_than_bytes = 1.0
         self._doubted = False
         paced = settings.requests_per_minute
@@ -217,6 +238,8 @@ class Caller:
         here = self._playing.setdefault(start.run_episode, set())
         if not here:
             self._budget.begin(start.run_episode, start.tokens, start.usd)
+            if start.tokens or start.usd:
+                self._announces.add(start.run_episode)
         here.add(start.episode)
         self._joined[start.episode] = start.run_episode
 
@@ -227,6 +250,7 @@ class Caller:
         here.discard(episode)
         if not here:
             self._playing.pop(joined, None)
+            self._announces.discard(joined)
             self._budget.end(joined)
 
     async def call(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
@@ -286,7 +310,7 @@ class Caller:
             raise
         except LimitReached as error:
             course.error = str(error)
-            sent = course.spent != Spent()  # what was never sent is no call
+            sent = course.spent != Spent() or course.announced > 0  # what was never sent is no call
             raise
         finally:
             if sent:
@@ -366,6 +390,11 @@ class Caller:
         course.waits_for = "other calls might have used up the budget and were not over by then"
         async with self._budget.room(place.episode, course.most):
             course.waits_for = ""
+            if place.episode in self._announces:
+                course.announced += 1
+                course.waits_for = "the run had not taken note of the request by then"
+                await self._announce(place.episode, course.most)
+                course.waits_for = ""
             bill: Bill | None = Bill(unsure=course.most)  # also where nobody waits for it to its end
             try:
                 reply = await self._once(model, messages, ask)
@@ -488,6 +517,8 @@ class Caller:
             "replayed": False,
             "most": course.most._asdict(),
         }
+        if course.announced:
+            record["announced"] = course.announced
         if spent.unsure:
             record["unsure"] = {
                 "requests": spent.unsure,

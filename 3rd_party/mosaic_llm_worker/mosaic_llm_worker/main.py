@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from pydantic import ValidationError
 
-from mosaic_llm_worker.calls import Caller
+from mosaic_llm_worker.calls import Caller, announced_to
 from mosaic_llm_worker.player import Player
 from mosaic_llm_worker.server_settings import ServerSettings, said
 from mosaic_llm_worker.settings import EXAMPLES, LlmSettings
@@ -17,7 +17,8 @@ from mosaic_worker.worker import Decision, EpisodeEnd, EpisodeStart, LoadError, 
 
 
 class SlotPlayer(Protocol):
-    """Plays one slot; made of the slot, its settings and what writes the record of a call."""
+    """Plays one slot; made of the slot, its settings, what writes the record of a call and what announces
+    a request."""
 
     @property
     def caller(self) -> Caller:
@@ -44,6 +45,7 @@ class LlmWorker(AsyncWorker):
     """
 
     inputs = ("text", "messages")
+    announces = True
     settings_type: ClassVar[type[ServerSettings]] = LlmSettings
     player_type: ClassVar[type[Any]] = Player
 
@@ -65,7 +67,9 @@ class LlmWorker(AsyncWorker):
             settings = self.settings_type.model_validate(given)
         except ValidationError as exc:
             raise LoadError(said(exc)) from None
-        player: SlotPlayer = self.player_type(slot, settings, self.host.record_call)
+        player: SlotPlayer = self.player_type(
+            slot, settings, self.host.record_call, announced_to(self.host, slot)
+        )
         player.caller.find_server()
         self.players[slot.index] = player
         return player.policy

@@ -10,7 +10,7 @@ from math import nan
 from typing import Any, Final, NamedTuple
 
 from mosaic_llm_worker.budget import most_tokens
-from mosaic_llm_worker.calls import Caller, DryRun, Spent, Unanswered, wanted_by
+from mosaic_llm_worker.calls import Announce, Caller, DryRun, Spent, Unanswered, unannounced, wanted_by
 from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Message, Place
 from mosaic_llm_worker.forms import answer_text, schema, written
 from mosaic_llm_worker.judging import SUMMARY_TURN, action_name, judge
@@ -56,12 +56,19 @@ class Player:
         slot: What it plays.
         settings: Of the slot, checked.
         record: Writes the record of a call.
+        announce: Says that a request is about to be sent.
 
     Raises:
         LoadError: It cannot be played with these settings.
     """
 
-    def __init__(self, slot: Slot, settings: LlmSettings, record: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        slot: Slot,
+        settings: LlmSettings,
+        record: Callable[[dict[str, Any]], None],
+        announce: Announce = unannounced,
+    ) -> None:
         self.slot, self.settings = slot, settings
         try:
             self.reader = Reader(
@@ -77,7 +84,7 @@ class Player:
             }
         except (ValueError, PromptError) as exc:
             raise LoadError(str(exc)) from None
-        self.caller = Caller(settings, slot.secrets, record)
+        self.caller = Caller(settings, slot.secrets, record, announce)
         self._episodes: dict[int, Memory] = {}
         self._joined: dict[tuple[int, str], Prompter] = {}
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import logging
 import os
 import threading
+from concurrent.futures import Future
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, cast
 
 import numpy as np
@@ -40,9 +42,12 @@ _log = logging.getLogger(__name__)
 class _LinkHost:
     """The :class:`~mosaic_worker.worker.Host` at the other end of a link."""
 
-    def __init__(self, link: WorkerLink, pending: List[pb.ToWorker]) -> None:
+    def __init__(self, link: WorkerLink, pending: List[pb.ToWorker], *, notes: bool) -> None:
         self._link = link
         self._pending = pending
+        self._notes = notes
+        self._numbers = itertools.count(1)
+        self._announced: Dict[int, Future[None]] = {}
 
     def ask_human(self, batch: Batch) -> List[Any]:
         for i in batch.ids:
@@ -62,6 +67,23 @@ class _LinkHost:
 
     def record_call(self, call: Mapping[str, Any]) -> None:
         self._link.send(pb.FromWorker(call=pb.Call(json=json.dumps(call))))
+
+    def announce(self, slot: Slot, episode: int, tokens: int, usd: float) -> Future[None]:
+        future: Future[None] = Future()
+        if not self._notes:
+            future.set_result(None)
+            return future
+        number = next(self._numbers)
+        self._announced[number] = future  # before it is sent: the answer comes in another thread
+        about = pb.Announce(number=number, slot=slot.index, episode=episode, tokens=tokens, usd=usd)
+        self._link.send(pb.FromWorker(announce=about))
+        return future
+
+    def noted(self, number: int) -> None:
+        """An announced request is on record."""
+        future = self._announced.pop(number, None)
+        if future is not None and future.set_running_or_notify_cancel():
+            future.set_result(None)
 
 
 _LONGEST_LOG = 1 << 16
@@ -153,7 +175,7 @@ class Runtime:
         root.setLevel(logging.INFO)
         if hello.heartbeat_s > 0:
             threading.Thread(target=self._beat, args=(hello.heartbeat_s,), daemon=True).start()
-        worker.host = _LinkHost(self._link, self._pending)
+        worker.host = self._host = _LinkHost(self._link, self._pending, notes=hello.notes)
         if isinstance(worker, AsyncWorker):
             self._decider = Decider(worker, self._send_one)
         try:
@@ -176,6 +198,7 @@ class Runtime:
             wants_results=type(worker).on_step_result is not Worker.on_step_result,
             in_flight=worker.in_flight,
             inputs=list(worker.inputs),
+            announces=worker.announces,
         )
         self._link.send(pb.FromWorker(welcome=welcome))
 
@@ -197,6 +220,8 @@ class Runtime:
                 self._work(worker, self._with_others(message.work) if together else [message.work])
             elif body == "load":
                 self._load(worker, message.load)
+            elif body == "noted":
+                self._host.noted(message.noted.number)
             elif body == "shutdown":
                 return
 

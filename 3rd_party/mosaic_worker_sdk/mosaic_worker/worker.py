@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Protocol, Tuple
 
@@ -344,6 +345,25 @@ class Host(Protocol):
         """Have a paid call written to the run folder at once."""
         ...
 
+    def announce(self, slot: Slot, episode: int, tokens: int, usd: float) -> Future[None]:
+        """Say that a request which may have to be paid for is about to be sent.
+
+        For coroutines of an :class:`~mosaic_worker.concurrent.AsyncWorker`, in episodes whose start has
+        ``tokens`` or ``usd``; send the request when the future is done. The record of the call says in
+        ``announced`` how many requests were announced for it, sent or not, each with the amounts in its
+        ``most``.
+
+        Args:
+            slot: Whose request it is.
+            episode: The run's (``EpisodeStart.run_episode``).
+            tokens: What it takes at most, in and out together.
+            usd: The same in US dollars; 0 where the price is not known.
+
+        Returns:
+            Done once the announcement is on record; at once where the host keeps none.
+        """
+        ...
+
 
 class Worker:
     """Base class of workers. Override what you need; only :meth:`select_actions` is required.
@@ -357,11 +377,13 @@ class Worker:
         inputs: More that every decision needs: ``"text"``, ``"image"``, ``"messages"``.
         in_flight: How many decisions it works on at once (a worker that waits for a server);
             0: it takes a batch at a time.
+        announces: Whether it announces every paid request (:meth:`Host.announce`).
     """
 
     host: Host
     inputs: Sequence[str] = ()
     in_flight: int = 0
+    announces: bool = False
 
     def connect(self, link: WorkerLink) -> WorkerLink:
         """Stand between the runtime and the host: what is returned is used from now on.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import socket
@@ -13,10 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mosaic_worker.concurrent import AsyncWorker
 from mosaic_worker.link import PROTOCOL, SocketLink, WorkerLink
 from mosaic_worker.pb import worker_pb2 as pb
 from mosaic_worker.runtime import Runtime
-from mosaic_worker.worker import Actions, Batch, Invalid, LoadError, Slot, StepResults, Worker
+from mosaic_worker.worker import Actions, Batch, Decision, Invalid, LoadError, Slot, StepResults, Worker
 
 VECTOR = json.dumps({"kind": "Box", "dtype": "float32", "shape": [1], "low": -1.0, "high": 1.0})
 THREE = json.dumps({"kind": "Discrete", "dtype": "int64", "n": 3, "start": 0})
@@ -89,11 +91,11 @@ class Host:
                                  "action_space": THREE, **more}))  # fmt: skip
         return self.hear().loaded
 
-    def ask(self, *ids: int, steps: list[int] | None = None, **more: Any) -> None:
+    def ask(self, *ids: int, steps: list[int] | None = None, slot: int = 0, **more: Any) -> None:
         n = len(ids)
         q = pb.Questions(ids=ids, episodes=[0] * n, steps=steps or list(ids), seeds=[5] * n, **more)
         q.observation.add(data=np.arange(n, dtype="<f4").tobytes())
-        self.say(work=pb.Work(questions=q))
+        self.say(work=pb.Work(slot=slot, questions=q))
 
     def end(self) -> int | None:
         self.sock.shutdown(socket.SHUT_WR)
@@ -410,6 +412,59 @@ def test_logs_and_paid_calls_are_forwarded_and_only_while_connected(seat: Callab
     assert json.loads(call.json) == {"usd": 0.5}
     assert host.end() == 0
     assert logging.getLogger().handlers == before
+
+
+class Payer(AsyncWorker):
+    """Announces a request before each decision, and says when it has sent it."""
+
+    announces = True
+
+    def load(self, slot: Slot) -> None:
+        self.sent = threading.Event()
+
+    async def decide(self, slot: Slot, decision: Decision) -> Any:
+        await asyncio.wrap_future(self.host.announce(slot, decision.episode, 100, 0.25))
+        self.sent.set()
+        return decision.step % 3
+
+
+def test_an_announced_request_waits_until_it_is_noted(seat: Callable[..., Host]) -> None:
+    worker = Payer()
+    host = seat(worker)
+    assert host.greet(notes=True).announces
+    host.load(slot=2)
+    host.ask(1, slot=2)
+    announce = host.hear().announce
+    assert (announce.slot, announce.episode, announce.tokens, announce.usd) == (2, 0, 100, 0.25)
+    host.say(noted=pb.Noted(number=announce.number + 1))  # of no request that waits
+    assert not worker.sent.wait(0.2)
+    host.say(noted=pb.Noted(number=announce.number))
+    assert actions_of(host.hear().replies) == {1: 1}
+    host.ask(2, slot=2)
+    assert host.hear().announce.number > announce.number
+
+
+def test_who_is_asked_anew_while_it_waits_announces_anew(seat: Callable[..., Host]) -> None:
+    host = seat(Payer())
+    host.greet(notes=True)
+    host.load()
+    host.ask(1)
+    given_up = host.hear().announce.number
+    host.ask(2)
+    number = host.hear().announce.number
+    host.say(noted=pb.Noted(number=given_up))
+    host.say(noted=pb.Noted(number=number))
+    assert actions_of(host.hear().replies) == {2: 2}
+    assert host.end() == 0
+
+
+def test_a_host_that_notes_nothing_is_not_waited_for(seat: Callable[..., Host]) -> None:
+    """One made before this was known."""
+    host = seat(Payer())
+    host.greet()
+    host.load()
+    host.ask(1)
+    assert actions_of(host.hear().replies) == {1: 1}
 
 
 @pytest.mark.parametrize("where", ["make", "reset", "unknown slot"])

@@ -15,8 +15,10 @@ from msgspec.json import decode
 from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 from gym_gui.core.records import SERVER, WORKER
+from gym_gui.core.types import AgentID
 
 if TYPE_CHECKING:  # the window starts without it
     import numpy as np
@@ -85,6 +87,22 @@ class CallMade(Struct, frozen=True):
     line: bytes
 
 
+class RequestAnnounced(Struct, frozen=True):
+    """A paid request is about to be sent, as soon as it is on record (``Session.noted``).
+
+    Attributes:
+        number: Of the announcement in its session.
+        slot: Whose request it is.
+        episode: For which one.
+        most: What it takes at most.
+    """
+
+    number: int
+    slot: AgentID
+    episode: int
+    most: Amount
+
+
 class Thought(Struct, frozen=True):
     """What was told of a decision in the episode that is looked at: its row, with who plays for the seat.
 
@@ -130,6 +148,7 @@ SessionEvent: TypeAlias = (
     | EpisodeFinished
     | StepsTaken
     | CallMade
+    | RequestAnnounced
     | Thought
     | Compiling
     | LogLine

@@ -30,6 +30,7 @@ class SessionReady(Struct, frozen=True):
         renamed: What is called otherwise, ``"key: vatab"``, by slot that is told so.
         seats: What the game calls seats, by slot that it has a name for.
         machine: What it runs on, as ``run.json`` says it, where that is another machine.
+        announcing: Slots whose workers announce each paid request.
     """
 
     pid: int
@@ -40,6 +41,7 @@ class SessionReady(Struct, frozen=True):
     renamed: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Any])
     seats: Mapping[str, str] = field(default_factory=dict[str, Any])
     machine: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    announcing: Sequence[AgentID] = ()
 
 
 class Session(Protocol):
@@ -122,6 +124,14 @@ class Session(Protocol):
         Args:
             question_id: From the :class:`~gym_gui.core.live.HumanQuestion`.
             action: As plain JSON data.
+        """
+        ...
+
+    def noted(self, number: int) -> None:
+        """An announced request is on record: it is sent now.
+
+        Args:
+            number: From the :class:`~gym_gui.controllers.engine.session_events.RequestAnnounced`.
         """
         ...
 

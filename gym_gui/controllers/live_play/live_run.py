@@ -146,6 +146,8 @@ class LiveRun:
     def introduce(self, operator_id: str, ready: SessionReady) -> None:
         """Note who plays for an operator, the words of its actions, and the versions of all that acts."""
         self._introduced.add(operator_id, ready)
+        if operator_id in self._players:
+            self._funds.introduce(self._players[operator_id], ready.announcing)
 
     def admit(self, config: OperatorConfig) -> bool:
         """One more operator plays, or one as another, as long as nothing has been played.
@@ -244,6 +246,10 @@ class LiveRun:
         self._funds.call(self._players[operator_id], line)
         if not self._closed and not self.problem:
             self._enqueue(partial(self._write_call, operator_id, line))
+
+    def announced(self, operator_id: str, index: int, slot: str, most: Amount) -> bool:
+        """A slot is about to make a paid request; returns whether it may."""
+        return self._funds.announced(self._players[operator_id], index, slot, most)
 
     async def close(self) -> None:
         """End the run: everything on the disk, its figures final."""

@@ -19,6 +19,7 @@ from gym_gui.controllers.engine.session_events import (
     OnPlayerEvent,
     PlayerBroken,
     QuestionWithdrawn,
+    RequestAnnounced,
     SessionEnded,
     SessionEvent,
     StateChanged,
@@ -343,6 +344,8 @@ class SessionPlay:
                 self._check_state()
             case CallMade(line):
                 self._on_call(line)
+            case RequestAnnounced():
+                self._on_announced(event)
             case Thought(line):
                 self._on_turn(line)
             case LiveView():
@@ -411,12 +414,23 @@ class SessionPlay:
         self._check_state()
 
     def _on_call(self, line: bytes) -> None:
-        flight = self.feed.flight
-        # The run, and the id in it, of the episode that asked.
-        run = flight.run if flight is not None else self.recording
+        run, operator_id = self._asking()
         if run is not None:
-            run.call(self.config.operator_id if flight is None else flight.operator_id, line)
+            run.call(operator_id, line)
         self._on_turn(line)
+
+    def _on_announced(self, event: RequestAnnounced) -> None:
+        run, operator_id = self._asking()
+        may = run is None or run.announced(operator_id, event.episode, event.slot, event.most)
+        if may and self.link.session is not None:
+            self.link.session.noted(event.number)
+
+    def _asking(self) -> tuple[LiveRun | None, str]:
+        """The run, and the id in it, of the episode that asks."""
+        flight = self.feed.flight
+        if flight is None:
+            return self.recording, self.config.operator_id
+        return flight.run, flight.operator_id
 
     def _on_turn(self, line: bytes) -> None:
         turn = self.tally.call(line)

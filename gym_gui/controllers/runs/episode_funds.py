@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,14 +20,16 @@ from gym_gui.controllers.runs.shard_lease import ShardLease
 from gym_gui.controllers.runs.shortage import shortage
 from gym_gui.core.config import Experiment
 from gym_gui.core.experiment.execution import EpisodePlan
-from gym_gui.core.experiment.spending import NOTHING, Amount, Course, Room, Taking
+from gym_gui.core.experiment.spending import NOTHING, Amount, Course, Room, Taking, accounted, paid
 from gym_gui.core.record_fields import count
 from gym_gui.services.runs.budget_ledger import NAME, ROUNDING, BudgetLedger
+from gym_gui.services.runs.recorder import RecordingError
 from gym_gui.services.shards.lease_files import LeaseFiles
 
 UNSEEN_AFTER_A_KILL = 2
-"""Calls of a slot that a killed run has made at most, and that are not in ``calls.jsonl``, for each that it
-may make at once: one that is under way, and the one before it whose line has not been written."""
+"""Calls without a line in ``calls.jsonl`` that a killed run is taken to have made, of a slot that announces
+none, for each that it may make at once: one that is under way, and the one before it. That is a guess: where
+the run's own process hung before it was killed, there are more."""
 
 
 class EpisodeFunds:
@@ -41,6 +44,9 @@ class EpisodeFunds:
         experiment: What is played.
         runs: Its operators.
         leased: Where a shard is given its part of the budgets, which hold for all shards together.
+
+    Attributes:
+        problem: Why nothing may be spent any more, as the ledger cannot be written; or ``""``.
     """
 
     def __init__(
@@ -59,6 +65,21 @@ class EpisodeFunds:
         self._leased = leased
         self._lease: ShardLease | None = None
         self._since, self._before = time.monotonic(), 0.0
+        self.problem = ""
+
+    def introduce(self, run: OperatorExecution, announcing: Collection[str]) -> None:
+        """A session of an operator is ready to play.
+
+        Args:
+            run: The operator.
+            announcing: Slots whose workers announce each request before they send it.
+        """
+        self._payers.introduce(run.operator_id, announcing)
+
+    def leave_out(self, operators: Collection[str]) -> None:
+        """Have operators play nothing, of which none has begun."""
+        self._runs = [run for run in self._runs if run.operator_id not in operators]
+        self._payers.leave_out(operators)
 
     def seat(self, run: OperatorExecution, taking: Taking | None = None) -> None:
         """An operator has come, or others play for it.
@@ -78,7 +99,7 @@ class EpisodeFunds:
             return
         for slot, payer in self._payers.of(same).items():
             if slot != taking.slot and slot in known:
-                payer.need = known[slot].need
+                payer.need, payer.announces = known[slot].need, known[slot].announces
         if taking.allowance is not None:
             flight = self._flights.setdefault((same, taking.index), Flight({}))
             flight.allowances = {**flight.allowances, taking.slot: taking.allowance}
@@ -130,8 +151,7 @@ class EpisodeFunds:
         course = flight.courses.pop(taking.slot, Course())
         flight.allowances = {s: amount for s, amount in flight.allowances.items() if s != taking.slot}
         gone = NOTHING if payer is None else course.cut_off(payer.at_once).paid
-        spent = self._payers.by_account(operator, {taking.slot: gone})
-        self._ledger.settle(_ticket(operator, taking.index), spent, self.elapsed_s)
+        self._settle_slots(operator, taking.index, {taking.slot: gone})
 
     def watch(self, keep: Callable[[bytes], None]) -> None:
         """Begin where episodes are played one at a time, without an end.
@@ -186,14 +206,22 @@ class EpisodeFunds:
             cut_off = ticket in spoken_for
             if not cut_off and not (fresh and index in courses):
                 continue
-            paid = {slot: course.paid for slot, course in courses.get(index, {}).items()}
-            if cut_off:  # requests of each slot were under way, and so were lines of those before them
-                for slot, payer in self._payers.of(run.operator_id).items():
+            told = courses.get(index, {})
+            taken = {slot: course.paid for slot, course in told.items()}
+            guessed = False
+            for slot, payer in self._payers.of(run.operator_id).items() if cut_off else ():
+                if slot in self._ledger.announcing(ticket):
+                    course = told.get(slot, Course())
+                    unseen = course.with_request(self._ledger.announced(ticket).get(slot, NOTHING)).open
+                else:  # a request was under way, and so was the line of the one before it
                     unseen = largest.get(slot, NOTHING) * (UNSEEN_AFTER_A_KILL * payer.at_once)
-                    paid[slot] = paid.get(slot, NOTHING) + unseen
-            spent, known = self._payers.by_account(run.operator_id, paid), self._ledger.settled(ticket)
-            rest = {account: amount - known.get(account, NOTHING) for account, amount in spent.items()}
-            self._ledger.settle(ticket, rest if largest else spoken_for.get(ticket, {}), self._before)
+                    guessed = True
+                taken[slot] = taken.get(slot, NOTHING) + unseen
+            spent, known = self._payers.by_account(run.operator_id, taken), self._ledger.settled(ticket)
+            # What was taken to be paid for when a process of it was lost may be more than it was.
+            rest = {a: (amount - known.get(a, NOTHING)).most(NOTHING) for a, amount in spent.items()}
+            is_known = largest or not guessed
+            self._ledger.settle(ticket, rest if is_known else spoken_for[ticket], self._before)
 
     # -- giving out ------------------------------------------------------------------
 
@@ -207,11 +235,16 @@ class EpisodeFunds:
         if shares is None or self._ledger is None or not shares:
             return plan if shares is not None else None
         key = run.operator_id, plan.index
-        if not self._ledger.reserve(_ticket(*key), self._payers.by_account(run.operator_id, shares)):
-            return None
-        self._flights[key] = Flight(shares)
-        self._claim()
         payers = self._payers.of(run.operator_id)
+        announcing = [slot for slot, payer in payers.items() if payer.announces]
+        held = self._payers.by_account(run.operator_id, shares)
+        with self._writing():
+            if self.problem or not self._ledger.reserve(_ticket(*key), held, announcing):
+                return None
+        if self.problem:
+            return None
+        self._flights[key] = Flight(shares, {slot: Course(announces=True) for slot in announcing})
+        self._claim()
         allowances = {slot: self._payers.allowance(payers[slot], share) for slot, share in shares.items()}
         return replace(plan, allowances=allowances)
 
@@ -311,11 +344,28 @@ class EpisodeFunds:
             return
         if flight is not None:
             flight.courses[slot] = flight.courses.get(slot, Course()).with_call(call)
-        else:  # it comes after the end of its episode, which was settled without it
-            late = {slot: Course().with_call(call).paid}
-            ticket = _ticket(run.operator_id, index)
-            self._ledger.settle(ticket, self._payers.by_account(run.operator_id, late), self.elapsed_s)
+        else:  # it comes after the end of its episode, which was settled with what was announced alone
+            late = {slot: (paid(call) - accounted(call)).most(NOTHING)}
+            self._settle_slots(run.operator_id, index, late)
             self._claim()
+
+    def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
+        """A slot is about to make a request, which takes so much at most.
+
+        Returns:
+            Whether it may: not where its episode has been settled, or that cannot be written.
+        """
+        if self._ledger is None or slot not in self._payers.of(run.operator_id):
+            return True
+        flight = self._flights.get((run.operator_id, index))
+        if flight is None:
+            return False
+        with self._writing():
+            self._ledger.announce(_ticket(run.operator_id, index), slot, most)
+        if self.problem:
+            return False
+        flight.courses[slot] = flight.courses.get(slot, Course()).with_request(most)
+        return True
 
     def over(self, run: OperatorExecution, index: int) -> None:
         """An episode has come to its end."""
@@ -358,16 +408,31 @@ class EpisodeFunds:
             self.lost(run, index, begun=True)
         if self._ledger is not None:
             if self._payers.budgets or self.limits_time:
-                self._ledger.settle("", {}, self.elapsed_s)
+                with self._writing():
+                    self._ledger.settle("", {}, self.elapsed_s)
             self._claim()
             self._ledger = None
 
     def _settle(self, run: OperatorExecution, index: int, courses: Mapping[str, Course]) -> None:
-        assert self._ledger is not None
-        paid = {slot: course.paid for slot, course in courses.items()}
-        spent = self._payers.by_account(run.operator_id, paid)
-        self._ledger.settle(_ticket(run.operator_id, index), spent, self.elapsed_s)
+        taken = {slot: course.paid + course.open for slot, course in courses.items()}
+        self._settle_slots(run.operator_id, index, taken)
         self._claim()
+
+    def _settle_slots(self, operator: str, index: int, taken: Mapping[str, Amount]) -> None:
+        assert self._ledger is not None
+        with self._writing():
+            spent = self._payers.by_account(operator, taken)
+            self._ledger.settle(_ticket(operator, index), spent, self.elapsed_s)
+
+    @contextmanager
+    def _writing(self) -> Generator[None]:
+        """What cannot be written is still put aside there, and settled by what calls say on ``--resume``."""
+        try:
+            yield
+        except OSError as exc:
+            why = f"the budgets of the run cannot be kept: {exc.strerror}"
+            fix = "Free some space, then go on with `mosaic run --resume`"
+            self.problem = self.problem or str(RecordingError(why, fix=fix))
 
     # -- a shard's part of the budgets -----------------------------------------------
 

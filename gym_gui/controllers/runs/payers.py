@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,12 +34,14 @@ class Payer:
         limit: What a person allows it in each episode; 0 for no limit.
         at_once: Requests that it has under way at the same time in one.
         need: The most that an episode has needed; ``None`` as long as none has been played.
+        announces: Whether its worker announces each request before it is sent; ``None`` before one is known.
     """
 
     accounts: Sequence[str]
     limit: Amount
     at_once: int
     need: Amount | None = None
+    announces: bool | None = None
 
     def margin(self) -> Amount:
         """What the next episode may need."""
@@ -64,10 +66,11 @@ class Flight:
     courses: dict[str, Course] = field(default_factory=dict[str, Course])
 
     def cut_off(self, slot: str, requests: int) -> Course:
-        """What a slot has taken with requests that were under way; where they would have been the first, all
-        that it had may be gone."""
+        """What a slot has taken with requests that were under way; where these were not announced and would
+        have been the first, all that it had may be gone."""
         course = self.courses.get(slot, Course())
-        return course.cut_off(requests) if course.request != NOTHING else Course(self.allowances[slot])
+        known = course.announces or course.request != NOTHING
+        return course.cut_off(requests) if known else Course(self.allowances[slot])
 
 
 def budgets_of(experiment: Experiment, resolved: Iterable[ResolvedOperator]) -> dict[str, Amount]:
@@ -116,6 +119,17 @@ class Payers:
     def seat(self, run: OperatorExecution) -> None:
         """An operator has come, or others play for it."""
         self._by_operator[run.operator_id] = self.would_be(run)
+
+    def introduce(self, operator: str, announcing: Collection[str]) -> None:
+        """A session of an operator is ready; a slot announces its requests where it does in every session."""
+        for slot, payer in self.of(operator).items():
+            payer.announces = slot in announcing and payer.announces is not False
+
+    def leave_out(self, operators: Collection[str]) -> None:
+        """Forget operators, and the budgets of their slots."""
+        for operator in operators:
+            for slot in self._by_operator.pop(operator, {}):
+                self.budgets.pop(f"{operator}/{slot}", None)
 
     def allowance(self, payer: Payer, share: Amount) -> Amount:
         """A share as the slot is told it: nothing where no budget limits it."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.engine.session_events import EpisodeFinished, OnSessionEvent
-from gym_gui.controllers.engine.session_interface import OpenSession
+from gym_gui.controllers.engine.session_interface import OpenSession, SessionReady
 from gym_gui.controllers.runs.episode_funds import EpisodeFunds
 from gym_gui.controllers.runs.kept_sessions import KeptSessions
 from gym_gui.controllers.runs.matrix_check import without_unstarted
@@ -33,6 +33,7 @@ from gym_gui.controllers.runs.session_starts import SessionStarts
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.execution import EpisodePlan
+from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.records import SESSION
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.runs.recorder import COMPLETED, FAILED, STOPPED
@@ -105,7 +106,7 @@ class OperatorScriptExecutionManager:
         looked_at = execution if only is None else replace(execution, until="all", batch=None)
         self._looks = RunLooks(looked_at, self._runs, self._ledger)
         self._funds = EpisodeFunds(experiment, self._runs, leased)
-        self._starts = SessionStarts(self, experiment, open_session, self._ledger.introduce, kept)
+        self._starts = SessionStarts(self, experiment, open_session, self.introduce, kept)
         self._sessions = {run.operator_id: OperatorSessions(self, self._starts, run) for run in self._runs}
         self._changed = asyncio.Event()
         self._watch = RunWatch()
@@ -170,7 +171,19 @@ class OperatorScriptExecutionManager:
         self._funds.call(run, line)
         self._check_ledger()
 
+    def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
+        """A slot is about to make a paid request: write it down; returns whether it may."""
+        may = self._funds.announced(run, index, slot, most)
+        self._check_ledger()
+        return may
+
+    def introduce(self, run: OperatorExecution, ready: SessionReady) -> None:
+        """A session of an operator is ready: note who plays in it."""
+        self._ledger.introduce(run, ready)
+        self._funds.introduce(run, ready.announcing)
+
     def _check_ledger(self) -> None:
+        self._ledger.problem = self._ledger.problem or self._funds.problem
         if self._ledger.problem:
             self.stop()
             self.nudge()
@@ -252,6 +265,7 @@ class OperatorScriptExecutionManager:
         finally:
             await self._close_all()
             self._funds.close()
+            self._ledger.problem = self._ledger.problem or self._funds.problem
             self._ledger.close(status)
         if self._experiment.execution.record.compress and status != STOPPED:
             from gym_gui.services.runs.run_packing import compress_ended  # few runs are compressed
@@ -302,7 +316,7 @@ class OperatorScriptExecutionManager:
         for operator_id in failed:
             self._service.remove_operator(operator_id)
         self._runs = [run for run in self._runs if run.operator_id not in failed]
-        self._funds = EpisodeFunds(self._experiment, self._runs)
+        self._funds.leave_out(failed)
         self._header |= {"episodes": {run.operator_id: run.total for run in self._runs}}
 
     async def _play(self) -> None:

@@ -14,6 +14,7 @@ from gym_gui.controllers.engine.session_events import (
     FrameDrawn,
     LogLine,
     OnSessionEvent,
+    RequestAnnounced,
     SessionEnded,
     SessionEvent,
     StepsTaken,
@@ -22,6 +23,7 @@ from gym_gui.controllers.engine.session_interface import Session, SessionReady
 from gym_gui.controllers.runs.kept_sessions import KeptSession
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
 from gym_gui.core.experiment.execution import EpisodePlan
+from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.live import LiveView
 
 _log = logging.getLogger(__name__)
@@ -68,6 +70,10 @@ class ShareOwner(Protocol):
         """A paid call was made."""
         ...
 
+    def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
+        """A slot is about to make a paid request: write it down; returns whether it may."""
+        ...
+
     def lost(self, seat: SessionShare, reason: str) -> None:
         """The session died."""
         ...
@@ -109,6 +115,9 @@ class SessionShare:
                 self.steps = total
             case CallMade(line):
                 self._owner.called(self.run, line)
+            case RequestAnnounced(number, slot, episode, most):
+                if self._owner.announced(self.run, episode, slot, most) and self.session is not None:
+                    self.session.noted(number)
             case LogLine(level, logger, text):
                 _log.log(level, "%s: %s: %s", self.run.operator_id, logger, text)
             case SessionEnded(reason):

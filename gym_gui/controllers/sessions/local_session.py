@@ -24,6 +24,7 @@ from gym_gui.controllers.engine.session_events import (
     EpisodeFinished,
     LogLine,
     OnSessionEvent,
+    RequestAnnounced,
     SessionEnded,
     SessionEvent,
     StepsTaken,
@@ -82,7 +83,9 @@ class LocalSession:
         self._resolved = replace(resolved, max_steps=settings.max_steps)
         self._settings, self._on_event = settings, on_event
         self._secrets = secrets
-        events = SessionEvents(self._on_log, self._on_call, self._on_human, is_behind)
+        events = SessionEvents(self._on_log, self._on_call, self._on_human, is_behind, self._on_announced)
+        self._announced: dict[int, Callable[[], None]] = {}
+        self._announcements = count(1)
         self._supervisor = Supervisor(resolved.config.operator_id, events)
         self._controller: SessionController | None = None
         self._desk: QuestionDesk | None = None
@@ -125,14 +128,24 @@ class LocalSession:
             self._desk = QuestionDesk(self._on_event, self._controller.is_moving)
         self._task = asyncio.get_running_loop().create_task(self._run(self._controller))
         players = {slot: dict(player.record()) for slot, player in lineup.players.items()}
+        announcing: list[AgentID] = []
         for process in self._supervisor.processes():
             for agent in process.launch.agents:
                 players[agent]["version"] = process.welcome.version
+            if process.welcome.announces:
+                announcing += process.launch.agents
         words = self._resolved.action_words
         renamed = {slot: names.listed for slot, names in self._resolved.other_names.items()}
         seats = self._resolved.seat_names
         return SessionReady(
-            os.getpid(), players, self._controller.room, await versions, words, renamed, seats
+            os.getpid(),
+            players,
+            self._controller.room,
+            await versions,
+            words,
+            renamed,
+            seats,
+            announcing=announcing,
         )
 
     async def _compile(self) -> None:
@@ -225,6 +238,16 @@ class LocalSession:
 
     def _on_call(self, json_text: str) -> None:
         self._on_event(CallMade(json_text.encode()))
+
+    def _on_announced(self, slot: WorkerSlot, episode: int, most: Amount, noted: Callable[[], None]) -> None:
+        number = next(self._announcements)
+        self._announced[number] = noted
+        self._on_event(RequestAnnounced(number, slot.agent_id, episode, most))
+
+    def noted(self, number: int) -> None:
+        noted = self._announced.pop(number, None)
+        if noted is not None:
+            noted()
 
     def _on_human(self, slot: WorkerSlot, request: pb.HumanRequest) -> None:
         decision = slot.on_human(request)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from gym_gui.core.record_fields import count, mapping, number
 
@@ -110,6 +111,13 @@ def needed(call: Mapping[str, Any]) -> Amount:
     return _amount(call.get("most"))
 
 
+def accounted(call: Mapping[str, Any]) -> Amount:
+    """What was announced for a call, and is not open any more: all that its requests could take."""
+    if call.get("replayed") is True:
+        return NOTHING
+    return needed(call) * (count(call.get("announced")) or 0)
+
+
 def _amount(value: object) -> Amount:
     written = mapping(value) or {}
     return Amount(count(written.get("tokens")) or 0, number(written.get("usd")) or 0.0)
@@ -122,17 +130,40 @@ class Course(Struct, frozen=True):
         paid: What its calls have taken at most.
         request: The most that one request of it may have taken.
         peak: What must have been left for it to come so far.
+        announced: The most that all requests take which it has announced.
+        accounted: What of that calls account for, whatever they took.
+        announces: Whether it announces each request before it is sent.
     """
 
     paid: Amount = NOTHING
     request: Amount = NOTHING
     peak: Amount = NOTHING
+    announced: Amount = NOTHING
+    accounted: Amount = NOTHING
+    announces: bool = False
+
+    @property
+    def open(self) -> Amount:
+        """The most that requests take which were announced, and of which no call has told since."""
+        return (self.announced - self.accounted).most(NOTHING)
+
+    def with_request(self, most: Amount) -> Course:
+        """With a request more that is about to be sent."""
+        return replace(self, announced=self.announced + most, announces=True)
 
     def with_call(self, call: Mapping[str, Any]) -> Course:
         """With one call more."""
         spent, most = self.paid + paid(call), needed(call)
-        return Course(spent, self.request.most(most), self.peak.most(self.paid + most).most(spent))
+        return replace(
+            self,
+            paid=spent,
+            request=self.request.most(most),
+            peak=self.peak.most(self.paid + most).most(spent),
+            accounted=self.accounted + accounted(call),
+        )
 
     def cut_off(self, requests: int = 1) -> Course:
-        """Nobody knows how it ended: so many requests more were under way."""
-        return Course(self.paid + self.request * requests, self.request, self.peak)
+        """It was cut off: what was announced may be paid for; without announcements, so many requests more
+        may have been under way."""
+        unseen = self.open if self.announces else self.request * requests
+        return replace(self, paid=self.paid + unseen, accounted=self.announced)

@@ -141,10 +141,12 @@ class SettleRequest(_message.Message):
     def __init__(self, id: _Optional[int] = ...) -> None: ...
 
 class Seen(_message.Message):
-    __slots__ = ("looks",)
+    __slots__ = ("looks", "noted")
     LOOKS_FIELD_NUMBER: _ClassVar[int]
+    NOTED_FIELD_NUMBER: _ClassVar[int]
     looks: int
-    def __init__(self, looks: _Optional[int] = ...) -> None: ...
+    noted: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, looks: _Optional[int] = ..., noted: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class HumanAnswer(_message.Message):
     __slots__ = ("question", "action")
@@ -216,7 +218,7 @@ class Compiling(_message.Message):
     def __init__(self, title: _Optional[str] = ..., functions: _Optional[_Iterable[str]] = ..., total: _Optional[int] = ...) -> None: ...
 
 class Ready(_message.Message):
-    __slots__ = ("pid", "players", "concurrency", "versions", "actions", "renamed", "seats")
+    __slots__ = ("pid", "players", "concurrency", "versions", "actions", "renamed", "seats", "announcing")
     PID_FIELD_NUMBER: _ClassVar[int]
     PLAYERS_FIELD_NUMBER: _ClassVar[int]
     CONCURRENCY_FIELD_NUMBER: _ClassVar[int]
@@ -224,6 +226,7 @@ class Ready(_message.Message):
     ACTIONS_FIELD_NUMBER: _ClassVar[int]
     RENAMED_FIELD_NUMBER: _ClassVar[int]
     SEATS_FIELD_NUMBER: _ClassVar[int]
+    ANNOUNCING_FIELD_NUMBER: _ClassVar[int]
     pid: int
     players: _containers.RepeatedCompositeFieldContainer[Player]
     concurrency: int
@@ -231,7 +234,8 @@ class Ready(_message.Message):
     actions: _containers.RepeatedCompositeFieldContainer[NamedWords]
     renamed: _containers.RepeatedCompositeFieldContainer[NamedWords]
     seats: _containers.RepeatedCompositeFieldContainer[NamedText]
-    def __init__(self, pid: _Optional[int] = ..., players: _Optional[_Iterable[_Union[Player, _Mapping]]] = ..., concurrency: _Optional[int] = ..., versions: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ..., actions: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ..., renamed: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ..., seats: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
+    announcing: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, pid: _Optional[int] = ..., players: _Optional[_Iterable[_Union[Player, _Mapping]]] = ..., concurrency: _Optional[int] = ..., versions: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ..., actions: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ..., renamed: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ..., seats: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ..., announcing: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Player(_message.Message):
     __slots__ = ("slot", "worker_id", "worker_type", "policy", "version")
@@ -272,7 +276,7 @@ class NamedNumber(_message.Message):
     def __init__(self, name: _Optional[str] = ..., number: _Optional[float] = ...) -> None: ...
 
 class Event(_message.Message):
-    __slots__ = ("news", "call", "log", "broken", "view", "question", "withdrawn", "retried", "settled", "compiling", "thought")
+    __slots__ = ("news", "call", "log", "broken", "view", "question", "withdrawn", "retried", "settled", "compiling", "thought", "announced")
     NEWS_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
     LOG_FIELD_NUMBER: _ClassVar[int]
@@ -284,6 +288,7 @@ class Event(_message.Message):
     SETTLED_FIELD_NUMBER: _ClassVar[int]
     COMPILING_FIELD_NUMBER: _ClassVar[int]
     THOUGHT_FIELD_NUMBER: _ClassVar[int]
+    ANNOUNCED_FIELD_NUMBER: _ClassVar[int]
     news: News
     call: PaidCall
     log: LogLine
@@ -295,7 +300,8 @@ class Event(_message.Message):
     settled: Settled
     compiling: Compiling
     thought: Thought
-    def __init__(self, news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., retried: _Optional[_Union[Retried, _Mapping]] = ..., settled: _Optional[_Union[Settled, _Mapping]] = ..., compiling: _Optional[_Union[Compiling, _Mapping]] = ..., thought: _Optional[_Union[Thought, _Mapping]] = ...) -> None: ...
+    announced: AnnouncedRequest
+    def __init__(self, news: _Optional[_Union[News, _Mapping]] = ..., call: _Optional[_Union[PaidCall, _Mapping]] = ..., log: _Optional[_Union[LogLine, _Mapping]] = ..., broken: _Optional[_Union[Broken, _Mapping]] = ..., view: _Optional[_Union[View, _Mapping]] = ..., question: _Optional[_Union[Question, _Mapping]] = ..., withdrawn: _Optional[_Union[Withdrawn, _Mapping]] = ..., retried: _Optional[_Union[Retried, _Mapping]] = ..., settled: _Optional[_Union[Settled, _Mapping]] = ..., compiling: _Optional[_Union[Compiling, _Mapping]] = ..., thought: _Optional[_Union[Thought, _Mapping]] = ..., announced: _Optional[_Union[AnnouncedRequest, _Mapping]] = ...) -> None: ...
 
 class Settled(_message.Message):
     __slots__ = ("id",)
@@ -342,6 +348,16 @@ class PaidCall(_message.Message):
     JSON_FIELD_NUMBER: _ClassVar[int]
     json: str
     def __init__(self, json: _Optional[str] = ...) -> None: ...
+
+class AnnouncedRequest(_message.Message):
+    __slots__ = ("number", "episode", "most")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    EPISODE_FIELD_NUMBER: _ClassVar[int]
+    MOST_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    episode: int
+    most: Allowance
+    def __init__(self, number: _Optional[int] = ..., episode: _Optional[int] = ..., most: _Optional[_Union[Allowance, _Mapping]] = ...) -> None: ...
 
 class Thought(_message.Message):
     __slots__ = ("json",)

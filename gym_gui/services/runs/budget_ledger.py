@@ -1,7 +1,8 @@
 """What a run may spend, what is spoken for, and what is gone: kept in one file, whoever plays.
 
-The file only grows, a line for each reservation and each settlement, and is locked while one is made. So
-it survives whatever kills who writes it, and processes that see the same file share its budgets.
+The file only grows, a line for each reservation, each announced request and each settlement, and is locked
+while one is made. So it survives whatever kills who writes it, and processes that see the same file share its
+budgets.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import math
 import os
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +40,8 @@ class _Account:
 class _Ticket:
     held: dict[str, Amount] = field(default_factory=dict[str, Amount])
     settled: dict[str, Amount] = field(default_factory=dict[str, Amount])
+    announcing: frozenset[str] = frozenset()
+    announced: dict[str, Amount] = field(default_factory=dict[str, Amount])
 
 
 class BudgetLedger:
@@ -86,12 +89,13 @@ class BudgetLedger:
         """What has been spent in an account."""
         return self._account(account).spent
 
-    def reserve(self, ticket: str, amounts: Amounts) -> bool:
+    def reserve(self, ticket: str, amounts: Amounts, announcing: Iterable[str] = ()) -> bool:
         """Put so much aside, for a ticket that has nothing reserved yet.
 
         Args:
             ticket: Who asks; :meth:`settle` names it.
             amounts: The most that it may spend, by account.
+            announcing: Slots that :meth:`announce` each request.
 
         Returns:
             Whether there is so much; if not, nothing is reserved.
@@ -102,8 +106,21 @@ class BudgetLedger:
         with self._locked() as write:
             if not all(self._fits(account, amount) for account, amount in amounts.items()):
                 return False
-            write({"reserve": ticket, "amounts": plain_amounts(amounts)})
+            row: dict[str, Any] = {"reserve": ticket, "amounts": plain_amounts(amounts)}
+            write(row | {"announcing": slots} if (slots := sorted(announcing)) else row)
         return True
+
+    def announce(self, ticket: str, slot: str, most: Amount) -> None:
+        """A slot is about to make a request, which takes so much at most.
+
+        It is written before this returns, but not forced onto the disk, which takes longer: it survives the
+        end of every process, not that of the machine.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        with self._locked(force=False) as write:
+            write({"announce": ticket, "amounts": plain_amounts({slot: most})})
 
     def settle(self, ticket: str, amounts: Amounts, elapsed_s: float = 0.0) -> None:
         """A ticket has spent so much, and gives back the rest of what it had reserved.
@@ -128,10 +145,20 @@ class BudgetLedger:
         known = self._tickets.get(ticket)
         return dict(known.settled) if known is not None else {}
 
+    def announcing(self, ticket: str) -> Collection[str]:
+        """Slots that announced each request since a ticket was reserved last."""
+        known = self._tickets.get(ticket)
+        return known.announcing if known is not None else ()
+
+    def announced(self, ticket: str) -> dict[str, Amount]:
+        """What all requests that were announced for a ticket took at most, by slot."""
+        known = self._tickets.get(ticket)
+        return dict(known.announced) if known is not None else {}
+
     # -- the file --------------------------------------------------------------------
 
     @contextmanager
-    def _locked(self) -> Generator[Any]:
+    def _locked(self, *, force: bool = True) -> Generator[Any]:
         """Hear what others have written; what is given to the function that is yielded is added."""
         if self._path is None:
             yield self._apply_and_keep
@@ -145,7 +172,8 @@ class BudgetLedger:
 
             def write(row: Mapping[str, Any]) -> None:
                 file.write(_line(row))
-                os.fsync(file.fileno())
+                if force:
+                    os.fsync(file.fileno())
                 self._hear(file)
 
             yield write
@@ -177,6 +205,11 @@ class BudgetLedger:
             for account, amount in amounts.items():
                 ticket.held[account] = ticket.held.get(account, NOTHING) + amount
                 self._account(account).held += amount
+            ticket.announcing = frozenset(map(str, row.get("announcing") or ()))
+        elif "announce" in row:
+            announced = self._tickets.setdefault(str(row["announce"]), _Ticket()).announced
+            for slot, amount in amounts.items():
+                announced[slot] = announced.get(slot, NOTHING) + amount
         elif "settle" in row:
             ticket = self._tickets.setdefault(str(row["settle"]), _Ticket())
             for account, amount in ticket.held.items():

@@ -18,7 +18,7 @@ from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
 from gym_gui.processes.tree import signal_name
 from gym_gui.services.submissions.dealing import MOST_TRIES, Dealing
 from gym_gui.services.submissions.lease_book import LeaseBook
-from gym_gui.services.submissions.places import keep_said, note_answer
+from gym_gui.services.submissions.places import keep_said, not_named, note_answer
 from gym_gui.services.submissions.shard_look import KILLED, ShardLook
 from gym_gui.services.submissions.site_protocol import Site
 from gym_gui.services.submissions.standing import OnStanding, standing_of
@@ -123,26 +123,29 @@ class Coordinator:
             )
 
     async def clear(self) -> bool:
-        """Remove what is left on all places; one that is away keeps it.
+        """Remove what is left on all places; one that is away, or that the profile names no more, keeps it.
 
         Returns:
             Whether nothing is left.
         """
         submission = self._submission
-        used = submission.used | {state.host for state in submission.states.values()}
-        removed = True
+        left: list[str] = []
         for site in self._sites:
-            if site.name not in used:
+            if site.name not in submission.places_used:
                 continue
             try:
                 await site.check()
                 await site.clear()
             except MosaicError as error:
-                removed = False
-                _log.warning("Not removed there: %s", error)
+                left.append(str(error))
+            else:
+                submission.emptied.add(site.name)
             finally:
                 await site.close()
-        return removed
+        left += not_named(submission, [site.name for site in self._sites])
+        for words in left:
+            _log.warning("Not removed there: %s", words)
+        return not left
 
     # -- inside --------------------------------------------------------------------------
 
@@ -157,6 +160,7 @@ class Coordinator:
                     await site.check()
                     # First: what a coordinator has sent that is killed now, the next one removes.
                     self._submission.used.add(site.name)
+                    self._submission.emptied.discard(site.name)
                     self._submission.save()
                     await site.prepare()
                     if mine := self._dealing.of(site):

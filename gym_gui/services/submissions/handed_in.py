@@ -25,6 +25,7 @@ from gym_gui.core.visible import visible
 from gym_gui.services.store import Store
 from gym_gui.services.submissions.bundle import needs_in
 from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.places import name_other_places
 from gym_gui.services.submissions.submission_record import Submission, new_token, open_submission
 from mosaic_worker.plain_files import check_folder, open_file, read_file, replace_file
 
@@ -106,7 +107,7 @@ def verified_submission(submission: Submission, profile: Mapping[str, Any] | Non
         raise NotConfirmedError(submission.folder)
     submission.needs, submission.token = needs, token
     if profile is not None:
-        submission.profile = profile
+        name_other_places(submission, profile)
         _keep(submission, bundle, token)
     return submission
 

@@ -7,12 +7,12 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.experiment.shards import MOST_SHARDS
 from gym_gui.core.formats import check_format
-from gym_gui.core.record_fields import count, integers, mapping, strings, text
+from gym_gui.core.record_fields import count, integers, items, mapping, strings, text
 from gym_gui.core.record_fields import number as real
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.services.submissions.submitted_trainings import TRAIN, Trainings, trainings_of
@@ -105,6 +105,18 @@ class PlaceState:
         return {key: value for key, value in vars(self).items() if value}
 
 
+class FormerPlace(NamedTuple):
+    """A place that a submission was sent to, and that its profile names no more.
+
+    Attributes:
+        name: Its name.
+        entry: What the profile said of it.
+    """
+
+    name: str
+    entry: Mapping[str, Any]
+
+
 @dataclass
 class Submission:
     """Something that is played elsewhere: an experiment, a tournament, trainings.
@@ -126,6 +138,8 @@ class Submission:
         trainings: What it trains.
         at_once: How many shards are played at the same time, at most.
         used: Places that were sent anything; also those whose shards were given to others since.
+        emptied: Places of these where nothing of it is left.
+        former: Places of these that the profile names no more, and where something may be left.
         places: What is known of places, by their names.
         needs: What of it the person has allowed who handed it in (:mod:`.handed_in`); on record nowhere else.
         token: What marks a place that it was sent to; kept like ``needs``. What lies at a place without it
@@ -148,6 +162,8 @@ class Submission:
     trainings: Trainings | None = None
     at_once: int = 1
     used: set[str] = field(default_factory=set[str])
+    emptied: set[str] = field(default_factory=set[str])
+    former: list[FormerPlace] = field(default_factory=list[FormerPlace])
     places: dict[str, PlaceState] = field(default_factory=dict[str, PlaceState])
     needs: tuple[Subject, ...] = field(default=(), compare=False)
     token: str = field(default_factory=new_token, compare=False)
@@ -203,6 +219,11 @@ class Submission:
         """What the command of a try has said last, once it was lost; need not be there."""
         return self.folder / LOGS_FOLDER / f"{number}-{attempt}.log"
 
+    @property
+    def places_used(self) -> set[str]:
+        """Places that were sent anything; of records from before these were noted, those of shards."""
+        return self.used | {state.host for state in self.states.values() if state.host}
+
     def place(self, name: str) -> PlaceState:
         """What is known of a place."""
         return self.places.setdefault(name, PlaceState())
@@ -245,6 +266,8 @@ class Submission:
             "run": self.run,
             "cleared": self.cleared,
             "used": sorted(self.used),
+            **({"emptied": sorted(self.emptied)} if self.emptied else {}),
+            **({"former": [each._asdict() for each in self.former]} if self.former else {}),
             "places": {name: place.to_record() for name, place in sorted(self.places.items())},
             "began_at": self.began_at,
             "profile": dict(self.profile),
@@ -306,6 +329,8 @@ def open_submission(folder: Path) -> Submission:
             trainings=trainings,
             at_once=count(data.get("at_once")) or of,
             used=set(strings(data.get("used")) or ()),
+            emptied=set(strings(data.get("emptied")) or ()),
+            former=[_former(mapping(row) or {}) for row in items(data.get("former")) or ()],
             places={
                 str(name): _place(mapping(row) or {})
                 for name, row in (mapping(data.get("places")) or {}).items()
@@ -315,6 +340,10 @@ def open_submission(folder: Path) -> Submission:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise RunFormatError(str(path), "is damaged. Submit it anew") from None
+
+
+def _former(row: Mapping[str, Any]) -> FormerPlace:
+    return FormerPlace(str(row["name"]), dict(mapping(row["entry"]) or {}))
 
 
 def _lie_below(out: Path, run: str, trainings: Trainings | None) -> bool:

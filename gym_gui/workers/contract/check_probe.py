@@ -173,6 +173,10 @@ class Probe:
     def on_call(self, json_text: str) -> None:
         """A paid call; nothing to hold it against."""
 
+    def on_announce(self, announce: pb.Announce) -> None:
+        """Nothing has to be paid here."""
+        self.process.send(pb.ToWorker(noted=pb.Noted(number=announce.number)))
+
     def on_log(self, level: int, logger: str, text: str) -> None:
         """What it logs and prints, which the connection counts."""
 

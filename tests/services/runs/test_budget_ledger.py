@@ -56,6 +56,25 @@ def test_who_comes_after_a_kill_finds_what_was_reserved(path: Path) -> None:
     assert BudgetLedger(path, BUDGETS).remaining("run").usd == pytest.approx(1.0 - 0.65)
 
 
+def test_who_comes_after_a_kill_finds_what_was_announced(path: Path) -> None:
+    ledger = BudgetLedger(path, BUDGETS)
+    ledger.reserve("a/0", {"run": Amount(usd=0.5)}, announcing=["agent_0"])
+    ledger.reserve("a/1", {"run": Amount(usd=0.3)})
+    ledger.announce("a/0", "agent_0", Amount(100, 0.01))
+    ledger.announce("a/0", "agent_0", Amount(150, 0.02))
+    ledger.announce("a/0", "agent_1", Amount(7))
+    assert ledger.remaining("run").usd == pytest.approx(0.2), "what is reserved pays for it"
+    with path.open("ab") as file:
+        file.write(b'{"announce": "a/0", "amou')  # killed within a line: its request was never sent
+    again = BudgetLedger(path, BUDGETS)
+    assert again.announced("a/0") == {"agent_0": Amount(250, 0.03), "agent_1": Amount(7)}
+    assert set(again.announcing("a/0")) == {"agent_0"}
+    assert not again.announced("a/1") and not again.announcing("a/1") and not again.announced("none")
+    again.settle("a/0", {"run": Amount(usd=0.1)})
+    assert again.reserve("a/0", {"run": Amount(usd=0.2)}), "it is played again, by another worker"
+    assert not again.announcing("a/0") and again.announced("a/0")["agent_0"].tokens == 250
+
+
 def test_a_damaged_line_is_named(path: Path) -> None:
     BudgetLedger(path, BUDGETS).reserve("a/0", {"run": Amount(usd=0.5)})
     path.write_bytes(b"nonsense\n" + path.read_bytes())

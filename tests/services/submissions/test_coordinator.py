@@ -16,6 +16,7 @@ from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.submissions import submission_record
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.places import name_other_places
 from gym_gui.services.submissions.shard_look import ShardLook
 from gym_gui.services.submissions.site_protocol import Site
 from gym_gui.services.submissions.standing import Standing
@@ -385,16 +386,58 @@ def test_what_a_killed_coordinator_has_left_is_removed_by_the_next(submission: S
 
     submission.states = {1: ShardState("collected", "one", 1), 2: ShardState("collected", "two", 1)}
     played, unused = Place("one", lambda number, attempt: DONE), Place("three", lambda number, attempt: DONE)
-    coordinator = Coordinator(submission, [played, unused], lambda _: None)
-    assert asyncio.run(coordinator.clear())
+    gone = Gone("two", lambda number, attempt: DONE)
+    assert not asyncio.run(Coordinator(submission, [played, unused, gone], lambda _: None).clear()), (
+        "it is tried again"
+    )
     assert (played.cleared, unused.cleared) == (1, 0)
     # Its shards were given to others, as it was away.
     submission.used = {"three"}
-    asyncio.run(Coordinator(submission, [played, unused], lambda _: None).clear())
-    assert unused.cleared == 1
-    gone = Gone("two", lambda number, attempt: DONE)
-    assert not asyncio.run(Coordinator(submission, [played, gone], lambda _: None).clear()), (
-        "it is tried again"
+    back = Place("two", lambda number, attempt: DONE)
+    assert asyncio.run(Coordinator(submission, [played, unused, back], lambda _: None).clear())
+    assert (played.cleared, unused.cleared, back.cleared) == (2, 1, 1)
+
+
+def test_a_place_that_the_profile_names_no_more_is_not_called_cleared(
+    submission: Submission, caplog: pytest.LogCaptureFixture
+) -> None:
+    hosts = [
+        {"host": "one", "folder": "there"},
+        {"host": "two", "folder": "here", "setup": [], "mosaic": "m"},
+    ]
+    submission.profile, submission.used = {"hosts": hosts}, {"one", "two"}
+    one, two = (Place(name, lambda number, attempt: DONE) for name in ("one", "two"))
+    name_other_places(submission, {"hosts": hosts[:1]})
+    submission.save()
+    submission = open_submission(submission.folder)
+    assert not asyncio.run(Coordinator(submission, [one], lambda _: None).clear())
+    assert one.cleared == 1
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said == (
+        "Not removed there: two, which the profile names no more. Its entry was "
+        '{"host": "two", "folder": "here", "mosaic": "m"}. Write a profile with that entry, and give it: '
+        f"mosaic run --resume {submission.folder} --profile FILE"
+    )
+    # In another folder there is nothing of what was left in this one.
+    name_other_places(submission, {"hosts": [{**hosts[1], "folder": "elsewhere"}]})
+    assert not asyncio.run(Coordinator(submission, [two], lambda _: None).clear())
+    name_other_places(submission, {"hosts": hosts[1:]})
+    submission.save()
+    submission = open_submission(submission.folder)
+    assert asyncio.run(Coordinator(submission, [two], lambda _: None).clear())
+    assert one.cleared == 1 and two.cleared >= 1
+
+
+def test_a_place_of_which_no_profile_is_on_record_is_not_called_cleared(
+    submission: Submission, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its profile was replaced by a version that did not keep the entry."""
+    submission.used = {"one", "two"}
+    one = Place("one", lambda number, attempt: DONE)
+    assert not asyncio.run(Coordinator(submission, [one], lambda _: None).clear())
+    assert (
+        "two, which the profile names no more. Its entry was in a profile that is not on record"
+        in caplog.text
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from gym_gui.workers.extras import read_object
-from mosaic_llm_worker.budget import Price, estimate_tokens, most_tokens, price_of
+from mosaic_llm_worker.budget import Most, Price, estimate_tokens, most_tokens, price_of
 from mosaic_llm_worker.calls import BudgetSpent, Caller, DryRun, Fatal, Spent, Unanswered
 from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Place
 from mosaic_llm_worker.server_settings import ServerSettings
@@ -55,7 +55,14 @@ class Slot:
         given = {"client_name": "openai", "base_url": url, "model_id": MODEL, **more}
         self.records: list[dict[str, Any]] = []
         settings = ServerSettings.model_validate(given)
-        self.caller = Caller(settings, {"api_key": KEY}, self.records.append)
+        self.noted = asyncio.Event()
+        self.noted.set()
+        self.announced: list[tuple[int, Most]] = []
+        self.caller = Caller(settings, {"api_key": KEY}, self.records.append, self._announce)
+
+    async def _announce(self, episode: int, most: Most) -> None:
+        self.announced.append((episode, most))
+        await self.noted.wait()
 
     async def ask(self, step: int = 0, until: float = math.inf, prompt: Any = PROMPT) -> Completion:
         return await self.caller.call(Place("green_0", 3, step, until=until), prompt, Ask(seed=step))
@@ -403,6 +410,56 @@ async def test_who_waits_for_the_budget_waits_no_longer_than_wanted(fake: FakeMo
         first.cancel()
         await asyncio.gather(first, return_exceptions=True)
         assert len(fake.requests) == 1
+
+
+async def test_no_request_of_an_episode_with_a_budget_is_sent_before_it_is_on_record(
+    fake: FakeModelServer,
+) -> None:
+    fake.script = in_turn(refusal(500, "busy"), Reply("left", tokens=(10, 5)))
+    async with aclosing(Slot(fake.url, retries=1)) as slot:
+        slot.noted.clear()
+        slot.caller.begin(EpisodeStart(3, 0, tokens=10_000, usd=1.0))
+        asking = asyncio.create_task(slot.ask())
+        await in_time(lambda: slot.announced, "it is announced")
+        await asyncio.sleep(0.2)
+        assert not fake.requests and not asking.done(), "it waits"
+        slot.noted.set()
+        await asking
+        (record,) = slot.records
+        most = Most(**record["most"])
+        assert slot.announced == [(3, most), (3, most)], "each, the second one after a refusal"
+        assert len(fake.requests) == record["announced"] == 2
+
+
+async def test_a_request_that_is_given_up_before_it_is_on_record_has_cost_nothing(
+    fake: FakeModelServer,
+) -> None:
+    async with aclosing(Slot(fake.url)) as slot:
+        slot.noted.clear()
+        slot.caller.begin(EpisodeStart(3, 0, tokens=10_000))
+        with pytest.raises(Unanswered, match="the run had not taken note of the request by then"):
+            await slot.ask(until=asyncio.get_running_loop().time() + 0.1)
+        (record,) = slot.records
+        assert record["announced"] == 1 and "unsure" not in record and record["tokens"]["input"] == 0
+    assert not fake.requests
+
+
+async def test_an_episode_whose_time_is_over_accounts_for_what_it_announced(fake: FakeModelServer) -> None:
+    async with aclosing(Slot(fake.url, episode_time_limit_s=0.1)) as slot:
+        slot.noted.clear()
+        slot.caller.begin(EpisodeStart(3, 0, tokens=10_000))
+        with pytest.raises(LimitReached, match=r"has taken its 0\.1 s"):
+            await slot.ask()
+        (record,) = slot.records
+        assert record["announced"] == 1 and "unsure" not in record
+    assert not fake.requests
+
+
+async def test_without_a_budget_nothing_is_announced(fake: FakeModelServer) -> None:
+    async with aclosing(Slot(fake.url, token_budget=100_000)) as slot:
+        slot.caller.begin(EpisodeStart(3, 0))
+        await slot.ask()
+        assert not slot.announced and "announced" not in slot.records[0]
 
 
 async def test_of_a_model_without_a_price_nothing_is_made_up(fake: FakeModelServer) -> None:

@@ -6,21 +6,23 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ToWorker(_message.Message):
-    __slots__ = ("hello", "load", "work", "human", "shutdown")
+    __slots__ = ("hello", "load", "work", "human", "shutdown", "noted")
     HELLO_FIELD_NUMBER: _ClassVar[int]
     LOAD_FIELD_NUMBER: _ClassVar[int]
     WORK_FIELD_NUMBER: _ClassVar[int]
     HUMAN_FIELD_NUMBER: _ClassVar[int]
     SHUTDOWN_FIELD_NUMBER: _ClassVar[int]
+    NOTED_FIELD_NUMBER: _ClassVar[int]
     hello: Hello
     load: Load
     work: Work
     human: HumanAction
     shutdown: Shutdown
-    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., load: _Optional[_Union[Load, _Mapping]] = ..., work: _Optional[_Union[Work, _Mapping]] = ..., human: _Optional[_Union[HumanAction, _Mapping]] = ..., shutdown: _Optional[_Union[Shutdown, _Mapping]] = ...) -> None: ...
+    noted: Noted
+    def __init__(self, hello: _Optional[_Union[Hello, _Mapping]] = ..., load: _Optional[_Union[Load, _Mapping]] = ..., work: _Optional[_Union[Work, _Mapping]] = ..., human: _Optional[_Union[HumanAction, _Mapping]] = ..., shutdown: _Optional[_Union[Shutdown, _Mapping]] = ..., noted: _Optional[_Union[Noted, _Mapping]] = ...) -> None: ...
 
 class FromWorker(_message.Message):
-    __slots__ = ("welcome", "loaded", "replies", "ask_human", "alive", "log", "failed", "call")
+    __slots__ = ("welcome", "loaded", "replies", "ask_human", "alive", "log", "failed", "call", "announce")
     WELCOME_FIELD_NUMBER: _ClassVar[int]
     LOADED_FIELD_NUMBER: _ClassVar[int]
     REPLIES_FIELD_NUMBER: _ClassVar[int]
@@ -29,6 +31,7 @@ class FromWorker(_message.Message):
     LOG_FIELD_NUMBER: _ClassVar[int]
     FAILED_FIELD_NUMBER: _ClassVar[int]
     CALL_FIELD_NUMBER: _ClassVar[int]
+    ANNOUNCE_FIELD_NUMBER: _ClassVar[int]
     welcome: Welcome
     loaded: Loaded
     replies: Replies
@@ -37,22 +40,25 @@ class FromWorker(_message.Message):
     log: Log
     failed: Failed
     call: Call
-    def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., loaded: _Optional[_Union[Loaded, _Mapping]] = ..., replies: _Optional[_Union[Replies, _Mapping]] = ..., ask_human: _Optional[_Union[HumanRequest, _Mapping]] = ..., alive: _Optional[_Union[Alive, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., failed: _Optional[_Union[Failed, _Mapping]] = ..., call: _Optional[_Union[Call, _Mapping]] = ...) -> None: ...
+    announce: Announce
+    def __init__(self, welcome: _Optional[_Union[Welcome, _Mapping]] = ..., loaded: _Optional[_Union[Loaded, _Mapping]] = ..., replies: _Optional[_Union[Replies, _Mapping]] = ..., ask_human: _Optional[_Union[HumanRequest, _Mapping]] = ..., alive: _Optional[_Union[Alive, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., failed: _Optional[_Union[Failed, _Mapping]] = ..., call: _Optional[_Union[Call, _Mapping]] = ..., announce: _Optional[_Union[Announce, _Mapping]] = ...) -> None: ...
 
 class Hello(_message.Message):
-    __slots__ = ("protocol", "host", "heartbeat_s", "token")
+    __slots__ = ("protocol", "host", "heartbeat_s", "token", "notes")
     PROTOCOL_FIELD_NUMBER: _ClassVar[int]
     HOST_FIELD_NUMBER: _ClassVar[int]
     HEARTBEAT_S_FIELD_NUMBER: _ClassVar[int]
     TOKEN_FIELD_NUMBER: _ClassVar[int]
+    NOTES_FIELD_NUMBER: _ClassVar[int]
     protocol: int
     host: str
     heartbeat_s: float
     token: str
-    def __init__(self, protocol: _Optional[int] = ..., host: _Optional[str] = ..., heartbeat_s: _Optional[float] = ..., token: _Optional[str] = ...) -> None: ...
+    notes: bool
+    def __init__(self, protocol: _Optional[int] = ..., host: _Optional[str] = ..., heartbeat_s: _Optional[float] = ..., token: _Optional[str] = ..., notes: bool = ...) -> None: ...
 
 class Welcome(_message.Message):
-    __slots__ = ("protocol", "worker", "version", "sdk", "pid", "wants_results", "in_flight", "alive", "inputs")
+    __slots__ = ("protocol", "worker", "version", "sdk", "pid", "wants_results", "in_flight", "alive", "inputs", "announces")
     PROTOCOL_FIELD_NUMBER: _ClassVar[int]
     WORKER_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -62,6 +68,7 @@ class Welcome(_message.Message):
     IN_FLIGHT_FIELD_NUMBER: _ClassVar[int]
     ALIVE_FIELD_NUMBER: _ClassVar[int]
     INPUTS_FIELD_NUMBER: _ClassVar[int]
+    ANNOUNCES_FIELD_NUMBER: _ClassVar[int]
     protocol: int
     worker: str
     version: str
@@ -71,7 +78,8 @@ class Welcome(_message.Message):
     in_flight: int
     alive: bool
     inputs: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, protocol: _Optional[int] = ..., worker: _Optional[str] = ..., version: _Optional[str] = ..., sdk: _Optional[str] = ..., pid: _Optional[int] = ..., wants_results: bool = ..., in_flight: _Optional[int] = ..., alive: bool = ..., inputs: _Optional[_Iterable[str]] = ...) -> None: ...
+    announces: bool
+    def __init__(self, protocol: _Optional[int] = ..., worker: _Optional[str] = ..., version: _Optional[str] = ..., sdk: _Optional[str] = ..., pid: _Optional[int] = ..., wants_results: bool = ..., in_flight: _Optional[int] = ..., alive: bool = ..., inputs: _Optional[_Iterable[str]] = ..., announces: bool = ...) -> None: ...
 
 class Load(_message.Message):
     __slots__ = ("slot", "agent", "env", "observation_space", "action_space", "settings", "action_meanings", "noop", "secrets", "deterministic", "briefing", "team", "teammates", "opponents", "seats", "deadline_s", "simulator", "options")
@@ -363,6 +371,26 @@ class Call(_message.Message):
     JSON_FIELD_NUMBER: _ClassVar[int]
     json: str
     def __init__(self, json: _Optional[str] = ...) -> None: ...
+
+class Announce(_message.Message):
+    __slots__ = ("number", "slot", "episode", "tokens", "usd")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    SLOT_FIELD_NUMBER: _ClassVar[int]
+    EPISODE_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    USD_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    slot: int
+    episode: int
+    tokens: int
+    usd: float
+    def __init__(self, number: _Optional[int] = ..., slot: _Optional[int] = ..., episode: _Optional[int] = ..., tokens: _Optional[int] = ..., usd: _Optional[float] = ...) -> None: ...
+
+class Noted(_message.Message):
+    __slots__ = ("number",)
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    def __init__(self, number: _Optional[int] = ...) -> None: ...
 
 class Shutdown(_message.Message):
     __slots__ = ()
