@@ -7,12 +7,11 @@ import json
 import logging
 import os
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
 from mosaic_worker.codec import Codec
-from mosaic_worker.concurrent import AsyncWorker, Decider
 from mosaic_worker.failures import FailureLog, described, traceback_text
 from mosaic_worker.link import PROTOCOL, WorkerLink
 from mosaic_worker.pb import worker_pb2 as pb
@@ -34,6 +33,9 @@ from mosaic_worker.worker import (
 )
 
 SDK = "mosaic_worker/0.1.0"
+if TYPE_CHECKING:
+    from mosaic_worker.concurrent import Decider
+
 _log = logging.getLogger(__name__)
 
 
@@ -154,8 +156,7 @@ class Runtime:
         if hello.heartbeat_s > 0:
             threading.Thread(target=self._beat, args=(hello.heartbeat_s,), daemon=True).start()
         worker.host = _LinkHost(self._link, self._pending)
-        if isinstance(worker, AsyncWorker):
-            self._decider = Decider(worker, self._send_one)
+        self._decider = worker.decider(self._send_one)
         try:
             self._loop(worker)
         finally:
