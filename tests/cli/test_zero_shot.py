@@ -46,6 +46,7 @@ def test_partnered_and_teams_meet_strangers(mosaic: Mosaic) -> None:
     assert "seed11 (held out)" in told
 
 
+@pytest.mark.full
 def test_who_says_other_words_is_not_understood(mosaic: Mosaic) -> None:
     without = ("seed2", "seed4", "deaf", "seed12", "seed13")
     told = played(mosaic, shortened(TALK, without=without, held_out=["seed11"], seeds=8))

@@ -1,12 +1,14 @@
-"""Programs whose messages SPADE carries: over XMPP, on record, and on this machine alone."""
+"""Programs whose messages go over XMPP as SPADE agents send them: on record, and on this machine alone."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -39,6 +41,13 @@ SERVER = "spade_bdi_worker.xmpp_server"
 NAMES = ("green_0", "green_1")
 SECRET = "of this session alone"
 TELLS = '!go. +!go <- .send(green_1, tell, ball(2, 3)); .broadcast(tell, says("<&>")); left; !go.'
+STRANGER = Path(__file__).with_name("spade_stranger.py")
+TELLS_A_STRANGER = """
+!go.
++!go : ball(4, 5)[source(stranger)] <- forward; !go.
++!go : told <- left; !go.
++!go <- +told; .send(stranger, tell, ball(2, 3)); left; !go.
+"""
 HEARS = "!go. +!go : ball(2, 3)[source(green_0)] <- forward; !go. +!go <- left; !go."
 
 
@@ -47,7 +56,7 @@ def spade(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFact
     """spade_worker, copied and installed as a person does it, once."""
     data = tmp_path_factory.getbasetemp() / "data-with-spade"
     monkeypatch.setenv("MOSAIC_DATA_DIR", str(data))
-    # Compiling SPADE and what it needs takes ten times as long as importing it.
+    # Compiling what XMPP needs takes ten times as long as importing it.
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     with WorkerTypeRegistry.isolated():
         if not data.is_dir():
@@ -80,10 +89,10 @@ def test_a_port_that_is_taken_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch)
     assert line in str(refused.value) and "\n" not in str(refused.value)
 
 
-@pytest.mark.skipif(find_spec("spade") is not None, reason="SPADE is installed here")
-async def test_without_spade_it_is_refused_with_where_there_is_some() -> None:
+@pytest.mark.skipif(find_spec("slixmpp") is not None, reason="slixmpp is installed here")
+async def test_without_xmpp_it_is_refused_with_where_there_is_some() -> None:
     xmpp = slot("spade_bdi_worker", EXAMPLES / "empty.asl", transport="xmpp")
-    with pytest.raises(MosaicError, match=r"transport xmpp needs spade.* use spade_worker"):
+    with pytest.raises(MosaicError, match=r"transport xmpp needs slixmpp.* use spade_worker"):
         await played({"agent": xmpp}, "MiniGrid-Empty-5x5-v0", range(1))
 
 
@@ -229,3 +238,45 @@ def test_a_server_that_dies_costs_the_episodes_that_need_it_and_is_started_again
     # The second has met the first at the new server.
     _, told = one.again().decide()
     assert later.decide(heard=[f"green_0: {told['said']}"])[0] == "forward"
+
+
+@pytest.fixture
+def python_with_spade(spade: None) -> Path:
+    """Python of an environment of its own, which has what a stranger is made of."""
+    folder = Path(os.environ["MOSAIC_DATA_DIR"]) / "workers" / "stranger"
+    if not folder.is_dir():
+        folder.mkdir()
+        text = (EXAMPLES.parent / "spade_worker" / "worker.toml").read_text()
+        text = text.replace('id = "spade_worker"', 'id = "stranger"').replace('aliases = ["spade"]', "")
+        text = re.sub(r'"slixmpp[^"]*"', '"spade>=4.1.4,<5", "spade-bdi>=0.3.3"', text)
+        (folder / "worker.toml").write_text(text)
+        discover()
+        assert install_worker("stranger") == 0
+    return folder / "env" / "bin" / "python"
+
+
+@pytest.mark.full
+def test_an_agent_of_spade_bdi_hears_and_is_heard(python_with_spade: Path, tmp_path: Path) -> None:
+    talk = Talk(
+        tmp_path / "one",
+        worker="spade_worker",
+        agent="green_0",
+        teammates=["stranger"],
+        secrets={"session": SECRET},
+    )
+    talk.begin_load(TELLS_A_STRANGER, transport="xmpp", deliberation_s=60)
+    assert talk.hear()["loaded"].get("error") is None
+    agent = Agent(talk, 1, "green_0", 1)
+    command = [python_with_spade, STRANGER, SECRET, "stranger", "green_0"]
+    paths = os.pathsep.join(sys.path)
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": paths}
+    ) as stranger:
+        assert stranger.stdout
+        assert stranger.stdout.readline() == "joined\n"
+        assert agent.decide()[0] == "left"
+        assert stranger.stdout.readline() == "ball(2, 3)\n"
+        action, told = agent.decide(heard=["stranger: .send(green_0, tell, ball(4, 5))"])
+    talk.close()
+    assert action == "forward"
+    assert told["bdi"]["heard"] == ["stranger: tell ball(4, 5), sent at step 0"]

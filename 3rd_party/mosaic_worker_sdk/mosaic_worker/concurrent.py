@@ -28,6 +28,9 @@ class AsyncWorker(Worker):
 
     in_flight = 32
 
+    def decider(self, reply: Reply) -> Decider:
+        return Decider(self, reply)
+
     async def decide(self, slot: Slot, decision: Decision) -> Any:
         """Decide once.
 

@@ -9,12 +9,11 @@ import logging
 import os
 import threading
 from concurrent.futures import Future
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
 from mosaic_worker.codec import Codec
-from mosaic_worker.concurrent import AsyncWorker, Decider
 from mosaic_worker.failures import FailureLog, described, traceback_text
 from mosaic_worker.link import PROTOCOL, WorkerLink
 from mosaic_worker.pb import worker_pb2 as pb
@@ -36,6 +35,9 @@ from mosaic_worker.worker import (
 )
 
 SDK = "mosaic_worker/0.1.0"
+if TYPE_CHECKING:
+    from mosaic_worker.concurrent import Decider
+
 _log = logging.getLogger(__name__)
 
 
@@ -176,8 +178,7 @@ class Runtime:
         if hello.heartbeat_s > 0:
             threading.Thread(target=self._beat, args=(hello.heartbeat_s,), daemon=True).start()
         worker.host = self._host = _LinkHost(self._link, self._pending, notes=hello.notes)
-        if isinstance(worker, AsyncWorker):
-            self._decider = Decider(worker, self._send_one)
+        self._decider = worker.decider(self._send_one)
         try:
             self._loop(worker)
         finally:

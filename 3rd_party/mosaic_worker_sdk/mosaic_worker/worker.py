@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Protocol, Tuple
@@ -14,6 +14,7 @@ from mosaic_worker.codec import stack
 from mosaic_worker.spaces import Space, take
 
 if TYPE_CHECKING:
+    from mosaic_worker.concurrent import Decider
     from mosaic_worker.link import WorkerLink
 
 
@@ -392,6 +393,14 @@ class Worker:
         worker that plays has no use for it.
         """
         return link
+
+    def decider(self, reply: Callable[[Batch, Any], None]) -> Decider | None:
+        """What decides in place of :meth:`select_actions`; an :class:`~mosaic_worker.AsyncWorker` has one.
+
+        Args:
+            reply: Sends what came of a batch of one.
+        """
+        return None
 
     def load(self, slot: Slot) -> str | None:
         """Get ready to play ``slot``: read the checkpoint, check that the spaces fit.

@@ -1,4 +1,4 @@
-"""Messages of a program over XMPP: sent by SPADE, through a server that only this session's agents reach.
+"""Messages of a program over XMPP, through a server that only this session's agents reach.
 
 What an agent says is on record and is told its team-mates by the session, whatever carries it. Here that is
 the announcement: a message that was announced is heard when it has come over XMPP, in the order of the
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import json
 import os
 import secrets
@@ -28,7 +27,7 @@ from spade_bdi_worker.literals import addressed
 from spade_bdi_worker.xmpp_server import DOMAIN, LOOPBACK, agent_of, meeting_place, same_user, user_of
 
 if TYPE_CHECKING:
-    from spade_bdi_worker.spade_agent import Postman
+    from spade_bdi_worker.xmpp_client import Postman
 
 START_S = 300.0
 """For the server, and again for logging in: libraries may come from a cold disk on a busy machine."""
@@ -36,7 +35,7 @@ _LOOK_S = 0.05
 _ANSWER_S = 10.0
 _GONE = "the XMPP server is gone"
 _LONGEST_LINE = 1_000_000
-_NEEDS = ("spade", "pyjabber", "greenlet")
+_NEEDS = ("slixmpp", "pyjabber", "greenlet")
 
 
 class XmppError(Exception):
@@ -58,7 +57,7 @@ def why_not() -> str:
     lacking = [name for name in _NEEDS if find_spec(name) is None]
     if not lacking:
         return ""
-    return f"needs {' and '.join(lacking)}, not installed here: use spade_worker, which has SPADE"
+    return f"needs {' and '.join(lacking)}, not installed here: use spade_worker, which has it"
 
 
 class Mailbox:
@@ -77,7 +76,6 @@ class Mailbox:
         self.agent = agent
         self._letters: list[_Letter] = []
         self._news = threading.Condition()
-        threading.Thread(target=_import_spade, daemon=True).start()  # takes as long as the server
         self._office, given = _join(agent, secret, port, time.monotonic() + START_S)
         if port not in (0, given["port"]):
             self._office.close()
@@ -205,6 +203,7 @@ class Mailbox:
     def close(self) -> None:
         """Leave."""
         self._office.close()
+        _loop().call_soon_threadsafe(self._postman.leave)
 
 
 def _join(agent: str, secret: str, port: int, until: float) -> tuple[socket.socket, dict[str, Any]]:
@@ -279,23 +278,18 @@ def _line(office: socket.socket) -> dict[str, Any]:
     return json.loads(got)
 
 
-def _import_spade() -> None:
-    with contextlib.suppress(ImportError):  # told where it is used
-        importlib.import_module("spade_bdi_worker.spade_agent")
-
-
 def _log_in(given: Mapping[str, Any], on_message: Any) -> Postman:
-    from spade_bdi_worker.spade_agent import Postman
+    from spade_bdi_worker.xmpp_client import Postman
 
     async def log_in() -> Postman:
         address = f"{given['user']}@{DOMAIN}"
-        postman = Postman(address, given["password"], given["port"], on_message)
-        await asyncio.wait_for(postman.join(), START_S)
+        postman = Postman(address, given["password"], on_message)
+        await asyncio.wait_for(postman.join(LOOPBACK, given["port"]), START_S)
         return postman
 
     try:
         return _call(log_in())
-    except Exception as error:  # the border to SPADE and what it is built on
+    except Exception as error:  # the border to slixmpp
         why = str(error) or type(error).__name__
         raise XmppError(f"the XMPP server at {LOOPBACK}:{given['port']} does not take it: {why}") from None
 
@@ -306,14 +300,14 @@ def _call(work: Coroutine[Any, Any, Any]) -> Any:
 
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """Where all SPADE agents of a process live: it allows them one loop."""
+    """Where all XMPP clients of a process live."""
     loop = asyncio.new_event_loop()
 
     def run() -> None:
         asyncio.set_event_loop(loop)
         loop.run_forever()
 
-    threading.Thread(target=run, name="spade", daemon=True).start()
+    threading.Thread(target=run, name="xmpp", daemon=True).start()
     return loop
 
 

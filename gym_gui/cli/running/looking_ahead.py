@@ -13,7 +13,7 @@ from gym_gui.controllers.runs.cost_estimate import ModelSlot, estimate_cost
 from gym_gui.controllers.runs.experiment_run import ExperimentRun
 from gym_gui.controllers.runs.model_slots import DRY_RUN, slots_with
 from gym_gui.controllers.runs.operator_execution import RunResult
-from gym_gui.controllers.sessions.load_check import load_all
+from gym_gui.controllers.sessions.load_check import LIMIT_S, LoadCheck
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.trusted.trust import Origin
@@ -78,7 +78,11 @@ def _look_ahead() -> Any:
     with HostAhead(wanted=False) as hosts:
         resolved = [_resolved(o) for o in operators if o not in asking]
         with keep_alive():  # workers are in processes of their own, and are waited for so long
-            notes = hosts.run(load_all(resolved))
+            slow = hosts.run(LoadCheck().check(*resolved))
+        notes = [
+            f"{agent} of operator {operator} took more than {LIMIT_S:g} s to load and was not waited for"
+            for operator, agent in slow
+        ]
         model_slots: list[ModelSlot] = []
         if asking:
             model_slots = hosts.run(estimate_cost(experiment, hosts.open_session, asked["processes"], _run))

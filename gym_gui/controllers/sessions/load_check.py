@@ -7,17 +7,19 @@ are whole, and its settings mean anything together, only the worker knows: it is
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.runs.model_slots import DRY_RUN, dry, has_setting
-from gym_gui.controllers.sessions.staffing import process_groups, slot_requests, start_group
+from gym_gui.controllers.sessions.staffing import process_groups, slot_requests
 from gym_gui.core.config import ExecutionConfig, Experiment
 from gym_gui.core.errors import SlotRefusedError, WorkerLaunchError
 from gym_gui.core.experiment.assignment import WorkerAssignment
@@ -30,8 +32,27 @@ T = TypeVar("T")
 
 LIMIT_S: Final = 20.0
 """So long a worker is waited for: a large network, or a game that is solved while it loads, takes longer."""
+_AT_ONCE: Final = 16
+"""Groups whose slots one process holds at most; it takes more memory with each."""
 _MOST_FILES: Final = 500
 _GRACE_S: Final = 1.0
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Slots of an operator that one process fills.
+
+    Attributes:
+        resolved: The operator.
+        agents: The slots.
+        requests: What their worker is told.
+        key: Digest of all that loading them depends on.
+    """
+
+    resolved: ResolvedOperator
+    agents: Sequence[AgentID]
+    requests: Sequence[SlotRequest]
+    key: str
 
 
 class LoadCheck:
@@ -45,57 +66,83 @@ class LoadCheck:
         self._limit_s = limit_s
         self._loaded: set[str] = set()
 
-    async def check(self, resolved: ResolvedOperator) -> tuple[AgentID, ...]:
-        """Have every slot of an operator loaded; no model is asked, and no key leaves this process.
+    async def check(self, *operators: ResolvedOperator) -> tuple[tuple[str, AgentID], ...]:
+        """Have every slot of operators loaded; no model is asked, and no key leaves this process.
+
+        Slots of one worker share a process, so that it starts once. Where that process refuses one, or takes
+        too long, each is loaded by a process of its own, as it is played: only what happens there counts.
 
         Args:
-            resolved: The operator. Nothing is loaded where it is played on another machine.
+            operators: Nothing is loaded where one is played on another machine.
 
         Returns:
-            The slots whose worker had not finished when it was no longer waited for.
+            Operator and name of the slots whose worker had not finished when it was no longer waited for.
 
         Raises:
             SlotRefusedError: A worker cannot play its slot.
             WorkerLaunchError: One could not be started.
         """
-        if resolved.config.host:
-            return ()
-        unmodelled = _without_models(resolved)
-        slow: list[AgentID] = []
-        for group in process_groups(unmodelled):
-            assignments = [unmodelled.assignments[agent] for agent in group]
-            if any(map(_is_not_loaded_here, assignments)):
-                continue
-            slow += await self._load(unmodelled, group)
+        slow: list[tuple[str, AgentID]] = []
+        by_worker: dict[str, dict[str, _Group]] = {}
+        for resolved in map(_without_models, (each for each in operators if not each.config.host)):
+            for agents in process_groups(resolved):
+                if any(_is_not_loaded_here(resolved.assignments[agent]) for agent in agents):
+                    continue
+                group = await self._group(resolved, agents)
+                if group is None:
+                    slow += _named(resolved, agents)
+                elif group.key not in self._loaded:
+                    by_worker.setdefault(resolved.workers[agents[0]].type_id, {})[group.key] = group
+        for found in by_worker.values():
+            groups = list(found.values())
+            for first in range(0, len(groups), _AT_ONCE):
+                slow += await self._check_batch(groups[first : first + _AT_ONCE])
         return tuple(slow)
 
-    async def _load(self, resolved: ResolvedOperator, group: Sequence[AgentID]) -> Sequence[AgentID]:
-        """Load the slots of one process; returns them where that took too long."""
-        until = asyncio.get_running_loop().time() + self._limit_s
+    async def _group(self, resolved: ResolvedOperator, agents: Sequence[AgentID]) -> _Group | None:
+        """Slots with what they are told, learnt from their environment; ``None`` if that takes long."""
         try:
-            async with asyncio.timeout_at(until):
-                # What a slot is told is learnt from its environment, which may take any time.
-                requests = await _in_thread(partial(slot_requests, resolved, group, {}))
+            async with asyncio.timeout(self._limit_s):
+                requests = await _in_thread(partial(slot_requests, resolved, agents, {}))
         except TimeoutError:
-            return group
-        key = _digest(resolved.workers[group[0]].type_id, requests)
-        if key in self._loaded:
-            return ()
-        supervisor = Supervisor(
-            resolved.config.operator_id, SessionEvents(_ignore_log, _ignore, _ignore_human)
-        )
+            return None
+        return _Group(resolved, agents, requests, _digest(resolved.workers[agents[0]].type_id, requests))
+
+    async def _check_batch(self, batch: Sequence[_Group]) -> list[tuple[str, AgentID]]:
+        """Load groups of one worker, together if that can be; returns those that took too long."""
+        if len(batch) > 1:
+            together = [request for group in batch for request in group.requests]
+            with contextlib.suppress(TimeoutError, SlotRefusedError, WorkerLaunchError):
+                await self._load(batch[0].resolved, together)
+                self._loaded.update(group.key for group in batch)
+                return []
+        slow: list[tuple[str, AgentID]] = []
+        for group in batch:
+            try:
+                await self._load(group.resolved, group.requests)
+            except TimeoutError:
+                slow += _named(group.resolved, group.agents)
+            except (SlotRefusedError, WorkerLaunchError) as error:
+                where = f"operator {group.resolved.config.operator_id!r}"
+                raise type(error)(f"{where}: {error.message}", fix=error.fix) from error
+            else:
+                self._loaded.add(group.key)
+        return slow
+
+    async def _load(self, resolved: ResolvedOperator, requests: Sequence[SlotRequest]) -> None:
+        """Load slots in one process, which ends then."""
+        events = SessionEvents(_ignore_log, _ignore, _ignore_human)
+        supervisor = Supervisor(resolved.config.operator_id, events)
+        definition = resolved.workers[requests[0].agent_id]
         try:
-            async with asyncio.timeout_at(until):
-                await start_group(resolved, supervisor, requests, _ignore)
-        except TimeoutError:
-            return group
-        except (SlotRefusedError, WorkerLaunchError) as error:
-            where = f"operator {resolved.config.operator_id!r}"
-            raise type(error)(f"{where}: {error.message}", fix=error.fix) from error
+            async with asyncio.timeout(self._limit_s):
+                await supervisor.start_worker(definition, requests, _ignore)
         finally:
             await supervisor.close(_GRACE_S)
-        self._loaded.add(key)
-        return ()
+
+
+def _named(resolved: ResolvedOperator, agents: Sequence[AgentID]) -> list[tuple[str, AgentID]]:
+    return [(resolved.config.operator_id, agent) for agent in agents]
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
@@ -114,26 +161,6 @@ async def _in_thread(work: Callable[[], T]) -> T:
 
     threading.Thread(target=run, name="what slots are told", daemon=True).start()
     return await asyncio.wrap_future(done)
-
-
-async def load_all(operators: Sequence[ResolvedOperator]) -> list[str]:
-    """Have the workers of operators load their slots, each slot once.
-
-    Returns:
-        A sentence for each slot whose worker was not waited for to the end.
-
-    Raises:
-        SlotRefusedError: A worker cannot play its slot.
-        WorkerLaunchError: One could not be started.
-    """
-    check, notes = LoadCheck(), list[str]()
-    for resolved in operators:
-        notes += [
-            f"{agent} of operator {resolved.config.operator_id} took more than {LIMIT_S:g} s to load and was "
-            "not waited for"
-            for agent in await check.check(resolved)
-        ]
-    return notes
 
 
 def _without_models(resolved: ResolvedOperator) -> ResolvedOperator:

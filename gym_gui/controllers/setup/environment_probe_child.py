@@ -72,7 +72,8 @@ class Bench:
 
         if self._loads is None:
             self._loads = LoadCheck()
-        return {"slow": list(asyncio.run(self._loads.check(_resolved(request))))}, b""
+        slow = asyncio.run(self._loads.check(_resolved(request)))
+        return {"slow": [agent for _, agent in slow]}, b""
 
     def _picture(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         environment = self._drawable(request, "rgb_array")
