@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from gym_gui.controllers.setup.installing import Missing
 from gym_gui.ui import theme
@@ -27,6 +27,7 @@ from gym_gui.ui.policies.policy_items import show_player
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, KindBadge, PickerButton, label
 from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.message_panels import Action
+from gym_gui.ui.widgets.scrolling import scroll_over
 
 _STARTS = (
     ("Soccer 2v2", "MosaicMultiGrid-S-2v2-IndAgObs-v1"),
@@ -151,13 +152,7 @@ class AdvancedConfigTab(QWidget):
         column.addWidget(self._actor)
         column.addWidget(self._checks)
         column.addWidget(self.preview, 1)
-        self._scroll = QScrollArea()
-        self._scroll.setObjectName("agents_scroll")
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setWidget(self._content)
+        self._scroll = scroll_over(self._content, "agents_scroll")
         page = QVBoxLayout(self)
         page.setContentsMargins(0, 0, 0, 0)
         page.addWidget(self._hint, 1)
@@ -182,7 +177,6 @@ class AdvancedConfigTab(QWidget):
         problem = self.model.checks.problem if self.model.checks is not None else None
         dialog = LinkAgentsDialog(self.model.draft, sheet, primary, self.window(), problem)
         dialog.linked.connect(self._on_linked)
-        dialog.finished.connect(dialog.deleteLater)
         dialog.open()
         return dialog
 
@@ -193,7 +187,6 @@ class AdvancedConfigTab(QWidget):
             return None
         dialog = StepsDialog(sheet.slots[agent], row, checks, self._context.spawn, self.window())
         dialog.chosen.connect(partial(self._on_steps, agent))
-        dialog.finished.connect(dialog.deleteLater)
         dialog.open()
         return dialog
 

@@ -82,16 +82,13 @@ class StepsDialog(Dialog):
         spawn: Spawn,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__("steps_dialog", "Preprocessing", parent, size=_SIZE)
         self._slot, self._player, self._checks, self._spawn = slot, player, checks, spawn
         worker = checks.worker(player)
         self._own = list(own_steps(player, worker, slot.agent_id)) if worker is not None else []
         self.steps: list[Any] = list(player.preprocess) or list(self._own)
         self._looking: asyncio.Task[None] | None = None
         self._form: SettingsForm | None = None
-        self.setObjectName("steps_dialog")
-        self.setWindowTitle("Preprocessing")
-        self.resize(_SIZE)
         column = column_layout(self, margin=theme.PAGE)
         column.addWidget(title_label(f"What {slot.agent_id}'s policy sees"))
         column.addWidget(

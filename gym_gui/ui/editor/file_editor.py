@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QKeySequence, QShortcut
 from PyQt6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QWidget
 
@@ -48,11 +48,8 @@ class FileEditor(Dialog):
     """It was closed; what was typed is saved, or was thrown away."""
 
     def __init__(self, context: AppContext, request: FileRequest, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("file-editor")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__("file-editor", "", parent, size=QSize(920, 620))
         self.setSizeGripEnabled(True)
-        self.resize(920, 620)
         self._context, self.request = context, request
         self._file = TextFile(request.path, self)
         self._file.changed.connect(self._on_changed_on_disk)

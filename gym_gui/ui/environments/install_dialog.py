@@ -40,13 +40,10 @@ class InstallDialog(Dialog):
         title: str = "",
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
         title = title or missing.title
+        super().__init__("install-dialog", f"Install {title}", parent, width=420)
         self._context, self._missing, self._title = context, missing, title
         self._work: asyncio.Task[None] | None = None
-        self.setObjectName("install-dialog")
-        self.setWindowTitle(f"Install {title}")
-        self.setMinimumWidth(420)
         self.state = muted_label(
             f"What it lacks is downloaded and installed for MOSAIC; nothing else changes.\n"
             f"In a terminal: mosaic {missing.what} install {missing.name}",
@@ -140,7 +137,6 @@ def open_install_dialog(
             return dialog
     dialog = InstallDialog(context, missing, title, window)
     dialog.installed.connect(lambda _name: on_installed())
-    dialog.finished.connect(dialog.deleteLater)
     dialog.setModal(False)  # a download takes minutes, in which the window is used
     dialog.show()
     return dialog

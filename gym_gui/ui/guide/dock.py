@@ -317,10 +317,7 @@ class GuideDock(QDockWidget):
             picture = picture.scaled(
                 room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
             )
-        dialog = Dialog(self.window())
-        dialog.setObjectName("guide-picture")
-        dialog.setWindowTitle("Picture of the guide")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog = Dialog("guide-picture", "Picture of the guide", self.window())
         shown = QLabel(dialog)
         shown.setPixmap(picture)
         shown.setAccessibleName("Picture")

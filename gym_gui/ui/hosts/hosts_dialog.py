@@ -57,17 +57,13 @@ class HostsDialog(Dialog):
     """The file has been written."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("hosts-dialog", "Hosts", parent, width=680)
         self._context = context
         self._profile: SshProfile | None = None
         self._work: asyncio.Task[None] | None = None
         self._said: InlineMessage | None = None
         self._found: dict[str, tuple[MessageKind, str]] = {}
         """What was said last of a host, by its name."""
-        self.setObjectName("hosts-dialog")
-        self.setWindowTitle("Hosts")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(680)
         self._build()
         context.spawn(self._read(), "Reading the hosts")
 

@@ -50,7 +50,6 @@ class HumanInput(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("human-input")
         self.seats = HumanSeats()
         self.mouse = MouseLook(self)
         self.mouse.moved.connect(self._on_mouse_moved)

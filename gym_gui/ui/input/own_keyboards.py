@@ -41,7 +41,6 @@ class OwnKeyboards(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("own-keyboards")
         self._spawn, self._input, self._people = spawn, people_input, people
         self._panel, self._realtime = panel, realtime
         self.evdev = evdev or EvdevInput(parent=self)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import (
     QListWidget,
@@ -68,11 +68,9 @@ class PromptEditor(Dialog):
         look: Look | None,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("prompt-editor")
-        self.setWindowTitle(f"Prompts of {request.worker.display_name}")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(1120, 680)
+        super().__init__(
+            "prompt-editor", f"Prompts of {request.worker.display_name}", parent, size=QSize(1120, 680)
+        )
         self._context, self._request, self._files, self._look = context, request, files, look
         self._name, self._kept = "", ""
         self._task: asyncio.Task[None] | None = None

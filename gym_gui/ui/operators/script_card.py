@@ -24,7 +24,7 @@ from gym_gui.ui.operators.tournament_plan import pairings_of
 from gym_gui.ui.widgets import Card, Divider, SegmentedControl, label, muted_label, section_label
 from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.message_panels import Action
-from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
+from gym_gui.ui.widgets.scrolling import scroll_over
 
 if TYPE_CHECKING:
     from gym_gui.controllers.runs.contest import Contest
@@ -97,14 +97,7 @@ class ScriptCard(Card):
         self._column.setContentsMargins(0, 0, theme.ROW, 0)
         self._column.setSpacing(theme.ROW)
         self._column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setObjectName("script-operators")
-        tell_scrolling(scroll, "Operators of the file")
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(self._list)
-        see_through(scroll)
-        return scroll
+        return scroll_over(self._list, "script-operators", called="Operators of the file")
 
     def show_path(self, path: Path | None, name: str) -> None:
         """Name the file, or the run."""

@@ -70,11 +70,7 @@ class TournamentDialog(Dialog):
     def __init__(
         self, context: AppContext, knowledge: Knowledge, request: TournamentRequest, parent: QWidget
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("tournament-dialog")
-        self.setWindowTitle("Hold a tournament")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(_SIZE)
+        super().__init__("tournament-dialog", "Hold a tournament", parent, size=_SIZE)
         self._context, self._knowledge, self._request = context, knowledge, request
         self._sheet: EnvironmentSheet | None = None
         self._contest: Contest | None = None

@@ -52,7 +52,6 @@ class Caption(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("caption")
         self._game, self._input, self._people = game, people_input, people
         self._keys, self._course, self._card = keys, course, card
         self.view: LiveView | None = None

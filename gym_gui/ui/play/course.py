@@ -50,7 +50,6 @@ class Course(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("course")
         self._context, self._game, self._people = context, game, people
         self._card, self._seed_box, self._actions = card, seed_box, actions
         self.paused_by_focus = False

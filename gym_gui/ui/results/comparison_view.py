@@ -11,7 +11,6 @@ from PyQt6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QScrollArea,
     QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
@@ -41,7 +40,7 @@ from gym_gui.ui.widgets import (
     section_label,
 )
 from gym_gui.ui.widgets.layouts import column_layout
-from gym_gui.ui.widgets.scrolling import tell_scrolling
+from gym_gui.ui.widgets.scrolling import scroll_over
 
 HIGHEST_PLOTS = 760
 """In pixels: a few bars do not grow with a screen of 2160."""
@@ -189,15 +188,9 @@ class ComparisonView(QWidget):
         column.addWidget(self.plots, 100)
         column.addWidget(self.notes)
         column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setObjectName("comparison-scroll")
-        tell_scrolling(scroll, "What came out")
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(content)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.hint)
-        self._stack.addWidget(scroll)
+        self._stack.addWidget(scroll_over(content, "comparison-scroll", called="What came out"))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)

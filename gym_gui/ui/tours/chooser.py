@@ -28,10 +28,7 @@ class TourChooser(Dialog):
     """
 
     def __init__(self, progress: Progress, start: Callable[[str], object], parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("tours")
-        self.setWindowTitle("Tours")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__("tours", "Tours", parent)
         self._start = start
         head = QHBoxLayout()
         head.addWidget(title_label("Tours"))

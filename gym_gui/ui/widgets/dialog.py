@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PyQt6.QtWidgets import QDialog, QPushButton
+from PyQt6.QtCore import QSize, Qt
+from PyQt6.QtWidgets import QDialog, QPushButton, QWidget
 
 from gym_gui.ui.widgets.buttons import PrimaryButton
 from gym_gui.ui.widgets.tab_order import tab_on
@@ -12,7 +13,26 @@ class Dialog(QDialog):
     """Tab goes as one reads, Enter in a field does what the filled button says, Esc leaves.
 
     Qt alone has Enter press the first button that was made, be it Cancel, and Tab go in the order of making.
+    A dialog that was closed is deleted.
+
+    Args:
+        name: Its ``objectName``.
+        title: What its frame says.
+        parent: The window.
+        size: What it opens with.
+        width: Its least width, in pixels.
     """
+
+    def __init__(
+        self, name: str, title: str, parent: QWidget | None, *, size: QSize | None = None, width: int = 0
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setWindowTitle(title)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(width)
+        if size is not None:
+            self.resize(size)
 
     def setVisible(self, visible: bool) -> None:
         """Before Qt chooses a button for Enter."""
