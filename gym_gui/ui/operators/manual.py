@@ -13,6 +13,7 @@ from gym_gui.core.drawing.colours import told_apart
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
 from gym_gui.ui.commands import entry
+from gym_gui.ui.editor.line_links import link_of
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.state_words import words_of
@@ -202,8 +203,6 @@ class ManualOperators(QWidget):
         self.show_mind(agent)
 
     def _on_place_requested(self, operator: LiveOperator) -> None:
-        from gym_gui.ui.editor.line_links import link_of  # most cards never stop
-
         player = operator.player
         again = ("Restart", partial(self._deck.restart, player.config.operator_id))
         link = link_of(self._context, words_of(player), player.config, again=again)

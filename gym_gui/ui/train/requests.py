@@ -7,6 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.link import TrainerLink
 
@@ -77,8 +78,6 @@ class RunRequests:
             self._context.notify("A checkpoint is being kept", "ok")
 
     async def _go_on(self, record: TrainingRecord, changes: Mapping[str, object]) -> None:
-        from gym_gui.services.worker_orchestrator import UnifiedRunConfig
-
         client = self._link.client
         if client is None:
             return
