@@ -66,6 +66,9 @@ class BabaIsAIFamily(OwnPythonFamily):
     archives: ClassVar[Mapping[str, str]] = {"baba": ARCHIVE}
     imports: ClassVar[tuple[str, ...]] = ("baba",)
     server_variables: ClassVar[Mapping[str, str]] = {"MPLBACKEND": "Agg", "SDL_VIDEODRIVER": "dummy"}
+    documented: ClassVar[bool] = False
+    web_page: ClassVar[str] = "https://github.com/nacloos/baba-is-ai"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -94,15 +97,6 @@ class BabaIsAIFamily(OwnPythonFamily):
             more = ["a thing and a word about nothing lie there"]
         text = "; ".join([where + steps, *more])
         return f"{text[0].upper()}{text[1:]}."
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # it lies in the interpreter of its own
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/nacloos/baba-is-ai"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
 
 
 def _level(spec: EnvSpec) -> str:

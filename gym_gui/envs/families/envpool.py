@@ -28,6 +28,9 @@ class EnvPoolFamily(Family):
     modules: ClassVar[tuple[str, ...]] = ("envpool",)
     prefixes: ClassVar[tuple[str, ...]] = ("envpool/",)
     closed: ClassVar[bool] = True
+    documented: ClassVar[bool] = False
+    web_page: ClassVar[str] = "https://envpool.readthedocs.io/en/latest/"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -47,15 +50,6 @@ class EnvPoolFamily(Family):
 
     def summary(self, spec: EnvSpec) -> str:
         return f"{_name(spec)} as EnvPool has it, in C++; its episodes are others than those of the original."
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://envpool.readthedocs.io/en/latest/"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
 
     def success(self, environment: Instance) -> bool | None:
         return None

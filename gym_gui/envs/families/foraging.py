@@ -46,6 +46,8 @@ class ForagingFamily(Family):
     apis: ClassVar[tuple[str, ...]] = ("parallel",)
     built_by: ClassVar[str] = "gym_gui.envs.families.foraging_env:foraging"
     described_by: ClassVar[str] = "gym_gui.envs.describers.foraging_words:ForagingDescriber"
+    web_page: ClassVar[str] = "https://github.com/semitable/lb-foraging"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -87,12 +89,6 @@ class ForagingFamily(Family):
 
     def summary(self, spec: EnvSpec) -> str:
         return "Load all food: stand beside it and load together, as many as its level takes."
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/semitable/lb-foraging"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         bindings = {LAYOUTS[player].roles[role]: action for action, role in enumerate(_ROLES.values())}

@@ -71,6 +71,8 @@ class HighwayFamily(IndexedFamily):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"highway_env": "", "highway-env": "", "gymnasium": "", "gym": ""}
     described_by: ClassVar[str] = "gym_gui.envs.describers.highway_words:HighwayDescriber"
+    web_page: ClassVar[str] = "https://highway-env.farama.org/"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def is_listed(self, env_id: str, entry_point: str) -> bool:
         return env_id != _AVERAGED
@@ -124,12 +126,6 @@ class HighwayFamily(IndexedFamily):
 
     def summary(self, spec: EnvSpec) -> str:
         return _SUMMARIES.get(_road(spec), "")
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://highway-env.farama.org/"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
 
     def pace(self, spec: EnvSpec) -> Pace:
         return _PACES.get(_road(spec), Pace())

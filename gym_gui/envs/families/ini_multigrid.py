@@ -40,6 +40,7 @@ class IniMultiGridFamily(IndexedFamily):
     compiled: ClassVar[tuple[str, ...]] = ("multigrid.utils.obs:gen_obs_grid_encoding",)
     described_by: ClassVar[str] = "gym_gui.envs.describers.ini_multigrid:IniMultiGridDescriber"
     options_by: ClassVar[str] = "gym_gui.envs.options.grid:ini_multigrid_options"
+    web_page: ClassVar[str] = "https://github.com/ini/multigrid"
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
         """With as many agents as there are here."""
@@ -79,6 +80,3 @@ class IniMultiGridFamily(IndexedFamily):
 
     def summary(self, spec: EnvSpec) -> str:
         return summaries.INI_MULTIGRID.get(str(spec.entry_point).rpartition(":")[2], "")
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/ini/multigrid"

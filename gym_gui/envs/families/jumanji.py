@@ -100,6 +100,7 @@ class JumanjiFamily(OwnPythonFamily):
     closed: ClassVar[bool] = True
     requirements: ClassVar[tuple[str, ...]] = ("jumanji==1.1.2", JAX)
     imports: ClassVar[tuple[str, ...]] = ("jumanji",)
+    documented: ClassVar[bool] = False
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -125,9 +126,6 @@ class JumanjiFamily(OwnPythonFamily):
 
     def summary(self, spec: EnvSpec) -> str:
         return _TASKS[_name(spec)].summary
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # it lies in the interpreter of its own
 
     def doc_url(self, spec: EnvSpec) -> str:
         return f"https://instadeepai.github.io/jumanji/environments/{_TASKS[_name(spec)].page}/"

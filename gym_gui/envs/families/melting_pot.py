@@ -111,6 +111,10 @@ class MeltingPotFamily(OwnPythonFamily):
     bare_requirements: ClassVar[tuple[str, ...]] = ("dm-meltingpot==2.4.1",)
     imports: ClassVar[tuple[str, ...]] = ("meltingpot.substrate",)
     server_variables: ClassVar[Mapping[str, str]] = {"TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
+    documented: ClassVar[bool] = False
+    web_page: ClassVar[str] = "https://github.com/google-deepmind/meltingpot"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=8)
 
     def build_variables(self, folder: Path) -> Mapping[str, str]:
         """Without its bots: building it downloads them, unless their archive lies in the temporary folder."""
@@ -147,18 +151,6 @@ class MeltingPotFamily(OwnPythonFamily):
     def summary(self, spec: EnvSpec) -> str:
         name = _name(spec)
         return _SUMMARIES.get(name) or _SUMMARIES[name.partition("__")[0]]
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # it lies in the interpreter of its own
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/google-deepmind/meltingpot"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=8)
 
 
 def _name(spec: EnvSpec) -> str:

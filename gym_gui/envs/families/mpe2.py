@@ -40,6 +40,7 @@ class Mpe2Family(Family):
     hints: ClassVar[Mapping[str, str]] = {"mpe": "", "pettingzoo": "", "pettingzoo_mpe": ""}
     apis: ClassVar[tuple[str, ...]] = ("parallel", "aec")
     described_by: ClassVar[str] = "gym_gui.envs.describers.particles:ParticleDescriber"
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=10)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -84,9 +85,6 @@ class Mpe2Family(Family):
 
     def doc_url(self, spec: EnvSpec) -> str:
         return f"https://mpe2.farama.org/environments/{_world(spec)}/"
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=10)
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         """Words of moving and of speaking; who does both has a word for each pair."""

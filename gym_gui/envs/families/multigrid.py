@@ -55,6 +55,9 @@ class MultiGridFamily(IndexedFamily):
     compiled: ClassVar[tuple[str, ...]] = ("mosaic_multigrid.utils.obs:gen_obs_grid_encoding",)
     described_by: ClassVar[str] = "gym_gui.envs.describers.multigrid:MultiGridDescriber"
     options_by: ClassVar[str] = "gym_gui.envs.options.soccer:soccer_options"
+    web_page: ClassVar[str] = "https://github.com/Abdulhamid97Mousa/mosaic_multigrid"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
+    usual_pace: ClassVar[Pace] = Pace(rate=10)
 
     def candidates(self, task: str) -> Iterable[str]:
         """Names of earlier releases: the sport in full, ``NvsM``, any version.
@@ -152,15 +155,6 @@ class MultiGridFamily(IndexedFamily):
             for each in chain
             if each.text and each.module.startswith("mosaic_multigrid.envs")
         )
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/Abdulhamid97Mousa/mosaic_multigrid"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(rate=10)
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         return enum_names(environment.env.actions)

@@ -47,6 +47,9 @@ class OpenSpielFamily(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"open_spiel": "", "pettingzoo": "", "shimmy": ""}
     apis: ClassVar[tuple[str, ...]] = ("aec",)
+    web_page: ClassVar[str] = "https://openspiel.readthedocs.io/en/latest/games.html"
+    modes: ClassVar[tuple[str, ...] | None] = ("ansi",)
+    usual_pace: ClassVar[Pace] = Pace(rate=2)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -153,19 +156,10 @@ class OpenSpielFamily(Family):
             f'`{{"config": {{"{example}": …}}}}`.\n\n| Parameter | Default |\n| --- | --- |\n{rows}\n'
         )
 
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://openspiel.readthedocs.io/en/latest/games.html"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("ansi",)
-
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         spec = environment.spec
         words: tuple[str, ...] = _MEANINGS.get(spec.id.removeprefix(_HEAD)) or tuple(spec.traits["words"])
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(rate=2)
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         scheme = super().keys(environment, agent, player)

@@ -71,6 +71,8 @@ class PgxFamily(OwnPythonFamily):
     # resvg_py and pillow turn its drawings, SVG, into pictures; no library of the system is needed for that.
     requirements: ClassVar[tuple[str, ...]] = ("pgx==2.6.0", JAX, "resvg_py==0.5.0", "pillow>=10")
     imports: ClassVar[tuple[str, ...]] = ("pgx", "resvg_py", "PIL.Image")
+    documented: ClassVar[bool] = False
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -99,15 +101,9 @@ class PgxFamily(OwnPythonFamily):
     def summary(self, spec: EnvSpec) -> str:
         return _GAMES[_name(spec)].summary
 
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # it lies in the interpreter of its own
-
     def doc_url(self, spec: EnvSpec) -> str:
         page = _name(spec).replace("-", "_").removesuffix("_9x9").removesuffix("_19x19")
         return f"https://www.sotets.uk/pgx/{page}/"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
 
     def pace(self, spec: EnvSpec) -> Pace:
         return Pace(realtime=True, rate=6) if _name(spec).startswith("minatar") else Pace(rate=2)

@@ -60,6 +60,8 @@ class RoboticsFamily(IndexedFamily):
     )
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"gymnasium_robotics": "", "gymnasium": "", "gym": ""}
+    web_page: ClassVar[str] = "https://robotics.farama.org/"
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=20)
 
     def is_listed(self, env_id: str, entry_point: str) -> bool:
         return not any(part in entry_point for part in _LEFT_OUT)
@@ -96,12 +98,6 @@ class RoboticsFamily(IndexedFamily):
     def summary(self, spec: EnvSpec) -> str:
         area = _area(spec)
         return next((said for head, said in _SUMMARIES.items() if area.startswith(head)), "")
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://robotics.farama.org/"
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=20)
 
     def components(self, spec: EnvSpec) -> tuple[str, ...]:
         area = _area(spec)

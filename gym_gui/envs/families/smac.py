@@ -69,6 +69,9 @@ class SmacFamily(SimulatorFamily):
         "websocket-client==1.9.2",
     )
     imports: ClassVar[tuple[str, ...]] = ("s2clientprotocol.sc2api_pb2", "websocket")
+    documented: ClassVar[bool] = False
+    web_page: ClassVar[str] = "https://github.com/oxwhirl/smac/blob/master/docs/smac.md"
+    modes: ClassVar[tuple[str, ...] | None] = ()
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -96,15 +99,6 @@ class SmacFamily(SimulatorFamily):
     def summary(self, spec: EnvSpec) -> str:
         found = _MAPS[_name(spec)]
         return f"{found.agents} units fight {found.enemies} of the built-in player's in StarCraft II."
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # there is none
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/oxwhirl/smac/blob/master/docs/smac.md"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ()
 
 
 def _name(spec: EnvSpec) -> str:

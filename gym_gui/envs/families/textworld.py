@@ -32,6 +32,8 @@ class TextWorldFamily(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": ""}
     described_by: ClassVar[str] = "gym_gui.envs.describers.textworld_words:TextWorldDescriber"
+    web_page: ClassVar[str] = "https://textworld.readthedocs.io/en/stable/"
+    modes: ClassVar[tuple[str, ...] | None] = ("ansi",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -48,12 +50,6 @@ class TextWorldFamily(Family):
 
     def summary(self, spec: EnvSpec) -> str:
         return "Solve a generated text adventure: read where you are, and write what you do."
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://textworld.readthedocs.io/en/stable/"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("ansi",)
 
     def success(self, environment: Instance) -> bool | None:
         return success_in_info(environment)

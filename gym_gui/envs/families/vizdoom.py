@@ -111,6 +111,11 @@ class VizdoomFamily(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"doom": "", "gymnasium": "", "gym": ""}
     described_by: ClassVar[str] = "gym_gui.envs.describers.vizdoom_words:VizdoomDescriber"
+    documented: ClassVar[bool] = False
+    """The package has one class for all scenarios."""
+    web_page: ClassVar[str] = "https://vizdoom.farama.org/environments/default/"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=_RATE)
 
     def specs(self) -> Sequence[EnvSpec]:
         """The scenarios; maps of whole games, several hundred, are found by name."""
@@ -189,19 +194,6 @@ class VizdoomFamily(Family):
             return "Find the exit of a map of the whole game."
         scenario = name.partition("-")[0].removesuffix("Audio").removesuffix("Notifications")
         return _SUMMARIES.get(scenario, "")
-
-    def documentation(self, spec: EnvSpec) -> str:
-        """The package has one class for all scenarios."""
-        return ""
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://vizdoom.farama.org/environments/default/"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=_RATE)
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         scheme = super().keys(environment, agent, player)

@@ -63,6 +63,11 @@ class VmasFamily(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": "", "pettingzoo": ""}
     apis: ClassVar[tuple[str, ...]] = ("parallel",)
+    documented: ClassVar[bool] = False
+    """Scenarios say nothing of themselves."""
+    web_page: ClassVar[str] = "https://vmas.readthedocs.io/en/latest/usage/scenarios.html"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=10)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -106,19 +111,6 @@ class VmasFamily(Family):
 
     def summary(self, spec: EnvSpec) -> str:
         return _SUMMARIES.get(_name(spec), "")
-
-    def documentation(self, spec: EnvSpec) -> str:
-        """Scenarios say nothing of themselves."""
-        return ""
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://vmas.readthedocs.io/en/latest/usage/scenarios.html"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=10)
 
     def noop_action(self, environment: Instance, agent: str) -> Any | None:
         """Of discrete actions the first pushes nowhere, and says nothing."""
