@@ -325,8 +325,8 @@ _OF_OPERATORS: Final = keys_of(OperatorConfig)
 FILE: Final[Mapping[str, Key[Any]]] = {
     "task": replace(
         _OF_OPERATORS["task"],
-        meaning="environment id, or `module:factory`, looked for beside this file first; sides meet in it, or "
-        "a team plays ([cross-play](cross_play.md))",
+        meaning="environment id, or `module:factory`, looked for beside this file first; sides meet in it, "
+        "or a team plays ([cross-play](cross_play.md))",
         required=True,
     ),
     "policies": replace(
