@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QObject
 
+from gym_gui.ui.after_typing import AfterTyping
 from gym_gui.ui.editor.lexing import LEXERS, spans_of
-from gym_gui.ui.timers import single_shot_timer
 
 if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
@@ -30,36 +30,26 @@ class Colourer(QObject):
 
     def __init__(self, context: AppContext, edit: CodeEdit, suffix: Callable[[], str]) -> None:
         super().__init__(edit)
-        self._context, self._edit, self._suffix = context, edit, suffix
-        self._task: asyncio.Task[None] | None = None
-        self._stale = False
-        self._timer = single_shot_timer(self, COLOUR_MS, self.begin)
+        self._edit, self._suffix = edit, suffix
+        self._finding = AfterTyping(context.spawn, self._find, "Colouring a file", COLOUR_MS, self)
 
     def typed(self) -> None:
         """Something was typed."""
-        self._timer.start()
+        self._finding.typed()
 
     def begin(self) -> None:
         """Find its colours now."""
-        suffix = self._suffix()
-        if suffix not in LEXERS:
-            return
-        if self._task is not None and not self._task.done():
-            self._stale = True
-            return
-        self._task = self._context.spawn(self._find(suffix), "Colouring a file")
+        self._finding.now()
 
     def let_go(self) -> None:
         """Colour nothing more."""
-        self._timer.stop()
-        if self._task is not None:
-            self._task.cancel()
+        self._finding.let_go()
 
-    async def _find(self, suffix: str) -> None:
+    async def _find(self) -> None:
+        suffix = self._suffix()
+        if suffix not in LEXERS:
+            return
         written = self._edit.text
         spans = await asyncio.to_thread(spans_of, suffix, written)
         if written == self._edit.text:
             self._edit.colouring.set_spans(spans)
-        elif self._stale:
-            self._timer.start()
-        self._stale = False
