@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import MissingDependencyError
+from gym_gui.core.live import Board
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, adapt
 from gym_gui.core.types import Plan
 from gym_gui.envs.boards.words import can_mate, legal_words
+from gym_gui.envs.describers import Describer
 from gym_gui.envs.documents import source
 from gym_gui.envs.documents.environment_arguments import arguments_of, with_default
 from gym_gui.envs.index import is_installed
@@ -23,10 +25,6 @@ from gym_gui.envs.keymaps import KeyScheme, Pace, of_space
 from gym_gui.envs.simulator import Simulator
 from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut
-
-if TYPE_CHECKING:
-    from gym_gui.core.live import Board
-    from gym_gui.envs.describers import Describer
 
 USED_MODES = ("rgb_array", "ansi")
 """Render modes that are of use here; ``human`` opens windows of its own."""

@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import ExperimentError, MosaicError, Place
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.experiment_data import experiment_from_data, is_experiment_file
 from gym_gui.core.experiment.experiment_text import describe
-from gym_gui.core.experiment.matrix_expansion import everybody
+from gym_gui.core.experiment.matrix_expansion import PlacesOf, everybody
 from gym_gui.core.experiment.pool import altered, assignments_of
 from gym_gui.core.experiment.tournament import Tournament, is_tournament_file, tournament_from_data
 from gym_gui.core.records import TOURNAMENT, check_run_format
@@ -45,9 +45,6 @@ from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.training import LEAGUE
-
-if TYPE_CHECKING:
-    from gym_gui.core.experiment.matrix_expansion import PlacesOf
 
 __all__ = [
     "Limits",

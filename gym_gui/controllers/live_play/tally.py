@@ -6,14 +6,11 @@ import math
 import statistics
 from collections import Counter, deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.core.live import AgentView, LiveView
-
-if TYPE_CHECKING:
-    from gym_gui.analysis.transcripts.turn import Turn
-    from gym_gui.controllers.live_play.call_log import CallLog
 
 REMEMBERED_EPISODES: Final = 5000
 REMEMBERED_LINES: Final = 1000

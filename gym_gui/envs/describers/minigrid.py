@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,7 @@ from gym_gui.envs.describers.grid_words import (
 )
 from gym_gui.envs.describers.other_words import Terms
 from gym_gui.envs.facts import Fact, fact
-
-if TYPE_CHECKING:
-    from gym_gui.envs.pictures import Picture
+from gym_gui.envs.pictures import Picture
 
 _AGENT = 10
 _TILE = 32

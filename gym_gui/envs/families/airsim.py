@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.envs.families.simulators import SimulatorFamily
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import KeyScheme, Pace, of_pushes
 from gym_gui.envs.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _VEHICLES: Mapping[str, str] = {
     "Drone": "A multirotor is steered by velocities and a yaw rate, to a goal if one is set.",

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
+from gym_gui.envs.describers import Describer
 from gym_gui.envs.family import Family, ranked
+from gym_gui.envs.instance import Instance, Teams
 from gym_gui.envs.keymaps import KeyScheme, Pace, of_space
 from gym_gui.envs.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
-    from gym_gui.envs.instance import Instance, Teams
 
 _SOCCER, _SIZES = "soccer", (1, 2, 3, 4)
 _SUMMARIES: Mapping[str, str] = {

@@ -6,17 +6,15 @@ import importlib
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter, SimultaneousAdapter, adapt
 from gym_gui.envs.families.gymnasium import success_in_info
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.families.tuple_parallel import TupleParallel
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
 from gym_gui.envs.spec import EnvSpec, split_version
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _SUMMARIES: Mapping[str, str] = {
     "highway": "Drive fast on a highway with several lanes, keep to the right, and hit nobody.",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.family import enum_names
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.spec import EnvSpec, split_version
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _AGENTS = 2
 """Unless ``env_kwargs`` says otherwise; the package itself makes them for one."""

@@ -5,18 +5,16 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.envs import index
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.families.gymnasium import last_step
 from gym_gui.envs.family import Family, enum_names
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut, called
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _WFC = "minigrid.envs.wfc.wfcenv:WFCEnv"
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")

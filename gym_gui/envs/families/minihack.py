@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.envs.families.gymnasium import success_in_info
 from gym_gui.envs.families.minigrid import IndexedFamily
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _HEADS = ("MiniHack-", "NetHack")
 _LEFT_OUT = (

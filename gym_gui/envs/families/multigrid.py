@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
@@ -13,11 +13,9 @@ from gym_gui.envs.describers.multigrid_slots import slot_names, team_colour
 from gym_gui.envs.documents import source
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.family import Teams, enum_names, ranked, team_returns
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, newest_of, split_version
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _HEAD = "MosaicMultiGrid-"
 _SPORTS = {"soccer": "S", "basketball": "BB", "americanfootball": "AF", "football": "AF", "collect": "C"}

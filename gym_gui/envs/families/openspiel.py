@@ -6,25 +6,23 @@ import importlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import UsageError
+from gym_gui.core.live import Board
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
 from gym_gui.envs.boards import openspiel as boards
 from gym_gui.envs.boards import spoken
 from gym_gui.envs.boards.openspiel import READERS
 from gym_gui.envs.boards.words import result_words
+from gym_gui.envs.describers import Describer
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
 from gym_gui.envs.index_child import openspiel_row
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from gym_gui.core.live import Board
-    from gym_gui.envs.describers import Describer
-    from gym_gui.envs.instance import Instance
 
 _HEAD = "open_spiel/"
 # What these games call their actions in a position, and not in general.

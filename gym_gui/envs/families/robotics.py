@@ -8,18 +8,16 @@ import io
 import re
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.envs import mujoco_gl
+from gym_gui.envs.describers import Describer
 from gym_gui.envs.families.gymnasium import last_step, success_in_info
 from gym_gui.envs.families.minigrid import IndexedFamily
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut
-
-if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
-    from gym_gui.envs.instance import Instance
 
 _LEFT_OUT = ("MujocoPy", "envs.mujoco.", "ant_maze_v3")
 """In entry points: what needs mujoco-py, which nobody keeps up any more."""

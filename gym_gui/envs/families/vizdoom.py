@@ -6,17 +6,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from gym_gui.core.enums import Outcome
+from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
 from gym_gui.envs.family import Family, each_alone, ranked, team_returns
+from gym_gui.envs.instance import Instance, Teams
 from gym_gui.envs.keymaps import LAYOUTS, Axis, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec, split_version
-
-if TYPE_CHECKING:
-    from gym_gui.core.enums import Outcome
-    from gym_gui.core.paradigms import ParadigmAdapter
-    from gym_gui.envs.instance import Instance, Teams
 
 _HEAD = "Vizdoom"
 _MAP = re.compile(r"(?P<game>Freedoom|Doom)(?P<which>\d?)(?P<map>E\dM\d|MAP\d+)-S(?P<skill>\d)")

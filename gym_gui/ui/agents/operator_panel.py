@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
+from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.ui import theme
 from gym_gui.ui.agents.environment_settings_form import EnvironmentSettingsLink
@@ -16,9 +17,6 @@ from gym_gui.ui.agents.settings_form import LABEL_WIDTH
 from gym_gui.ui.widgets import FormRows, section_label
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
 from gym_gui.ui.widgets.number_fields import IntegerField
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 
 _APIS = {"aec": "turn by turn", "parallel": "all at once", "gymnasium": "one agent"}
 _MOST_STEPS = 1_000_000

@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QSize, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QStackedWidget, QWidget
 
+from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.services.backends import SlotInfo
 from gym_gui.services.fit import fit, own_steps, seen_after, space_words
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import SettingsForm
@@ -20,11 +23,6 @@ from gym_gui.ui.widgets.layouts import column_layout, right_row, row_layout
 from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 from gym_gui.workers.settings.settings_schema import settings_from_schema
 from mosaic_worker.preprocessing import STEPS, PreprocessingError, check_steps, describe_steps, step_schema
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
-    from gym_gui.core.experiment.assignment import WorkerAssignment
-    from gym_gui.services.backends import SlotInfo
 
 _SIZE = QSize(640, 520)
 _ROW = 28

@@ -7,21 +7,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
 from gym_gui import envs
 from gym_gui.controllers.setup.installing import Missing, forget_lookups
+from gym_gui.envs import EnvSpec, Family
 from gym_gui.envs.known_names import known_names
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.environments.environment_looks import EnvironmentLooks
 from gym_gui.ui.environments.install_dialog import open_install_dialog
 from gym_gui.ui.widgets import PickerButton, PickerItem
-
-if TYPE_CHECKING:
-    from gym_gui.envs import EnvSpec, Family
 
 _NOT_INSTALLED: Final = "Not installed"
 _ABSENT: Final = "family:"

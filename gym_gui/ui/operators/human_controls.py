@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
@@ -12,10 +11,8 @@ from gym_gui.ui import theme
 from gym_gui.ui.input.action_form import ActionForm
 from gym_gui.ui.input.key_editor import rows_of
 from gym_gui.ui.input.key_list import KeyList
+from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.widgets import muted_label, section_label
-
-if TYPE_CHECKING:
-    from gym_gui.ui.operators.human_seats import OperatorHumans
 
 _MOST_ROWS = 12
 

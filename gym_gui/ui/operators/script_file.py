@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from gym_gui.analysis.records.reader import open_run
+from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.controllers.setup.installing import missing_in
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, Place, UsageError
 from gym_gui.core.experiment.shards import Shard
@@ -22,6 +23,7 @@ from gym_gui.services.experiment_file import is_tournament, needs_code
 from gym_gui.services.experiments.experiment_process import network_is_closed
 from gym_gui.services.runs.run_library import RunEntry, RunLibrary
 from gym_gui.services.source_places import folders_of, place_in
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.checks import at_place, problem_of
 from gym_gui.ui.editor.file_request import Problem
 from gym_gui.ui.editor.line_links import link_of
@@ -39,11 +41,6 @@ from gym_gui.ui.operators.tournament_plan import plan_tournament
 from gym_gui.ui.results.library_model import episodes_in_words
 from gym_gui.ui.widgets import InlineMessage
 from gym_gui.ui.widgets.message_panels import Action
-
-if TYPE_CHECKING:
-    from gym_gui.analysis.records.reader import Run
-    from gym_gui.controllers.setup.knowledge import Knowledge
-    from gym_gui.ui.context import AppContext
 
 CONSENT: Final = (
     "{name} is a program, not plain data. To read it, it is run in a separate process without your keys, "

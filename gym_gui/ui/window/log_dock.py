@@ -6,7 +6,7 @@ import logging
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QGuiApplication, QKeySequence, QShortcut
@@ -18,15 +18,13 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton
 from gym_gui.ui.widgets.labels import muted_label, section_label
 from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.message_panels import Action
 from gym_gui.ui.widgets.segments import SegmentedControl
 from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
 
 LINES = 2000
 
