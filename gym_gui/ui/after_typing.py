@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.ui.timers import single_shot_timer
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.live_play.latest_job import Spawn
 
 
 class AfterTyping(QObject):

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
-
-from PyQt6.QtCore import QObject
+from typing import Final
 
 from gym_gui.ui.after_typing import AfterTyping
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.editor.code_edit import CodeEdit
 from gym_gui.ui.editor.lexing import LEXERS, spans_of
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
-    from gym_gui.ui.editor.code_edit import CodeEdit
 
 COLOUR_MS: Final = 40
 """Quiet time after a key before the text is coloured."""
 
 
-class Colourer(QObject):
+class Colourer(AfterTyping):
     """Colours a text by the suffix of its file; one whose suffix has no lexer is left as it is.
 
     Args:
@@ -29,21 +25,8 @@ class Colourer(QObject):
     """
 
     def __init__(self, context: AppContext, edit: CodeEdit, suffix: Callable[[], str]) -> None:
-        super().__init__(edit)
+        super().__init__(context.spawn, self._find, "Colouring a file", COLOUR_MS, edit)
         self._edit, self._suffix = edit, suffix
-        self._finding = AfterTyping(context.spawn, self._find, "Colouring a file", COLOUR_MS, self)
-
-    def typed(self) -> None:
-        """Something was typed."""
-        self._finding.typed()
-
-    def begin(self) -> None:
-        """Find its colours now."""
-        self._finding.now()
-
-    def let_go(self) -> None:
-        """Colour nothing more."""
-        self._finding.let_go()
 
     async def _find(self) -> None:
         suffix = self._suffix()

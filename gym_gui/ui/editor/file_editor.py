@@ -65,7 +65,7 @@ class FileEditor(Dialog):
         self._editor.textChanged.connect(self._on_typed)
         self._tell()
         self._draft.offer(self._editor.text)
-        self._colours.begin()
+        self._colours.now()
         self.show_request(request)
         self.check()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
@@ -20,6 +19,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.services.submissions.hosts import HostsFile, look_at_host
 from gym_gui.services.submissions.ssh.ssh_profile import Host, SshProfile, ssh_profile_of
 from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.icons import icon
 from gym_gui.ui.widgets import (
     FormRows,
@@ -31,11 +31,8 @@ from gym_gui.ui.widgets import (
 )
 from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout, right_row, row_layout
+from gym_gui.ui.widgets.message_panels import MessageKind
 from gym_gui.workers.discovery import known_workers
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
-    from gym_gui.ui.widgets.message_panels import MessageKind
 
 _ABOUT = (
     "Machines that ssh reaches without a password and that have this version of MOSAIC, for operators and "
