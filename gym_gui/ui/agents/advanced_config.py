@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.controllers.setup.installing import Missing
 from gym_gui.ui import theme
@@ -25,7 +25,7 @@ from gym_gui.ui.environments.install_dialog import InstallDialog, open_install_d
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.policies.policy_items import show_player
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, KindBadge, PickerButton, label
-from gym_gui.ui.widgets.layouts import row_layout
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action
 from gym_gui.ui.widgets.scrolling import scroll_over
 
@@ -145,16 +145,13 @@ class AdvancedConfigTab(QWidget):
         self._table_card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._content = QWidget()
         self._content.setProperty("role", "scrolled")
-        column = QVBoxLayout(self._content)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
+        column = column_layout(self._content, margin=theme.PAGE, spacing=theme.GAP)
         column.addWidget(self._table_card)
         column.addWidget(self._actor)
         column.addWidget(self._checks)
         column.addWidget(self.preview, 1)
         self._scroll = scroll_over(self._content, "agents_scroll")
-        page = QVBoxLayout(self)
-        page.setContentsMargins(0, 0, 0, 0)
+        page = column_layout(self, spacing=None)
         page.addWidget(self._hint, 1)
         page.addWidget(self._scroll, 1)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QSize, pyqtSignal
-from PyQt6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QPlainTextEdit, QWidget
 
 from gym_gui import envs
 from gym_gui.core.errors import MosaicError, UsageError
@@ -88,9 +88,7 @@ class EnvironmentSettingsDialog(Dialog):
 
     def _lay_out(self) -> None:
         content = QWidget()
-        inner = QVBoxLayout(content)
-        inner.setContentsMargins(0, 0, theme.ROW, 0)
-        inner.setSpacing(theme.ROW)
+        inner = column_layout(content, margin=(0, 0, theme.ROW, 0))
         inner.addLayout(self._place)
         inner.addWidget(section_label("Further arguments"))
         inner.addWidget(self._further)

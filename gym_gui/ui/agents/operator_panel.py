@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSizePolicy, QWidget
 
 from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 from gym_gui.core.config import GOAL_SUFFIX
@@ -16,6 +16,7 @@ from gym_gui.ui.agents.model import RANDOM, ConfigurationModel
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH
 from gym_gui.ui.widgets import FormRows, section_label
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.number_fields import IntegerField
 
 _APIS = {"aec": "turn by turn", "parallel": "all at once", "gymnasium": "one agent"}
@@ -36,9 +37,7 @@ class OperatorPanel(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._model = model
         rows = self._rows = FormRows(label_width=LABEL_WIDTH)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.GAP, 0, 0)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self, margin=(0, theme.GAP, 0, 0))
         column.addWidget(section_label("Operator"))
         column.addWidget(rows)
         self.name = rows.add_row("Name", QLineEdit(), tooltip="What tables and cards call it")

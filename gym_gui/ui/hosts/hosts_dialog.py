@@ -11,7 +11,6 @@ from PyQt6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -81,9 +80,7 @@ class HostsDialog(Dialog):
         self._known = QWidget(self)
         self._known.setFixedWidth(_LIST_WIDTH)
         self._known.hide()  # until there are hosts: the form is then that of the first
-        left = QVBoxLayout(self._known)
-        left.setContentsMargins(0, 0, 0, 0)
-        left.setSpacing(theme.ROW)
+        left = column_layout(self._known)
         left.addWidget(self._list, 1)
         below = row_layout()
         below.addWidget(self._new, 1)
@@ -125,8 +122,7 @@ class HostsDialog(Dialog):
             "Keys of this machine are not sent",
         )
         place = QWidget(self)
-        column = QVBoxLayout(place)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = column_layout(place, spacing=None)
         column.addWidget(form)
         column.addStretch(1)
         return place

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QBoxLayout, QPlainTextEdit, QScrollArea, QWidget
 
 from gym_gui.core.drawing.colours import told_apart
 from gym_gui.ui import theme
@@ -22,7 +22,7 @@ from gym_gui.ui.operators.script_rows import OperatorRow, PolicyRow
 from gym_gui.ui.operators.script_words import progress_words, words_of
 from gym_gui.ui.operators.tournament_plan import pairings_of
 from gym_gui.ui.widgets import Card, Divider, SegmentedControl, label, muted_label, section_label
-from gym_gui.ui.widgets.layouts import row_layout
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action
 from gym_gui.ui.widgets.scrolling import scroll_over
 
@@ -93,9 +93,7 @@ class ScriptCard(Card):
         self._list = QWidget()
         self._list.setMaximumWidth(WIDEST)
         self._list.setProperty("role", "scrolled")
-        self._column = QVBoxLayout(self._list)
-        self._column.setContentsMargins(0, 0, theme.ROW, 0)
-        self._column.setSpacing(theme.ROW)
+        self._column = column_layout(self._list, margin=(0, 0, theme.ROW, 0))
         self._column.addStretch(1)
         return scroll_over(self._list, "script-operators", called="Operators of the file")
 

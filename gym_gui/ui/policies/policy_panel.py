@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import QModelIndex, pyqtSignal
-from PyQt6.QtWidgets import QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
@@ -59,9 +59,7 @@ class PolicyPanel(QWidget):
         self.folder = QuietButton("Open folder", name="train-policy-folder", on_click=self._on_folder)
         self.folder.setToolTip("Its folder in the file manager")
         self._buttons = QWidget()
-        rows = QVBoxLayout(self._buttons)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(theme.ROW)
+        rows = column_layout(self._buttons)
         rows.addWidget(self._use)
         pair = row_layout()
         pair.addWidget(self._again)

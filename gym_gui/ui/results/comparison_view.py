@@ -9,11 +9,9 @@ from html import escape
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QSizePolicy,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -39,7 +37,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
-from gym_gui.ui.widgets.layouts import column_layout
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.scrolling import scroll_over
 
 HIGHEST_PLOTS = 760
@@ -129,8 +127,7 @@ class ComparisonView(QWidget):
         self.banner = QFrame()
         self.banner.setProperty("role", "wash")
         self.banner.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        box = QVBoxLayout(self.banner)
-        box.setContentsMargins(theme.GAP, 10, theme.GAP, 10)
+        box = column_layout(self.banner, margin=(theme.GAP, 10, theme.GAP, 10), spacing=None)
         box.addWidget(self.verdict)
 
     def _make_plots(self, current: Theme) -> None:
@@ -169,9 +166,7 @@ class ComparisonView(QWidget):
         table.add(self.table)
         self.plots = QWidget()
         self.plots.setMaximumHeight(HIGHEST_PLOTS)
-        plots = QHBoxLayout(self.plots)
-        plots.setContentsMargins(0, 0, 0, 0)
-        plots.setSpacing(theme.GAP)
+        plots = row_layout(self.plots, spacing=theme.GAP)
         estimates = column_layout(spacing=theme.GAP)
         estimates.addWidget(self.interval_card, 1)
         estimates.addWidget(self.team_card, 1)
@@ -180,9 +175,7 @@ class ComparisonView(QWidget):
         plots.addWidget(self.paired_card, 1)
         content = QWidget()
         content.setProperty("role", "scrolled")
-        column = self._content = QVBoxLayout(content)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
+        column = self._content = column_layout(content, margin=theme.PAGE, spacing=theme.GAP)
         for widget in (self.banner, self.failed, self.ratings, self.trainings, table):
             column.addWidget(widget)
         column.addWidget(self.plots, 100)
@@ -191,8 +184,7 @@ class ComparisonView(QWidget):
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.hint)
         self._stack.addWidget(scroll_over(content, "comparison-scroll", called="What came out"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = column_layout(self, spacing=None)
         layout.addWidget(self._stack)
 
     def set_frameless(self) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import QSize, Qt
-from PyQt6.QtWidgets import QFrame, QLabel, QLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QLabel, QLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.labels import section_label
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.scrolling import scroll_over
 
 
@@ -38,16 +39,13 @@ class Inspector(QFrame):
         self.setFixedWidth(theme.INSPECTOR_WIDTH)
         self.content = _Content()
         self.content.setProperty("role", "scrolled")
-        self.body = QVBoxLayout(self.content)
-        self.body.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        self.body.setSpacing(theme.ROW)
+        self.body = column_layout(self.content, margin=theme.PAGE)
         self.body.addStretch(1)
         scroll = scroll_over(self.content, parent=self)
         self._bar = scroll.verticalScrollBar()
         assert self._bar is not None
         self._bar.rangeChanged.connect(self._on_range_changed)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = column_layout(self, spacing=None)
         layout.addWidget(scroll, 1)
 
     def _on_range_changed(self, _low: int, high: int) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 
 def fill_scrolling(body: QWidget, content: QWidget, name: str) -> QScrollArea:
@@ -16,15 +18,13 @@ def fill_scrolling(body: QWidget, content: QWidget, name: str) -> QScrollArea:
     """
     outer = QWidget()
     outer.setProperty("role", "scrolled")
-    sides = QHBoxLayout(outer)
-    sides.setContentsMargins(0, 0, 0, 0)
+    sides = row_layout(outer, spacing=None)
     sides.addStretch(1)
     sides.addWidget(content, 1000)
     sides.addStretch(1)
     scroll = scroll_over(outer, name, parent=body)
     content.setAutoFillBackground(False)
-    layout = QVBoxLayout(body)
-    layout.setContentsMargins(0, 0, 0, 0)
+    layout = column_layout(body, spacing=None)
     layout.addWidget(scroll)
     return scroll
 
