@@ -81,13 +81,13 @@ class BabaIsAIFamily(OwnPythonFamily):
         return (task, f"babaisai/{task.removeprefix('env/')}") if task.startswith("env/") else (task,)
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        return super().wanted(spec, {"level": _level(spec), **arguments})
+        return super().wanted(spec, {"level": spec.short_id, **arguments})
 
     def title_of(self, spec: EnvSpec) -> str:
-        return f"Baba Is AI {_level(spec)}"
+        return f"Baba Is AI {spec.short_id}"
 
     def summary(self, spec: EnvSpec) -> str:
-        parts = _level(spec).split("-")
+        parts = spec.short_id.split("-")
         where = "In two rooms, " if "two_room" in parts else ""
         steps = ", then ".join(_STEPS[part] for part in parts if part in _STEPS)
         if "make_wall_win" not in parts and "goto_win" not in parts and "you_win" not in parts:
@@ -97,7 +97,3 @@ class BabaIsAIFamily(OwnPythonFamily):
             more = ["a thing and a word about nothing lie there"]
         text = "; ".join([where + steps, *more])
         return f"{text[0].upper()}{text[1:]}."
-
-
-def _level(spec: EnvSpec) -> str:
-    return spec.id.partition("/")[2]

@@ -139,19 +139,15 @@ class MeltingPotFamily(OwnPythonFamily):
         return (task, f"melting_pot/{end}") if task.startswith("meltingpot/") else (task,)
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        return replace(super().wanted(spec, {"substrate": _name(spec), **arguments}), begin_s=_BEGIN_S)
+        return replace(super().wanted(spec, {"substrate": spec.short_id, **arguments}), begin_s=_BEGIN_S)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        return super().outcome(environment, returns) if _name(environment.spec).startswith(_WON) else None
+        return super().outcome(environment, returns) if environment.spec.short_id.startswith(_WON) else None
 
     def title_of(self, spec: EnvSpec) -> str:
-        base, _, variant = _name(spec).replace("_in_the_matrix", " in the matrix").partition("__")
+        base, _, variant = spec.short_id.replace("_in_the_matrix", " in the matrix").partition("__")
         return ": ".join(filter(None, (base.capitalize(), variant))).replace("_", " ")
 
     def summary(self, spec: EnvSpec) -> str:
-        name = _name(spec)
+        name = spec.short_id
         return _SUMMARIES.get(name) or _SUMMARIES[name.partition("__")[0]]
-
-
-def _name(spec: EnvSpec) -> str:
-    return spec.id.partition("/")[2]

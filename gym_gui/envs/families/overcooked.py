@@ -53,7 +53,7 @@ class OvercookedFamily(OwnPythonFamily):
         ]
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        return super().wanted(spec, {"layout": _layout(spec), **arguments})
+        return super().wanted(spec, {"layout": spec.short_id, **arguments})
 
     def hidden_information(self, spec: EnvSpec) -> bool:
         """Every cook sees the whole kitchen."""
@@ -63,7 +63,7 @@ class OvercookedFamily(OwnPythonFamily):
         return None  # there is one team
 
     def title_of(self, spec: EnvSpec) -> str:
-        return f"Overcooked: {_layout(spec).replace('_', ' ')}"
+        return f"Overcooked: {spec.short_id.replace('_', ' ')}"
 
     def summary(self, spec: EnvSpec) -> str:
         return "Cooks of one kitchen fetch, cook and serve soups, and are paid together for each."
@@ -73,7 +73,3 @@ class OvercookedFamily(OwnPythonFamily):
         act = environment.action_meanings(agent).index("interact")
         moves = {key: number for key, number in scheme.bindings.items() if number != act}
         return replace(scheme, bindings={**moves, LAYOUTS[player].roles["act"]: act})
-
-
-def _layout(spec: EnvSpec) -> str:
-    return spec.id.partition("/")[2]
