@@ -65,7 +65,6 @@ class EnvironmentSettingsDialog(Dialog):
         self._request, self._knowledge, self._spawn = request, knowledge, spawn
         self._form: SettingsForm | None = None
         self._known: frozenset[str] = frozenset()
-        self._task: asyncio.Task[None] | None = None
         self._title = title_label(f"What {request.task} is made with")
         self._title.setWordWrap(True)
         self._about = muted_label(
@@ -113,7 +112,7 @@ class EnvironmentSettingsDialog(Dialog):
     @property
     def settled(self) -> bool:
         """Whether nothing is being found out."""
-        return self._form is not None and (self._task is None or self._task.done())
+        return self._form is not None and not self.working
 
     # -- what there is to set ----------------------------------------------------------
 
@@ -190,7 +189,7 @@ class EnvironmentSettingsDialog(Dialog):
             return
         self._use.setEnabled(False)
         self._use.set_text("Trying…")
-        self._task = self._spawn(self._try(values), "Trying an environment's settings")
+        self.take_on(self._spawn(self._try(values), "Trying an environment's settings"))
 
     async def _try(self, values: dict[str, Any]) -> None:
         # Only agents that it has with these settings can have teams and managers.
@@ -203,12 +202,6 @@ class EnvironmentSettingsDialog(Dialog):
             return
         self.chosen.emit(values)
         super().accept()
-
-    def done(self, a0: int) -> None:
-        """Nothing goes on afterwards."""
-        if self._task is not None and not self._task.done() and asyncio.current_task() is not self._task:
-            self._task.cancel()
-        super().done(a0)
 
 
 def _settings(request: EnvironmentRequest) -> tuple[tuple[Setting, ...], tuple[str, ...]]:

@@ -85,7 +85,6 @@ class StepsDialog(Dialog):
         worker = checks.worker(player)
         self._own = list(own_steps(player, worker, slot.agent_id)) if worker is not None else []
         self.steps: list[Any] = list(player.preprocess) or list(self._own)
-        self._looking: asyncio.Task[None] | None = None
         self._form: SettingsForm | None = None
         column = column_layout(self, margin=theme.PAGE)
         column.addWidget(title_label(f"What {slot.agent_id}'s policy sees"))
@@ -157,7 +156,7 @@ class StepsDialog(Dialog):
     @property
     def settled(self) -> bool:
         """Whether what is said is about the steps as they are now."""
-        return self._looking is None or self._looking.done()
+        return not self.working
 
     # -- editing -----------------------------------------------------------------------
 
@@ -200,10 +199,8 @@ class StepsDialog(Dialog):
         if select:
             self.table.select(select)
             self._show_options()
-        if self._looking is not None:
-            self._looking.cancel()
         self._accept.setEnabled(False)
-        self._looking = self._spawn(self._look(list(self.steps)), "Looking at the steps")
+        self.take_on(self._spawn(self._look(list(self.steps)), "Looking at the steps"))
 
     def _show_rows(self, gives: Sequence[str]) -> None:
         said = [*gives, *[""] * len(self.steps)]
@@ -249,9 +246,3 @@ class StepsDialog(Dialog):
         own = check_steps(self.steps) == check_steps(self._own)
         self.chosen.emit([] if own else self.steps)
         super().accept()
-
-    def done(self, a0: int) -> None:
-        """Nothing goes on afterwards."""
-        if self._looking is not None:
-            self._looking.cancel()
-        super().done(a0)

@@ -56,7 +56,6 @@ class HostsDialog(Dialog):
         super().__init__("hosts-dialog", "Hosts", parent, width=680)
         self._context = context
         self._profile: SshProfile | None = None
-        self._work: asyncio.Task[None] | None = None
         self._said: InlineMessage | None = None
         self._found: dict[str, tuple[MessageKind, str]] = {}
         """What was said last of a host, by its name."""
@@ -189,10 +188,8 @@ class HostsDialog(Dialog):
             self._begin(self._forget(host.name))
 
     def _begin(self, work: object) -> None:
-        if self._work is not None:
-            self._work.cancel()
         assert asyncio.iscoroutine(work)
-        self._work = self._context.spawn(work, "Looking at a host")
+        self.take_on(self._context.spawn(work, "Looking at a host"))
 
     async def _forget(self, name: str) -> None:
         try:
@@ -264,12 +261,6 @@ class HostsDialog(Dialog):
         if kind is not None:
             self._said = InlineMessage(kind, text, parent=self)
             self._column.insertWidget(self._column.count() - 1, self._said)
-
-    def done(self, a0: int) -> None:
-        """Nobody is reached for a dialog that is closed."""
-        if self._work is not None:
-            self._work.cancel()
-        super().done(a0)
 
 
 def _line(name: str, placeholder: str) -> QLineEdit:

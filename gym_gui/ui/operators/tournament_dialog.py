@@ -76,7 +76,6 @@ class TournamentDialog(Dialog):
         self._contest: Contest | None = None
         self._pressed: Qt.CheckState | None = None
         self._filling = False
-        self._looking: asyncio.Task[None] | None = None
         self._make()
         self._lay_out()
         context.spawn(self.picker.load(), "Listing the environments")
@@ -137,12 +136,10 @@ class TournamentDialog(Dialog):
         self._look(str(task))
 
     def _look(self, task: str) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
         self._sheet = self._contest = None
         self.policies.clear()
         self._say(f"Looking at {task}…")
-        self._looking = self._context.spawn(self._describe(task), "Looking at the environment")
+        self.take_on(self._context.spawn(self._describe(task), "Looking at the environment"))
 
     async def _describe(self, task: str) -> None:
         from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
@@ -256,9 +253,3 @@ class TournamentDialog(Dialog):
         self._context.layout.setValue("files/last", str(file.absolute().parent))
         self.written.emit(file.absolute())
         self.accept()
-
-    def done(self, a0: int) -> None:
-        """Whoever closes it waits for nothing any more."""
-        if self._looking is not None:
-            self._looking.cancel()
-        super().done(a0)

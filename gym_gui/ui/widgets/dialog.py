@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtWidgets import QDialog, QPushButton, QWidget
 
@@ -21,6 +24,9 @@ class Dialog(QDialog):
         parent: The window.
         size: What it opens with.
         width: Its least width, in pixels.
+
+    Attributes:
+        work: What goes on for it in the background; it ends with the dialog.
     """
 
     def __init__(
@@ -33,6 +39,26 @@ class Dialog(QDialog):
         self.setMinimumWidth(width)
         if size is not None:
             self.resize(size)
+        self.work: asyncio.Task[Any] | None = None
+
+    @property
+    def working(self) -> bool:
+        """Whether something goes on for it."""
+        return self.work is not None and not self.work.done()
+
+    def take_on(self, work: asyncio.Task[Any]) -> None:
+        """Have this go on, and nothing else any more."""
+        self._end_work()
+        self.work = work
+
+    def done(self, a0: int) -> None:
+        """Nothing goes on afterwards."""
+        self._end_work()
+        super().done(a0)
+
+    def _end_work(self) -> None:
+        if self.work is not None and not self.work.done() and asyncio.current_task() is not self.work:
+            self.work.cancel()
 
     def setVisible(self, visible: bool) -> None:
         """Before Qt chooses a button for Enter."""
