@@ -224,6 +224,9 @@ def render_modes(task: str | EnvSpec) -> tuple[str, ...]:
     return family_of(spec).render_modes(spec)
 
 
+# -- spaces in words -----------------------------------------------------------------------
+
+
 _PICTURE = 32
 """Bytes on fewer rows or columns than this are codes of cells, not pixels."""
 

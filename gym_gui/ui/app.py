@@ -187,6 +187,9 @@ def _watch() -> Callable[[], None]:
     return watchdog.stop
 
 
+# -- style ---------------------------------------------------------------------------------
+
+
 class PlainStyle(QProxyStyle):
     """Fusion, whose labels and tooltips show names that others gave as they are written.
 
@@ -203,6 +206,9 @@ class PlainStyle(QProxyStyle):
         if isinstance(widget, QLabel) and widget.textFormat() == Qt.TextFormat.AutoText:
             widget.setTextFormat(Qt.TextFormat.PlainText)
         return super().polish(widget)
+
+
+# -- garbage -------------------------------------------------------------------------------
 
 
 EVERY_MS: Final = 500

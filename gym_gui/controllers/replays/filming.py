@@ -179,6 +179,9 @@ def _finite(value: float) -> float:
     return round(value, 4) if math.isfinite(value) else 0.0
 
 
+# -- pictures made small: what has changed, as WebP ----------------------------------------
+
+
 Pixels = NDArray[np.uint8]
 
 LARGEST = 480

@@ -232,6 +232,9 @@ def _turned(image: NDArray[Any], x: int, y: int) -> tuple[NDArray[Any], int, tup
     return turned, facing, (int(x), int(y))
 
 
+# -- what BabyAI's missions mean, which their words alone do not say -----------------------
+
+
 _MIXED = ("Synth*", "*BossLevel*")
 _PLACED = ("SynthLoc-*", "SynthSeq-*", "*BossLevel*")
 

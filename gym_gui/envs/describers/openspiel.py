@@ -98,6 +98,9 @@ def _own_hand(hands: re.Match[str], player: int) -> str:
     return f"Cards (public player_{player}): {public} {held[player]}"
 
 
+# -- rules of games, and how their states are printed --------------------------------------
+
+
 class Rules(NamedTuple):
     """What a player has to be told.
 

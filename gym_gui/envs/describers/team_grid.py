@@ -143,6 +143,9 @@ class TeamGridDescriber(SpaceDescriber):
 # pyright: reportUnknownArgumentType=false
 
 
+# -- a view on the grid, in the package's own tiles ----------------------------------------
+
+
 TILE = 64
 """Pixels of a cell's side."""
 _UNSEEN, _EMPTY, _BALL, _AGENT = 0, 1, 6, 10

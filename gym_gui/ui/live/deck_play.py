@@ -126,6 +126,9 @@ class DeckPlay(QObject):
         self.evening.look()
 
 
+# -- common steps --------------------------------------------------------------------------
+
+
 class LockStep(QObject):
     """Beats at a rate, as long as everybody keeps up.
 
@@ -180,6 +183,9 @@ class LockStep(QObject):
             player.step()
         if not any(p.stepping or (p.is_running() and not p.done and not p.shortage) for p in players):
             self.exhausted.emit()
+
+
+# -- equal episode counts ------------------------------------------------------------------
 
 
 class Evening:

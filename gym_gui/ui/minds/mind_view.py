@@ -165,6 +165,9 @@ class MindView(QWidget):
         self.agent_chosen.emit(self.agent)
 
 
+# -- the course of a plan ------------------------------------------------------------------
+
+
 EARNED, CONTROLS = "earned", "controls"
 _KIND: Final = "planner"
 

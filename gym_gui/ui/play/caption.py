@@ -163,6 +163,9 @@ class Caption(QObject):
             self._card.set_prompt(*said)
 
 
+# -- what the line says --------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """What is known of a game when the line is written.

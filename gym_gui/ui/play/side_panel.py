@@ -65,6 +65,9 @@ class SidePanel:
         self._inspector.setVisible(shown)
 
 
+# -- pace ----------------------------------------------------------------------------------
+
+
 _SETTLE_MS = 400
 
 

@@ -132,6 +132,9 @@ class PolicyPanel(QWidget):
         self.action_requested.emit("remove")
 
 
+# -- the agents of a joint policy ----------------------------------------------------------
+
+
 _HEAD, _ROW = 32, 28
 _MOST_ROWS: Final = 8
 """More of them scroll."""

@@ -237,6 +237,9 @@ class StageView(QFrame):
         self.set_way(way)
 
 
+# -- how good the position is --------------------------------------------------------------
+
+
 _WIDTH = 34
 _LIGHT, _DARK = QColor("#f4f4f2"), QColor("#2b2b2b")
 """White's part and Black's, the same in both themes."""

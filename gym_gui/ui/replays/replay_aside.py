@@ -175,6 +175,9 @@ class ReplayAside(Card):
             self.position_chosen.emit(position)
 
 
+# -- what the models of the episode were asked and answered --------------------------------
+
+
 class EpisodeTranscript(QWidget):
     """Reads an episode's calls when it is looked at; where there are none it has nothing to show.
 

@@ -192,6 +192,9 @@ class Transport(Card):
         self.last.setEnabled(self.position < self.scrub.loaded)
 
 
+# -- the bar -------------------------------------------------------------------------------
+
+
 _GROOVE, _HANDLE, _HEIGHT = 4, 14, 24
 _EDGE = _HANDLE / 2 + 1
 

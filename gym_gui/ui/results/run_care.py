@@ -143,6 +143,9 @@ def _see_ended(folder: Path) -> None:
         raise UsageError(f"{count(len(left), 'shard')} of {folder.name} may be played", fix="Stop it first")
 
 
+# -- compressing runs, and having them back as they were -----------------------------------
+
+
 _WHOLE = 1000
 """Parts of a run's progress: its bytes may be more than a bar can count."""
 
