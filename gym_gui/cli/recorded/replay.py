@@ -86,7 +86,7 @@ def _print_replay(
 
 
 def print_loop(run: Path, *, operator: str = "", episode: int | None = None) -> None:
-    """Print it.
+    """Print a recorded episode as a program that plays it without MOSAIC.
 
     Args:
         run: The run folder.

@@ -42,7 +42,8 @@ class Knowledge:
         The same object as before, unless policies came or went meanwhile.
         """
         async with self._loading:
-            await asyncio.to_thread(import_module, "gym_gui.controllers.setup.players_found")
+            for name in ("configuration_checks", "players_found"):
+                await asyncio.to_thread(import_module, f"gym_gui.controllers.setup.{name}")
             from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
             from gym_gui.controllers.setup.players_found import find_policies, find_workers
 
