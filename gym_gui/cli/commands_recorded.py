@@ -94,7 +94,7 @@ def replay(
     """
     trust.allow_all(trusted)
     if as_python:
-        from gym_gui.cli.recorded.written import print_loop
+        from gym_gui.cli.recorded.replay import print_loop
 
         if video is not None or as_json:
             raise UsageError("--as-python goes with neither --video nor --json", fix="Leave them out")

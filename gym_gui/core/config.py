@@ -7,6 +7,7 @@ spelling); attributes are exact. Worker and environment ids are not looked up he
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast
@@ -377,6 +378,13 @@ class OperatorConfig:
     def link_group_of(self, agent: str) -> LinkGroup | None:
         """The link group that ``agent`` belongs to, or ``None``."""
         return next((group for group in self.link_groups if agent in group.agents), None)
+
+    @property
+    def task_key(self) -> str:
+        """Equal where operators play the same environment, set up in the same way."""
+        teams = None if self.teams is None else {team: list(who) for team, who in self.teams.items()}
+        how = (dict(self.env_kwargs), self.api, self.max_steps, teams, self.seats)
+        return json.dumps((self.task, *how), sort_keys=True, default=str)
 
     def check_complete(self) -> None:
         """Refuse names that no slot has, and an operator without players.

@@ -50,8 +50,8 @@ class Key(Generic[_Check]):
             themselves, or a function of the value; empty: nothing.
         budget: Whether it limits what a run may spend.
         pace: Whether it says how fast a run is done, and not what is done.
-        within: The declared class that a mapping under it is read into.
-        each: The same, or its keys, of every value of the mapping, or every item of the list, under it.
+        within: The declared class that a mapping under it is read into, or its keys.
+        each: The same of every value of the mapping, or every item of the list, under it.
         words: The values among which one has to be, where these are a few; those of its check by default.
         environment: Whether it says which environment is made, and not who plays.
     """
@@ -69,7 +69,7 @@ class Key(Generic[_Check]):
     budget: bool = False
     pace: bool = False
     environment: bool = False
-    within: type[Any] | None = None
+    within: type[Any] | Mapping[str, Key[Any]] | None = None
     each: type[Any] | Mapping[str, Key[Any]] | None = None
     words: tuple[Plain, ...] = ()
 
@@ -263,7 +263,7 @@ def said_of(config: object) -> list[str]:
     found: list[str] = []
     for attribute, _, about, usual in _entries(type(config)):
         value = values[attribute]
-        if about.within is not None and isinstance(value, about.within):
+        if isinstance(about.within, type) and isinstance(value, about.within):
             found += said_of(value)
         elif about.said and value != usual:
             found.append(about.said(value) if callable(about.said) else about.said.format(value))
@@ -286,7 +286,7 @@ def _rows(listed: Mapping[str, Key[Any]], before: str, defaults: bool) -> list[s
         cells = [f"`{name}`", f"{about.meaning} ({'; '.join(notes)})" if notes else about.meaning]
         cells += [about.usual or ("required" if about.required else "none")] if defaults else []
         found.append(f"| {' | '.join(cells)} |")
-        if about.within is not None:
+        if isinstance(about.within, type):
             found += _rows(keys_of(about.within), f"{name}.", defaults)
     return found
 

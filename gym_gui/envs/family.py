@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import MissingDependencyError, UsageError
+from gym_gui.core.live import Board
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, adapt
 from gym_gui.core.types import Plan
 from gym_gui.envs.boards.words import can_mate, legal_words
+from gym_gui.envs.describers import Describer
 from gym_gui.envs.documents import source
 from gym_gui.envs.documents.environment_arguments import arguments_of, with_default
 from gym_gui.envs.index import is_installed
@@ -23,10 +25,6 @@ from gym_gui.envs.keymaps import KeyScheme, Pace, of_space
 from gym_gui.envs.simulator import Simulator
 from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut
-
-if TYPE_CHECKING:
-    from gym_gui.core.live import Board
-    from gym_gui.envs.describers import Describer
 
 USED_MODES = ("rgb_array", "ansi")
 """Render modes that are of use here; ``human`` opens windows of its own."""
@@ -53,8 +51,12 @@ class Family:
         built_by: Function (``module:name``) of an id, ``render_mode`` and ``env_kwargs``: its :meth:`build`.
         described_by: Class (``module:name``) of its :meth:`describer`.
         options_by: Function (``module:name``) of an environment and an agent: its :meth:`options`.
+        web_page: Page on the web about all of its environments: its :meth:`doc_url`.
+        modes: What all of them render: its :meth:`render_modes`.
+        documented: Whether its package says something of each environment.
+        usual_pace: How fast time runs in all of them: its :meth:`pace`.
 
-    The last three are imported where they are first used: listing environments imports none of them.
+    What ends in ``_by`` is imported where it is first used: listing environments imports none of it.
     """
 
     name: ClassVar[str]
@@ -69,6 +71,10 @@ class Family:
     built_by: ClassVar[str] = ""
     described_by: ClassVar[str] = "gym_gui.envs.describers:SpaceDescriber"
     options_by: ClassVar[str] = ""
+    web_page: ClassVar[str] = ""
+    modes: ClassVar[tuple[str, ...] | None] = None
+    documented: ClassVar[bool] = True
+    usual_pace: ClassVar[Pace] = Pace()
 
     # -- what there is
 
@@ -168,7 +174,9 @@ class Family:
         return spec.entry_point
 
     def documentation(self, spec: EnvSpec) -> str:
-        """Its documentation as its package has it: that of the class, else of the module."""
+        """Its documentation as its package has it: that of the class, else of the module; ``""``: none."""
+        if not self.documented:
+            return ""
         point = self.documented_at(spec)
         if callable(point):
             return source.of_object(point)
@@ -183,10 +191,12 @@ class Family:
 
     def doc_url(self, spec: EnvSpec) -> str:
         """Its page on the web, or ``""``."""
-        return ""
+        return self.web_page
 
     def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
         """Those of ``rgb_array`` and ``ansi`` that it has; ``rgb_array`` where it does not say."""
+        if self.modes is not None:
+            return self.modes
         point = self.documented_at(spec)
         if callable(point):
             metadata: Mapping[str, Any] = getattr(point, "metadata", {})
@@ -371,7 +381,7 @@ class Family:
 
     def pace(self, spec: EnvSpec) -> Pace:
         """Whether time runs on while a person thinks, and how fast."""
-        return Pace()
+        return self.usual_pace
 
     def components(self, spec: EnvSpec) -> tuple[str, ...]:
         """What the components of a continuous action are, where that is known."""

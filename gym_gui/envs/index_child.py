@@ -7,11 +7,9 @@ import itertools
 import json
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Any, cast
 
 _WORDED = 64
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms import SimultaneousAdapter
 from gym_gui.core.types import AgentID
+from gym_gui.envs.environment import Environment
 from gym_gui.envs.environment_registry import make, resolve
-
-if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
 
 
 class ParallelEnvironment:

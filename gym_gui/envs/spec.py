@@ -65,6 +65,11 @@ class EnvSpec:
         }[self.api]
 
     @property
+    def short_id(self) -> str:
+        """What its id has behind the family's name: ``balance`` of ``vmas/balance``."""
+        return self.id.partition("/")[2]
+
+    @property
     def env_type(self) -> str:
         """``"gymnasium"`` or ``"pettingzoo"``: the word worker capabilities use."""
         return "gymnasium" if self.api == "gymnasium" else "pettingzoo"

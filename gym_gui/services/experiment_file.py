@@ -15,16 +15,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import ExperimentError, MosaicError, Place
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.core.experiment.experiment_data import experiment_from_data, is_experiment_file
 from gym_gui.core.experiment.experiment_text import describe
-from gym_gui.core.experiment.matrix_expansion import everybody
+from gym_gui.core.experiment.matrix_expansion import PlacesOf, everybody
 from gym_gui.core.experiment.pool import altered, assignments_of
-from gym_gui.core.experiment.tournament import Tournament, tournament_from_data
+from gym_gui.core.experiment.tournament import Tournament, is_tournament_file, tournament_from_data
 from gym_gui.core.records import TOURNAMENT, check_run_format
 from gym_gui.core.trusted.own_code import hash_of
 from gym_gui.core.trusted.subjects import Need, Subject
@@ -45,9 +45,6 @@ from gym_gui.workers.discovery import find_workers
 from gym_gui.workers.registry import WorkerTypeRegistry
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.training import LEAGUE
-
-if TYPE_CHECKING:
-    from gym_gui.core.experiment.matrix_expansion import PlacesOf
 
 __all__ = [
     "Limits",
@@ -134,7 +131,7 @@ def is_tournament(path: str | Path) -> bool:
     if file.suffix == ".py":
         return False
     with _in_its_place(file):
-        return _is_tournament(_plain_data(file))
+        return is_tournament_file(_written(_plain_data(file)))
 
 
 def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfig] | None:
@@ -154,7 +151,7 @@ def players_of_pool(path: str | Path, *, allow_code: bool) -> list[OperatorConfi
     file = _locate(Path(path))
     with _in_its_place(file):
         data = _data(file, allow_code, None)
-    if _is_tournament(data):
+    if is_tournament_file(_written(data)):
         tournament = load_tournament(path)
         listed = [each for player in tournament.policies.values() for each in assignments_of(player)]
         players = {f"{i}": player for i, player in enumerate(listed)}
@@ -210,11 +207,11 @@ def find_problem(path: Path, source: str) -> MosaicError | None:
             if path.suffix == ".py":
                 values: object = literal_values(parse_python(source, _label(path)))
                 data: object = {name: value for name, value in _written(values).items() if name in NAMES}
-                if not {"operators", "matrix"} & _written(data).keys():
+                if not is_experiment_file(_written(data)):
                     return missing_operators(_label(path), list(_written(values)))
             else:
                 data = _parsed(source, path)
-            if _is_tournament(data):
+            if is_tournament_file(_written(data)):
                 tournament_from_data(data, origin=_origin(path), pool_of=pool_of)
             elif not _has_matrix(data, anew=False):
                 experiment_from_data(data, origin=_origin(path))
@@ -255,12 +252,6 @@ def _has_matrix(data: object, *, anew: bool) -> bool:
     content = _written(data)
     content = _written(content.get("experiment")) or content
     return "matrix" in content and (anew or "asked" not in _written(content["matrix"]))
-
-
-def _is_tournament(data: object) -> bool:
-    """Whether a file is of a tournament, and not of an experiment or a run."""
-    content = _written(data)
-    return "policies" in content and not {"operators", "matrix", "run_id"} & content.keys()
 
 
 def _recorded(run: dict[str, object], file: Path) -> dict[str, object]:
@@ -397,7 +388,7 @@ def _python_data(file: Path, source: str, allow_code: bool, limits: Limits) -> d
             fix="Allow it to be run, or write it with literal values only",
         ) from None
     found = {name: values[name] for name in NAMES if name in values}
-    if not {"operators", "matrix"} & set(found):
+    if not is_experiment_file(found):
         raise missing_operators(_label(file), list(values))
     return found
 

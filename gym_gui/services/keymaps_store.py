@@ -12,15 +12,13 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.formats import NewerFormatError, check_format
+from gym_gui.envs.keymaps import KeyScheme
 from gym_gui.services.store import Store
 from mosaic_worker.plain_files import read_file, replace_file
-
-if TYPE_CHECKING:
-    from gym_gui.envs.keymaps import KeyScheme
 
 _log = logging.getLogger(__name__)
 _FORMAT = 1

@@ -10,13 +10,11 @@ import re
 import sysconfig
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import Place
 from gym_gui.core.paths import PACKAGE
-
-if TYPE_CHECKING:
-    from gym_gui.core.config import OperatorConfig
 
 SUFFIXES: Final = ("py", "asl", "yaml", "yml", "json", "toml")
 """Of files that can be opened at a line."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import faulthandler
+import gc
 import logging
 import os
 import signal
@@ -13,19 +14,17 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
-from PyQt6.QtCore import QTimer
+from PyQt6.QtCore import QObject, Qt, QTimer
 from PyQt6.QtGui import QIcon, QPixmap
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtWidgets import QApplication, QLabel, QProxyStyle
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext, Notice
 from gym_gui.ui.event_loop import close_loop, open_loop, tell_failures
-from gym_gui.ui.garbage import GarbageCollector
-from gym_gui.ui.plain_style import PlainStyle
 from gym_gui.ui.preload import Preloader
 from gym_gui.ui.spare_host import keep_spare_host
 from gym_gui.ui.style_sheet import ASSETS
@@ -186,3 +185,61 @@ def _watch() -> Callable[[], None]:
     watchdog = Watchdog()
     QTimer.singleShot(0, watchdog.start)
     return watchdog.stop
+
+
+# -- style ---------------------------------------------------------------------------------
+
+
+class PlainStyle(QProxyStyle):
+    """Fusion, whose labels and tooltips show names that others gave as they are written.
+
+    Qt takes text that looks like HTML for HTML, and would load the files that it names. A label that
+    is meant to hold HTML says so (``setTextFormat``).
+    """
+
+    def __init__(self) -> None:
+        super().__init__("Fusion")
+
+    # Three methods of one name in Qt; widgets are what is looked at.
+    def polish(self, widget: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Called once for each widget, before it is first shown."""
+        if isinstance(widget, QLabel) and widget.textFormat() == Qt.TextFormat.AutoText:
+            widget.setTextFormat(Qt.TextFormat.PlainText)
+        return super().polish(widget)
+
+
+# -- garbage -------------------------------------------------------------------------------
+
+
+EVERY_MS: Final = 500
+THRESHOLDS: Final = (4_000, 20, 50)
+"""Objects made, and collections of the generation before, after which a generation is looked through."""
+
+
+class GarbageCollector(QObject):
+    """Takes Python's place in deciding when to collect, as long as it lives.
+
+    Args:
+        parent: Qt owner, in the GUI's thread.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        gc.disable()
+        self.destroyed.connect(lambda: gc.enable())
+        self._timer = QTimer(self)
+        self._timer.setInterval(EVERY_MS)
+        self._timer.timeout.connect(self.collect)
+        self._timer.start()
+
+    def spare(self) -> None:
+        """Keep what is there from being looked at again: a full collection would be felt as a jerk."""
+        gc.freeze()
+
+    def collect(self) -> None:
+        """Look through the oldest generation that is due, and through the younger ones with it."""
+        counts = gc.get_count()
+        for generation in (2, 1, 0):
+            if counts[generation] > THRESHOLDS[generation]:
+                gc.collect(generation)
+                return

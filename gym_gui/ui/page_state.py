@@ -6,14 +6,12 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from PyQt6.QtCore import QElapsedTimer, QObject, QTimer
 
 from gym_gui.core.errors import MosaicError, without_capital
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
+from gym_gui.ui.context import AppContext
 
 T = TypeVar("T")
 _PAUSE_MS = 400

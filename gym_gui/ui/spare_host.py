@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gym_gui.core.errors import MosaicError
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
+from gym_gui.ui.context import AppContext
 
 _log = logging.getLogger(__name__)
 

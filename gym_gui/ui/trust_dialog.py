@@ -35,12 +35,8 @@ class TrustDialog(Dialog):
     """It may be used from now on."""
 
     def __init__(self, error: NotAllowedError, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("trust-dialog", "Allow what a file names?", parent, width=560)
         self._error = error
-        self.setObjectName("trust-dialog")
-        self.setWindowTitle("Allow what a file names?")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(560)
         column = column_layout(self, margin=theme.PAGE)
         column.addWidget(title_label("This file names code or programs of its own"))
         column.addWidget(_plain(error.file, "trust-file"))

@@ -101,6 +101,7 @@ action_box, _.chip_boxes, _.chip_texts, _.cursor_square, _.drawing, _.spot_rect
 LAVA, SEEN, VIEW
 _Listable  # named in quotes by a cast
 __format__  # called by f-strings
+enable_direct_tls  # read by slixmpp
 
 # -- what words leave out of numbers: the test of describers holds them to it
 ABSOLUTE, RELATIVE, ROUNDED

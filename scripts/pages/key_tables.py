@@ -13,15 +13,19 @@ import argparse
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gym_gui.core.config import FOLDER, OperatorConfig
 from gym_gui.core.declared_keys import Key, keys_of, table
+from gym_gui.core.experiment import matrix, tournament
 from gym_gui.core.experiment.assignment import LinkGroup, WorkerAssignment
 from gym_gui.core.experiment.execution import ExecutionConfig
 from gym_gui.workers.manifest_keys import FILE, OPTION, SECTIONS, SETTING, TOP
 
+_EXECUTION = replace(tournament.FILE["execution"], within=None)
+"""Its keys stand in the page that it names."""
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES: Mapping[str, Mapping[str, Mapping[str, Key[Any]]]] = {
     "experiment_format.md": {
@@ -30,6 +34,8 @@ PAGES: Mapping[str, Mapping[str, Mapping[str, Key[Any]]]] = {
         "link group": keys_of(LinkGroup),
         "execution": keys_of(ExecutionConfig),
     },
+    "matrix.md": {"matrix": matrix.KEYS},
+    "tournaments.md": {"tournament": {**tournament.FILE, "execution": _EXECUTION}},
     "workers.md": {
         "worker.toml": TOP,
         **SECTIONS,

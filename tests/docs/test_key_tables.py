@@ -31,10 +31,15 @@ def test_every_table_is_as_declared() -> None:
 
 @pytest.mark.parametrize(
     ("page", "cell"),
-    [("experiment_format.md", "| session processes |"), ("workers.md", "| One sentence. |")],
+    [
+        ("experiment_format.md", "| session processes |"),
+        ("matrix.md", "| names of policies that fill all slots |"),
+        ("tournaments.md", "| team → its agents |"),
+        ("workers.md", "| One sentence. |"),
+    ],
 )
 def test_a_table_that_differs_is_named_and_written_anew(tmp_path: Path, page: str, cell: str) -> None:
-    for name in ("experiment_format.md", "workers.md"):
+    for name in ("experiment_format.md", "matrix.md", "tournaments.md", "workers.md"):
         shutil.copy(ROOT / "docs" / name, tmp_path / name)
     before = (tmp_path / page).read_text("utf-8")
     assert cell in before

@@ -11,7 +11,7 @@ from PyQt6 import sip
 from PyQt6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from gym_gui.ui.garbage import THRESHOLDS, GarbageCollector
+from gym_gui.ui.app import THRESHOLDS, GarbageCollector
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from gym_gui.services.trainings.training_choices import find_trainers
 from gym_gui.ui import window_settings as declared
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.numbers import read, written
-from gym_gui.ui.play.clock_rows import ClockRows
+from gym_gui.ui.play.side_panel import ClockRows
 from gym_gui.ui.play.time_rows import TimeRows
 from gym_gui.ui.train.run_numbers import RunNumbers
 from gym_gui.ui.widgets import SeedBox

@@ -11,7 +11,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from gym_gui.ui.plain_style import PlainStyle
+from gym_gui.ui.app import PlainStyle
 
 NAME = "<img src='file:///etc/hostname'><b>ppo</b>"
 

@@ -9,7 +9,7 @@ import logging
 import os
 import threading
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, cast
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from mosaic_worker.spaces import Space
 from mosaic_worker.worker import (
     Actions,
     Batch,
+    BatchDecider,
     CannotGoOn,
     EpisodeEnd,
     EpisodeStart,
@@ -35,9 +36,6 @@ from mosaic_worker.worker import (
 )
 
 SDK = "mosaic_worker/0.1.0"
-if TYPE_CHECKING:
-    from mosaic_worker.concurrent import Decider
-
 _log = logging.getLogger(__name__)
 
 
@@ -127,7 +125,7 @@ class Runtime:
         self._id, self._version = worker_id, version
         self._slots: Dict[int, Tuple[Slot, Codec, Codec]] = {}
         self._pending: List[pb.ToWorker] = []
-        self._decider: Optional[Decider] = None
+        self._decider: Optional[BatchDecider] = None
         self._stop = threading.Event()
         self._failures = FailureLog(_log)
 

@@ -14,7 +14,6 @@ from mosaic_worker.codec import stack
 from mosaic_worker.spaces import Space, take
 
 if TYPE_CHECKING:
-    from mosaic_worker.concurrent import Decider
     from mosaic_worker.link import WorkerLink
 
 
@@ -366,6 +365,25 @@ class Host(Protocol):
         ...
 
 
+class BatchDecider(Protocol):
+    """Decides in a thread of its own what a worker is asked, and replies when it has decided."""
+
+    def reset(self, slot: Slot, starts: Sequence[EpisodeStart]) -> None:
+        """Episodes begin."""
+
+    def end(self, slot: Slot, ends: Sequence[EpisodeEnd]) -> None:
+        """Episodes are over."""
+
+    def results(self, results: StepResults) -> None:
+        """What earlier actions led to."""
+
+    def ask(self, batch: Batch) -> None:
+        """Decide each of a batch."""
+
+    def close(self) -> None:
+        """Give up what is being decided."""
+
+
 class Worker:
     """Base class of workers. Override what you need; only :meth:`select_actions` is required.
 
@@ -394,7 +412,7 @@ class Worker:
         """
         return link
 
-    def decider(self, reply: Callable[[Batch, Any], None]) -> Decider | None:
+    def decider(self, reply: Callable[[Batch, Any], None]) -> BatchDecider | None:
         """What decides in place of :meth:`select_actions`; an :class:`~mosaic_worker.AsyncWorker` has one.
 
         Args:

@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.core.drawing.colours import (
     HUES,
     KIND_COLOURS,
@@ -18,9 +19,6 @@ from gym_gui.core.drawing.colours import (
     mixed,
     roles_apart,
 )
-
-if TYPE_CHECKING:
-    from gym_gui.analysis.findings.summary import OperatorSummary
 
 Measure = Callable[[str, int], float]
 """How wide a text is in letters of a size, both in pixels."""

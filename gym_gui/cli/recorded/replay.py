@@ -12,6 +12,7 @@ from gym_gui.analysis import open_run
 from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell
 from gym_gui.cli.window import open_window, window_trouble
 from gym_gui.controllers.apart.replay import ReplayedAgain, replay_apart
+from gym_gui.controllers.apart.written_loop import written_loop_apart
 from gym_gui.core.paths import find_run
 from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
 
@@ -82,3 +83,18 @@ def _print_replay(
     sys.stdout.write(f"{where}: {again.steps} steps, written to {video}\n")
     if again.departs:
         sys.stdout.write(f"{again.departs}\n")
+
+
+def print_loop(run: Path, *, operator: str = "", episode: int | None = None) -> None:
+    """Print a recorded episode as a program that plays it without MOSAIC.
+
+    Args:
+        run: The run folder.
+        operator: By default the first that has an episode.
+        episode: By default the first there is.
+
+    Raises:
+        UsageError: There is no such run or episode, or nothing but MOSAIC plays it.
+    """
+    recorded = load_episode(open_run(find_run(run)), operator, episode)
+    sys.stdout.write(asyncio.run(written_loop_apart(recorded)))

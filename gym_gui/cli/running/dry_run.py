@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.text import clean
@@ -13,11 +13,9 @@ from gym_gui.cli.errors import tell
 from gym_gui.cli.output import write_line
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.runs.cost_estimate import BASIS, Carried, ModelSlot, carried
+from gym_gui.controllers.runs.shard_plan import ShardPlan
 from gym_gui.core.config import Experiment
 from gym_gui.services.experiment_file import describe
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.runs.shard_plan import ShardPlan
 
 
 def say_plan(

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gym_gui.analysis.records.reader import open_run
 from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
@@ -22,22 +22,18 @@ from gym_gui.cli.progress import run_progress
 from gym_gui.cli.running.parts import PartPlayer, leased_here, planner_of
 from gym_gui.controllers.engine.resolved_operator import vouch
 from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment, Rounds
+from gym_gui.controllers.runs.kept_sessions import KeptSessions
 from gym_gui.controllers.runs.model_slots import DRY_RUN, dry, replayed, slots_with
 from gym_gui.controllers.runs.operator_execution import OperatorProgress, RunResult
 from gym_gui.controllers.runs.script_execution import OnProgress
-from gym_gui.controllers.runs.shard_plan import check_same
+from gym_gui.controllers.runs.shard_plan import ShardPlan, check_same
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.matrix_table import missing_in_words
+from gym_gui.core.experiment.shards import Shard
 from gym_gui.host.ahead import HostAhead
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.runs.recorder import REPLAY, STOPPED
-
-if TYPE_CHECKING:
-    from gym_gui.cli.running.parts import PartPlayer
-    from gym_gui.controllers.runs.kept_sessions import KeptSessions
-    from gym_gui.controllers.runs.shard_plan import ShardPlan
-    from gym_gui.core.experiment.shards import Shard
 
 
 def play(

@@ -27,11 +27,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, prod
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
-if TYPE_CHECKING:
-    from gym_gui.core.live import HumanQuestion
-    from gym_gui.envs.keymaps import Axis, KeyScheme
+from gym_gui.core.live import HumanQuestion
+from gym_gui.envs.keymaps import Axis, KeyScheme
 
 AHEAD_S: Final = 0.4
 """How long a press is remembered for a question that is still to come."""

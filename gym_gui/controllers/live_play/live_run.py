@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gym_gui.controllers.engine.resolved_operator import unchecked_operator
 from gym_gui.controllers.engine.session_events import EpisodeFinished
+from gym_gui.controllers.engine.session_interface import SessionReady
 from gym_gui.controllers.runs.episode_funds import EpisodeFunds
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
 from gym_gui.controllers.runs.run_participants import RunParticipants
@@ -31,9 +32,6 @@ from gym_gui.services.runs.recorder import COMPLETED, FAILED, STOPPED, Recorder
 from gym_gui.services.runs.run_files import Appender
 from gym_gui.services.versions import made_here
 from mosaic_worker.failures import described
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.engine.session_interface import SessionReady
 
 _log = logging.getLogger(__name__)
 

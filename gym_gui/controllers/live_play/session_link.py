@@ -8,6 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
+from gym_gui.controllers.engine.session_events import LogLine
 from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.experiment.execution import EpisodePlan
@@ -84,7 +85,6 @@ class SessionLink:
         """
         # In a thread: whoever watches is not to wait for NumPy.
         await asyncio.to_thread(importlib.import_module, "gym_gui.controllers.live_play.live_run")
-        from gym_gui.controllers.engine.session_events import LogLine
         from gym_gui.controllers.engine.session_interface import LiveSettings, SessionSettings
 
         everything = self._everything_shown()

@@ -6,13 +6,11 @@ import math
 import statistics
 from collections import Counter, deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from gym_gui.analysis.transcripts.turn import Turn
+from gym_gui.controllers.live_play.call_log import CallLog
 from gym_gui.core.live import AgentView, LiveView
-
-if TYPE_CHECKING:
-    from gym_gui.analysis.transcripts.turn import Turn
-    from gym_gui.controllers.live_play.call_log import CallLog
 
 REMEMBERED_EPISODES: Final = 5000
 REMEMBERED_LINES: Final = 1000
@@ -81,8 +79,6 @@ class Tally:
     def call(self, line: bytes) -> Turn | None:
         """Keep a call to a model or what was told of a decision; ``None``: the line is neither."""
         if self.calls is None:
-            from gym_gui.controllers.live_play.call_log import CallLog  # most operators have no turns
-
             self.calls = CallLog()
         return self.calls.add(line)
 

@@ -6,12 +6,11 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
 from gym_gui.controllers.runs.run_ledger import RunLedger
 from gym_gui.core.experiment.execution import ExecutionConfig
-from gym_gui.core.experiment.until import task_key
 from gym_gui.core.record_fields import items, mapping, strings
 
 if TYPE_CHECKING:
@@ -91,8 +90,7 @@ class RunLooks:
         self._noted += [look for each in items(ledger.header.get(LOOKS)) or [] if (look := mapping(each))]
         by_task: dict[str, list[OperatorExecution]] = {}
         for run in runs:
-            # Pyright takes a key with a converter for a descriptor, which no Protocol accepts.
-            by_task.setdefault(task_key(cast("Any", run.resolved.config)), []).append(run)
+            by_task.setdefault(run.resolved.config.task_key, []).append(run)
         self._tasks += [self._task(execution, of_task) for of_task in by_task.values()]
 
     def _task(self, execution: ExecutionConfig, runs: list[OperatorExecution]) -> _Task:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gym_gui.controllers.engine.session_interface import SessionReady
 from gym_gui.core.records import RENAMED, SEAT_NAMES
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.engine.session_interface import SessionReady
 
 
 class RunParticipants:

@@ -6,17 +6,15 @@ import asyncio
 import json
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gym_gui import envs
 from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
 from gym_gui.controllers.setup.environment_sheet_cache import fingerprint
 from gym_gui.core.errors import MosaicError
+from gym_gui.envs.pictures import Picture
 from gym_gui.envs.png import as_png
 from mosaic_worker.plain_files import replace_file
-
-if TYPE_CHECKING:
-    from gym_gui.envs.pictures import Picture
 
 _log = logging.getLogger(__name__)
 

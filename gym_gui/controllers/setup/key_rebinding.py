@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from gym_gui.controllers.human.human_input import split_chord
-
-if TYPE_CHECKING:
-    from gym_gui.envs.keymaps import KeyScheme
+from gym_gui.envs.keymaps import KeyScheme
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,15 +42,16 @@ class Knowledge:
         The same object as before, unless policies came or went meanwhile.
         """
         async with self._loading:
-            await asyncio.to_thread(import_module, "gym_gui.controllers.setup.players_found")
-            from gym_gui.controllers.setup import players_found
+            for name in ("configuration_checks", "players_found"):
+                await asyncio.to_thread(import_module, f"gym_gui.controllers.setup.{name}")
+            from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
+            from gym_gui.controllers.setup.players_found import find_policies, find_workers
 
             if self._workers is None:
-                self._workers = await asyncio.to_thread(players_found.find_workers)
-            files = await asyncio.to_thread(players_found.find_policies, self._store)
+                self._workers = await asyncio.to_thread(find_workers)
+            files = await asyncio.to_thread(find_policies, self._store)
             if self._checks is None or files != self._files:
-                self._files = files
-                self._checks = players_found.checks_of(self._workers, files)
+                self._files, self._checks = files, ConfigurationChecks(*self._workers, files)
         return self._checks
 
     def renew(self) -> None:

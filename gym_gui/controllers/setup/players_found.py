@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
 from gym_gui.services.policies.policy_catalogue import PolicyFile
 from gym_gui.services.policies.policy_library import PolicyLibrary
 from gym_gui.services.store import Store
@@ -17,11 +16,6 @@ def find_workers() -> Workers:
     """Workers by their manifests, and what each lacks."""
     workers = [worker for worker in known_workers() if worker.type_id != "test_worker"]
     return workers, [check_installed(worker) for worker in workers]
-
-
-def checks_of(workers: Workers, policies: list[PolicyFile]) -> ConfigurationChecks:
-    """What can be said of a configuration, where these may play."""
-    return ConfigurationChecks(*workers, policies)
 
 
 def find_policies(store: Store) -> list[PolicyFile]:

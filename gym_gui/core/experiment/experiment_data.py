@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, cast
@@ -17,7 +17,7 @@ from gym_gui.core.config import (
     WorkerAssignment,
 )
 from gym_gui.core.declared_keys import Key, construct, spellings_of
-from gym_gui.core.experiment import aliases
+from gym_gui.core.experiment import aliases, matrix
 from gym_gui.core.experiment.assignment import SLOT_KEYS
 from gym_gui.core.experiment.matrix_table import MatrixTable
 from gym_gui.core.trusted.trust import TYPED, Origin
@@ -42,7 +42,9 @@ FILE: Final[Mapping[str, Key[Callable[[object], object]]]] = {
         each=WorkerAssignment,
     ),
     "matrix": Key(
-        lambda given: mapping(given, "matrix"), "in place of `operators`: rows or a grid of who plays what"
+        lambda given: mapping(given, "matrix"),
+        "in place of `operators`: rows or a grid of who plays what",
+        within=matrix.KEYS,
     ),
 }
 """What an experiment file has at its top."""
@@ -92,8 +94,13 @@ def experiment_from_data(
     if complete and not recorded:
         with under("execution"):
             run.check_distinct()
-    matrix = None if given.get("matrix") is None else MatrixTable.from_record(given["matrix"])
-    return Experiment(operators, run, matrix)
+    table = None if given.get("matrix") is None else MatrixTable.from_record(given["matrix"])
+    return Experiment(operators, run, table)
+
+
+def is_experiment_file(names: Collection[str]) -> bool:
+    """Whether a file with these keys at its top says what operators or a matrix play."""
+    return "operators" in names or "matrix" in names
 
 
 def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:

@@ -6,15 +6,73 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
+from gym_gui.core.config import ENVIRONMENT_KEYS, OperatorConfig
+from gym_gui.core.declared_keys import Key, keys_of
 from gym_gui.core.experiment import aliases
 from gym_gui.core.experiment.assignment import SLOT_KEYS, WorkerAssignment, normal_settings
-from gym_gui.core.experiment.document_rows import STANDS_IN
+from gym_gui.core.experiment.document_rows import GROUPS, ROLES, ROWS, STANDS_IN
 from gym_gui.core.experiment.matrix_table import one_line
 from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.validation import ConfigError, Plain, join, keys, mapping
 
 MOST_ROWS: Final = 1000
 """Lineups times tasks times settings."""
+
+_OF_OPERATORS: Final = keys_of(OperatorConfig)
+_ENVIRONMENT: Final = {name: _OF_OPERATORS[name] for name in ENVIRONMENT_KEYS}
+ROW_KEYS: Final[Mapping[str, Key[Any]]] = {
+    "name": Key(None, "unique among the rows", required=True),
+    "title": Key(None, "what people read", usual="`name`"),
+    "sides": Key(
+        None,
+        "players of each team, in the environment's order or by the team's name; a player is a policy, or "
+        "`{policy: NAME, …}` with what differs of it",
+        required=True,
+    ),
+}
+"""What a row of one's own has."""
+TASK_KEYS: Final[Mapping[str, Key[Any]]] = {
+    "task": replace(_OF_OPERATORS["task"], required=True),
+    **_ENVIRONMENT,
+}
+"""What a task of a grid has."""
+SETTING_KEYS: Final[Mapping[str, Key[Any]]] = {
+    "policies": Key(None, "policy → what of it is different, as a slot says it", each=WorkerAssignment),
+    **{name: _ENVIRONMENT[name] for name in ("env_kwargs", "max_steps")},
+}
+"""What a setting of a grid has."""
+KEYS: Final[Mapping[str, Key[Any]]] = {
+    "rows": Key(
+        None,
+        "names of the documents' rows and tables, and rows of one's own: `{name, title, sides}`",
+        usual="one of `rows` and `players`",
+        each=ROW_KEYS,
+        words=("documents", *GROUPS, *ROWS),
+    ),
+    "players": Key(None, "names of policies that fill all slots", usual="one of `rows` and `players`"),
+    "task": replace(_OF_OPERATORS["task"], usual="one of `task` and `tasks`"),
+    "tasks": Key(
+        None,
+        "environments, or name → an environment or keys of an operator that say which",
+        usual="one of `task` and `tasks`",
+        each=TASK_KEYS,
+    ),
+    "settings": Key(
+        None,
+        "name → what is different: `policies` by name, `env_kwargs`, `max_steps`",
+        usual="as it is",
+        each=SETTING_KEYS,
+    ),
+    "roles": Key(
+        None,
+        "role of the documents' rows → policy",
+        usual="the policy of that name",
+        within={role: Key(None, "policy that has this role") for role in ROLES},
+    ),
+    **_ENVIRONMENT,
+    "seats": replace(_ENVIRONMENT["seats"], usual="`swap` where sides compete"),
+}
+"""What ``matrix`` of an experiment file has."""
 
 
 @dataclass(frozen=True)

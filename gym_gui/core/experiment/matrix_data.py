@@ -11,7 +11,17 @@ from gym_gui.core.config import ENVIRONMENT_KEYS
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.document_rows import ALWAYS_THERE, GROUPS, ROLES, ROWS, named_rows
 from gym_gui.core.experiment.experiment_data import slots_from_data
-from gym_gui.core.experiment.matrix import Lineup, Matrix, Seat, Variant, changed
+from gym_gui.core.experiment.matrix import (
+    KEYS,
+    ROW_KEYS,
+    SETTING_KEYS,
+    TASK_KEYS,
+    Lineup,
+    Matrix,
+    Seat,
+    Variant,
+    changed,
+)
 from gym_gui.core.secret_refs import refuse_literals
 from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.validation import (
@@ -30,10 +40,7 @@ from gym_gui.core.validation import (
 
 LONGEST_NAME: Final = 40
 
-_KEYS: Final = {
-    key: key for key in ("rows", "players", "task", "tasks", "settings", "roles", "folder", *ENVIRONMENT_KEYS)
-}
-_SETTING_KEYS: Final = {key: key for key in ("policies", "env_kwargs", "max_steps")}
+_KEYS: Final = {key: key for key in (*KEYS, "folder")}
 _LIST_OF_ROWS: Final = "rows: documents, rows: [rl_vs_llm, …] or players: [a, b]"
 
 
@@ -106,7 +113,7 @@ def _rows(data: object) -> Iterable[Lineup]:
 
 
 def _own_row(data: object, where: str) -> Lineup:
-    given = keys(data, where, {"name": "name", "title": "title", "sides": "sides"})
+    given = keys(data, where, {key: key for key in ROW_KEYS})
     for key, example in (("name", "mine"), ("sides", "[[a, b], [c]]")):
         if given.get(key) is None:
             raise ConfigError(f"{key!r} is missing", where=where, fix=f"Add {key}: {example}")
@@ -175,7 +182,7 @@ def _tasks(given: Mapping[str, object]) -> dict[str, Mapping[str, Any]]:
         }
     if not named:
         raise ConfigError("names no environment", where="matrix.tasks", fix="Name one or more")
-    known = {key: key for key in ("task", *ENVIRONMENT_KEYS)}
+    known = {key: key for key in TASK_KEYS}
     found: dict[str, Mapping[str, Any]] = {}
     for name, item in named.items():
         place = join("matrix.tasks", key_place(name))
@@ -203,7 +210,7 @@ def _variants(data: object, pool: Mapping[str, WorkerAssignment]) -> tuple[Varia
     for name, item in mapping(data, "matrix.settings").items():
         place = join("matrix.settings", key_place(name))
         _check_name(name, place)
-        given = keys({} if item is None else item, place, _SETTING_KEYS)
+        given = keys({} if item is None else item, place, {key: key for key in SETTING_KEYS})
         at = join(place, "policies")
         of = {
             policy: plain_mapping(each, at) for policy, each in mapping(given.pop("policies", {}), at).items()

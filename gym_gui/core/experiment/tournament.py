@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, Final, Literal, cast
@@ -323,20 +323,41 @@ def _check_game(
 
 _OF_OPERATORS: Final = keys_of(OperatorConfig)
 FILE: Final[Mapping[str, Key[Any]]] = {
-    "task": replace(_OF_OPERATORS["task"], required=True),
-    "policies": replace(experiment_data.FILE["policies"], usual="required, two or more"),
+    "task": replace(
+        _OF_OPERATORS["task"],
+        meaning="environment id, or `module:factory`, looked for beside this file first; sides meet in it, "
+        "or a team plays ([cross-play](cross_play.md))",
+        required=True,
+    ),
+    "policies": replace(
+        experiment_data.FILE["policies"],
+        meaning="name → who plays, as a [slot of an experiment file](experiment_format.md#a-slot) says it: "
+        "any worker, a checkpoint, `library:NAME`",
+        usual="required, two or more",
+    ),
     "schedule": Key(
         schedule_from_data,
-        "who meets whom: a word, `{swiss: ROUNDS}`, or a list: `[[a, b], [a, c]]`",
+        "who meets whom: `round_robin`, `swiss`, `cross_play`, `{swiss: ROUNDS}`, or a list: "
+        "`[[a, b], [a, c]]`",
         usual="`round_robin`; in cross-play `cross_play`",
         words=tuple(kind for kind in SCHEDULES if kind != "written"),
     ),
-    "execution": replace(experiment_data.FILE["execution"], usual=f"{USUAL_SEEDS} seeds"),
+    "execution": replace(
+        experiment_data.FILE["execution"],
+        meaning="as in an [experiment file](experiment_format.md#execution); each pairing plays each seed "
+        "once in each seating. `num_episodes`: games of a pairing",
+        usual=f"{USUAL_SEEDS} seeds",
+    ),
     "held_out": Key(
         held_out_from_data,
-        "policies, by name, that are but partners of the others in cross-play",
+        "policies, by name, that are but partners of the others in [cross-play](cross_play.md)",
     ),
     **{name: about for name, about in _OF_OPERATORS.items() if name in ENVIRONMENT and name != "task"},
 }
 """What a tournament file has at its top."""
 _KEYS: Final = {key: key for key in (*FILE, "trainings")}
+
+
+def is_tournament_file(names: Collection[str]) -> bool:
+    """Whether a file with these keys at its top is of a tournament, and not of an experiment or a run."""
+    return "policies" in names and "run_id" not in names and not experiment_data.is_experiment_file(names)

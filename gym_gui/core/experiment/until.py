@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.execution import ExecutionConfig
@@ -25,13 +24,7 @@ class _Operator(Protocol):
     @property
     def task(self) -> str: ...
     @property
-    def env_kwargs(self) -> Mapping[str, Any]: ...
-    @property
-    def api(self) -> str | None: ...
-    @property
-    def max_steps(self) -> int | None: ...
-    @property
-    def teams(self) -> Mapping[str, Sequence[str]] | None: ...
+    def task_key(self) -> str: ...
     @property
     def seats(self) -> str: ...
     @property
@@ -53,19 +46,19 @@ def check_decidable(operators: Sequence[_Operator], execution: ExecutionConfig) 
             where="until",
             fix="Leave it out: groups are compared at the end",
         )
-    tasks = Counter(task_key(operator) for operator in operators)
+    tasks = Counter(operator.task_key for operator in operators)
     for operator in operators:
-        if tasks[task_key(operator)] == 1:
+        if tasks[operator.task_key] == 1:
             raise ConfigError(
                 f"'decided' compares operators of one task, and {operator.operator_id!r} is the only one "
                 f"of its task ({operator.task})",
                 where="until",
                 fix="Add an operator with the same task and settings, or leave 'until' out",
             )
-        if tasks[task_key(operator)] > MOST_OPERATORS:
+        if tasks[operator.task_key] > MOST_OPERATORS:
             raise ConfigError(
                 f"'decided' compares at most {MOST_OPERATORS} operators of one task, and "
-                f"{tasks[task_key(operator)]} play {operator.task}",
+                f"{tasks[operator.task_key]} play {operator.task}",
                 where="until",
                 fix="Leave some out, or leave 'until' out",
             )
@@ -80,10 +73,3 @@ def check_decidable(operators: Sequence[_Operator], execution: ExecutionConfig) 
                     where="until",
                     fix="Limit num_episodes, or what one episode may take",
                 )
-
-
-def task_key(operator: _Operator) -> str:
-    """Equal where operators play the same environment, set up in the same way."""
-    teams = None if operator.teams is None else {team: list(who) for team, who in operator.teams.items()}
-    how = (dict(operator.env_kwargs), operator.api, operator.max_steps, teams, operator.seats)
-    return json.dumps((operator.task, *how), sort_keys=True, default=str)

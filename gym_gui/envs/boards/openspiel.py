@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -25,10 +25,8 @@ from gym_gui.envs.boards.position import (
 )
 from gym_gui.envs.boards.words import SIDES, area_words, chess_captured, chess_end
 from gym_gui.envs.index import is_installed
+from gym_gui.envs.instance import Instance
 from mosaic_worker.squares import placed_word, point_named
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _MARKS = {".": "", "x": FIRST, "o": SECOND}
 _STONES = {"+": "", "X": FIRST, "O": SECOND}

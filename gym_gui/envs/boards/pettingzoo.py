@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -30,10 +30,8 @@ from gym_gui.envs.boards.words import (
     sans_since,
     stones_captured,
 )
+from gym_gui.envs.instance import Instance
 from mosaic_worker.squares import placed_word, point_named
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _PIECES = ("", FIRST, SECOND)
 

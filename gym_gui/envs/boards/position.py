@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gym_gui.core.live import OFF_BOARD, Board, Move
 from gym_gui.core.types import AgentID
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
+from gym_gui.envs.instance import Instance
 
 Square = tuple[int, int]
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isqrt
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gym_gui.core.experiment.prompt_inputs import Mode, Renaming
 from gym_gui.core.live import Board, Move
@@ -17,11 +17,9 @@ from gym_gui.envs.describers.describer import ActionWord, Describer, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.other_words import Terms, letters, numbers
 from gym_gui.envs.facts import Fact, fact
+from gym_gui.envs.instance import Instance
 from mosaic_worker.renaming import Names
 from mosaic_worker.squares import GO_FILES
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _FILES = "abcdefghijklmnopqrstuvwxyz"
 _FREE = "."

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from gym_gui.envs.describers.vectors import Component, VectorDescriber
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
+from gym_gui.envs.instance import Instance
 
 _LANDER = (
     Component("x (0 is the pad, more is right of it)"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gym_gui.core.experiment.prompt_inputs import Frame, Mode, Renaming
 from gym_gui.core.paradigms import Place
@@ -13,11 +13,9 @@ from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.describers.other_words import Terms, made_up
 from gym_gui.envs.describers.value_words import action_form, is_picture
 from gym_gui.envs.facts import Fact
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.pictures import Picture, as_picture
 from mosaic_worker.renaming import Names
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 
 class ActionWord(NamedTuple):

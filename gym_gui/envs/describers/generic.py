@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.spaces import Space, to_space
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import Describer
 from gym_gui.envs.describers.value_words import can_be_said, is_memory, say
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
+from gym_gui.envs.instance import Instance
 
 
 class SpaceDescriber(Describer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.describers.vectors import Component, numbered_actions, table_of
 from gym_gui.envs.facts import Fact, atom, fact
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
+from gym_gui.envs.instance import Instance
 
 _WANTED, _ACHIEVED, _REST = "desired_goal", "achieved_goal", "observation"
 _MARKS = re.compile(r"</?\w+>")

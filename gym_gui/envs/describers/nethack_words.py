@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,7 @@ from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.nethack_actions import meaning, word
 from gym_gui.envs.describers.value_words import number
-
-if TYPE_CHECKING:
-    from gym_gui.envs.pictures import Picture
+from gym_gui.envs.pictures import Picture
 
 PLAIN = ("wall", "floor of a room", "dark part of a room", "corridor", "lit corridor", "stone", "")
 """What the map shows and what needs no name."""

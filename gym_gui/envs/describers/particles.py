@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import hypot
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,8 @@ from gym_gui.envs.describers.mpe2_actions import LETTERS, MOVES
 from gym_gui.envs.describers.particle_games import COLOURS, Goals
 from gym_gui.envs.describers.particle_picture import MESH, drawn
 from gym_gui.envs.describers.value_words import number
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.pictures import Picture
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _MEANINGS = {
     "noop": "no push",

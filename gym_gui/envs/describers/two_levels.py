@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.paradigms import HierarchicalAdapter, Option
@@ -11,9 +11,7 @@ from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.describers.describer import ActionWord, Describer, Limit
 from gym_gui.envs.describers.other_words import Terms
 from gym_gui.envs.facts import Fact, Term, atom, fact
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
+from gym_gui.envs.instance import Instance
 
 _ENDED = {"over": "it is done", "budget": "its moves are spent, and it is not done"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from gym_gui.envs.describers.describer import ActionWord
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.value_words import action_form, bounds_of, number
 from gym_gui.envs.facts import Fact, atom, fact
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
+from gym_gui.envs.instance import Instance
 
 _REST = 512
 """Components without a name that are said one by one: all of the largest bodies."""

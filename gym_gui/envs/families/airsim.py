@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.envs.families.simulators import SimulatorFamily
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import KeyScheme, Pace, of_pushes
 from gym_gui.envs.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _VEHICLES: Mapping[str, str] = {
     "Drone": "A multirotor is steered by velocities and a yaw rate, to a goal if one is set.",
@@ -28,6 +26,8 @@ class AirSimFamily(SimulatorFamily):
     port: ClassVar[int] = 41451
     requirements: ClassVar[tuple[str, ...]] = ("cosysairsim==3.5.0", "rpc-msgpack==0.6", "pillow")
     imports: ClassVar[tuple[str, ...]] = ("cosysairsim", "PIL.Image")
+    web_page: ClassVar[str] = "https://cosys-lab.github.io/Cosys-AirSim/"
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=10)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -40,9 +40,6 @@ class AirSimFamily(SimulatorFamily):
     def summary(self, spec: EnvSpec) -> str:
         return _VEHICLES[_vehicle(spec)]
 
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://cosys-lab.github.io/Cosys-AirSim/"
-
     def components(self, spec: EnvSpec) -> tuple[str, ...]:
         if _vehicle(spec) == "Car":
             return ("throttle", "wheel")
@@ -53,9 +50,6 @@ class AirSimFamily(SimulatorFamily):
         told: Sequence[Sequence[Any]] = environment.env.metadata["pushes"]
         pushes = [(str(role), int(part), float(value), str(word)) for role, part, value, word in told]
         return of_pushes(pushes, player, self.pace(environment.spec))
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=10)
 
 
 def _vehicle(spec: EnvSpec) -> str:

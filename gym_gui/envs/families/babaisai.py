@@ -66,6 +66,9 @@ class BabaIsAIFamily(OwnPythonFamily):
     archives: ClassVar[Mapping[str, str]] = {"baba": ARCHIVE}
     imports: ClassVar[tuple[str, ...]] = ("baba",)
     server_variables: ClassVar[Mapping[str, str]] = {"MPLBACKEND": "Agg", "SDL_VIDEODRIVER": "dummy"}
+    documented: ClassVar[bool] = False
+    web_page: ClassVar[str] = "https://github.com/nacloos/baba-is-ai"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -78,13 +81,13 @@ class BabaIsAIFamily(OwnPythonFamily):
         return (task, f"babaisai/{task.removeprefix('env/')}") if task.startswith("env/") else (task,)
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        return super().wanted(spec, {"level": _level(spec), **arguments})
+        return super().wanted(spec, {"level": spec.short_id, **arguments})
 
     def title_of(self, spec: EnvSpec) -> str:
-        return f"Baba Is AI {_level(spec)}"
+        return f"Baba Is AI {spec.short_id}"
 
     def summary(self, spec: EnvSpec) -> str:
-        parts = _level(spec).split("-")
+        parts = spec.short_id.split("-")
         where = "In two rooms, " if "two_room" in parts else ""
         steps = ", then ".join(_STEPS[part] for part in parts if part in _STEPS)
         if "make_wall_win" not in parts and "goto_win" not in parts and "you_win" not in parts:
@@ -94,16 +97,3 @@ class BabaIsAIFamily(OwnPythonFamily):
             more = ["a thing and a word about nothing lie there"]
         text = "; ".join([where + steps, *more])
         return f"{text[0].upper()}{text[1:]}."
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # it lies in the interpreter of its own
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/nacloos/baba-is-ai"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
-
-
-def _level(spec: EnvSpec) -> str:
-    return spec.id.partition("/")[2]

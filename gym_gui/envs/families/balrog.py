@@ -64,6 +64,8 @@ class BalrogFamily(OwnPythonFamily):
     }
     imports: ClassVar[tuple[str, ...]] = ("baba", "minigrid", "crafter", "nle", "balrog.evaluator")
     server_variables: ClassVar[Mapping[str, str]] = {"SDL_VIDEODRIVER": "dummy", "TQDM_DISABLE": "1"}
+    documented: ClassVar[bool] = False
+    web_page: ClassVar[str] = "https://github.com/balrog-ai/BALROG"
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -108,12 +110,6 @@ class BalrogFamily(OwnPythonFamily):
     def summary(self, spec: EnvSpec) -> str:
         game, task = _parts(spec)
         return _SUMMARIES.get(game, "One of BALROG's tasks.").format(task=task.replace("_", " "))
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # it lies in the interpreter of its own
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/balrog-ai/BALROG"
 
     def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
         return () if _parts(spec)[0] == "textworld" else ("rgb_array",)

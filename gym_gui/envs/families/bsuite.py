@@ -47,6 +47,9 @@ class BsuiteFamily(OwnPythonFamily):
     )
     bare_requirements: ClassVar[tuple[str, ...]] = ("bsuite==0.3.6",)
     imports: ClassVar[tuple[str, ...]] = ("bsuite",)
+    documented: ClassVar[bool] = False
+    web_page: ClassVar[str] = "https://github.com/google-deepmind/bsuite"
+    modes: ClassVar[tuple[str, ...] | None] = ()
 
     def specs(self) -> Sequence[EnvSpec]:
         return [spec for spec in self.findable() if spec.id.endswith("/0")]
@@ -69,15 +72,6 @@ class BsuiteFamily(OwnPythonFamily):
 
     def summary(self, spec: EnvSpec) -> str:
         return _summary(spec.id.removeprefix(_HEAD).partition("/")[0])
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # it lies in the interpreter of its own
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/google-deepmind/bsuite"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ()
 
 
 def _summary(name: str) -> str:

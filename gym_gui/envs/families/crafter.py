@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.envs.family import Family
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _REWARDED: Mapping[str, bool] = {"CrafterReward-v1": True, "CrafterNoReward-v1": False}
 _LENGTH = 10_000
@@ -50,6 +48,8 @@ class CrafterFamily(Family):
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": ""}
     compiled: ClassVar[tuple[str, ...]] = ("opensimplex.internals:_noise3",)
     described_by: ClassVar[str] = "gym_gui.envs.describers.crafter_words:CrafterDescriber"
+    web_page: ClassVar[str] = "https://github.com/danijar/crafter"
+    usual_pace: ClassVar[Pace] = Pace()
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -67,12 +67,6 @@ class CrafterFamily(Family):
 
     def summary(self, spec: EnvSpec) -> str:
         return "Survive in a world seen from above: gather, build tools, fight, eat, drink and sleep."
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/danijar/crafter"
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace()
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         return tuple(environment.env.game.action_names)

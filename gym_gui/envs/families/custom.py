@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.enums import Outcome, SteppingParadigm
 from gym_gui.core.errors import UsageError
@@ -15,16 +15,14 @@ from gym_gui.core.paradigms.select import APIS
 from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.types import Plan
 from gym_gui.envs import mujoco_gl, mujoco_plans
+from gym_gui.envs.describers import Describer
 from gym_gui.envs.factories import Factory
 from gym_gui.envs.families.gymnasium import success_in_info
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.simulator import Simulator, mujoco_in, simulator_in
 from gym_gui.envs.spec import EnvSpec
 from gym_gui.envs.written_out import WrittenOut, called
-
-if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
-    from gym_gui.envs.instance import Instance
 
 _POINT = re.compile(r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.errors import UsageError
 from gym_gui.envs.environment import Environment
 from gym_gui.envs.family import Family
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 
 class DerivedFamily(Family):

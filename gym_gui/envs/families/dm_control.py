@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
+from gym_gui.envs.describers import Describer
 from gym_gui.envs.family import Family, ranked
+from gym_gui.envs.instance import Instance, Teams
 from gym_gui.envs.keymaps import KeyScheme, Pace, of_space
 from gym_gui.envs.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
-    from gym_gui.envs.instance import Instance, Teams
 
 _SOCCER, _SIZES = "soccer", (1, 2, 3, 4)
 _SUMMARIES: Mapping[str, str] = {
@@ -52,6 +50,13 @@ class DmControlFamily(Family):
     prefixes: ClassVar[tuple[str, ...]] = ("dm_control/",)
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"dmc": "", "gymnasium": "", "gym": ""}
+    documented: ClassVar[bool] = False
+    """The suite's modules say their domain's name."""
+    web_page: ClassVar[str] = (
+        "https://github.com/google-deepmind/dm_control/blob/main/dm_control/suite/README.md"
+    )
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=20)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -86,19 +91,6 @@ class DmControlFamily(Family):
 
     def summary(self, spec: EnvSpec) -> str:
         return _SUMMARIES.get(spec.traits["domain"], "")
-
-    def documentation(self, spec: EnvSpec) -> str:
-        """The suite's modules say their domain's name."""
-        return ""
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/google-deepmind/dm_control/blob/main/dm_control/suite/README.md"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=20)
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         space = environment.adapter.action_space(agent)

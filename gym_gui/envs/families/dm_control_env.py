@@ -6,16 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module, reload
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gym_gui.envs import mujoco_gl
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PICTURE: Mapping[str, int] = {"width": 480, "height": 360, "camera_id": 0}
 _SEEDS = 2**32

@@ -28,6 +28,9 @@ class EnvPoolFamily(Family):
     modules: ClassVar[tuple[str, ...]] = ("envpool",)
     prefixes: ClassVar[tuple[str, ...]] = ("envpool/",)
     closed: ClassVar[bool] = True
+    documented: ClassVar[bool] = False
+    web_page: ClassVar[str] = "https://envpool.readthedocs.io/en/latest/"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -40,22 +43,15 @@ class EnvPoolFamily(Family):
         from gym_gui.envs.families.envpool_env import PooledEnv
 
         options = dict(env_kwargs) if render_mode is None else {"render_mode": render_mode, **env_kwargs}
-        return PooledEnv(_pools(os.getpid(), _name(spec), tuple(sorted(options.items()))), render_mode)
+        return PooledEnv(_pools(os.getpid(), spec.short_id, tuple(sorted(options.items()))), render_mode)
 
     def title_of(self, spec: EnvSpec) -> str:
-        return f"EnvPool {_name(spec)}"
+        return f"EnvPool {spec.short_id}"
 
     def summary(self, spec: EnvSpec) -> str:
-        return f"{_name(spec)} as EnvPool has it, in C++; its episodes are others than those of the original."
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://envpool.readthedocs.io/en/latest/"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
+        return (
+            f"{spec.short_id} as EnvPool has it, in C++; its episodes are others than those of the original."
+        )
 
     def success(self, environment: Instance) -> bool | None:
         return None
@@ -66,7 +62,3 @@ def _pools(_process: int, name: str, options: tuple[tuple[str, Any], ...]) -> Po
     from gym_gui.envs.families.envpool_env import Pools
 
     return Pools(name, dict(options))
-
-
-def _name(spec: EnvSpec) -> str:
-    return spec.id.removeprefix("envpool/")

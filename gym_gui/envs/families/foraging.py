@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter, SimultaneousAdapter
 from gym_gui.envs.family import Family
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme
 from gym_gui.envs.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _ID = re.compile(
     r"Foraging(?P<near>-2s)?-(?P<size>\d+)x(?P=size)-(?P<players>\d+)p-(?P<food>\d+)f(?P<coop>-coop)?-v3"
@@ -46,6 +44,8 @@ class ForagingFamily(Family):
     apis: ClassVar[tuple[str, ...]] = ("parallel",)
     built_by: ClassVar[str] = "gym_gui.envs.families.foraging_env:foraging"
     described_by: ClassVar[str] = "gym_gui.envs.describers.foraging_words:ForagingDescriber"
+    web_page: ClassVar[str] = "https://github.com/semitable/lb-foraging"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -87,12 +87,6 @@ class ForagingFamily(Family):
 
     def summary(self, spec: EnvSpec) -> str:
         return "Load all food: stand beside it and load together, as many as its level takes."
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/semitable/lb-foraging"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         bindings = {LAYOUTS[player].roles[role]: action for action, role in enumerate(_ROLES.values())}

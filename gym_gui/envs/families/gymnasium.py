@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, SingleAgentAdapter, adapt
 from gym_gui.core.types import Plan
 from gym_gui.envs import index, mujoco_gl, mujoco_plans
+from gym_gui.envs.describers import Describer
 from gym_gui.envs.documents import source, summaries
 from gym_gui.envs.family import Family
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
 from gym_gui.envs.simulator import Simulator, mujoco_in, simulator_in
 from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut, called
-
-if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
-    from gym_gui.envs.instance import Instance
 
 _HOME = "gymnasium.envs."
 

@@ -6,17 +6,15 @@ import importlib
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter, SimultaneousAdapter, adapt
 from gym_gui.envs.families.gymnasium import success_in_info
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.families.tuple_parallel import TupleParallel
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
 from gym_gui.envs.spec import EnvSpec, split_version
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _SUMMARIES: Mapping[str, str] = {
     "highway": "Drive fast on a highway with several lanes, keep to the right, and hit nobody.",
@@ -71,6 +69,8 @@ class HighwayFamily(IndexedFamily):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"highway_env": "", "highway-env": "", "gymnasium": "", "gym": ""}
     described_by: ClassVar[str] = "gym_gui.envs.describers.highway_words:HighwayDescriber"
+    web_page: ClassVar[str] = "https://highway-env.farama.org/"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def is_listed(self, env_id: str, entry_point: str) -> bool:
         return env_id != _AVERAGED
@@ -124,12 +124,6 @@ class HighwayFamily(IndexedFamily):
 
     def summary(self, spec: EnvSpec) -> str:
         return _SUMMARIES.get(_road(spec), "")
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://highway-env.farama.org/"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
 
     def pace(self, spec: EnvSpec) -> Pace:
         return _PACES.get(_road(spec), Pace())

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.family import enum_names
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.spec import EnvSpec, split_version
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _AGENTS = 2
 """Unless ``env_kwargs`` says otherwise; the package itself makes them for one."""
@@ -40,6 +38,7 @@ class IniMultiGridFamily(IndexedFamily):
     compiled: ClassVar[tuple[str, ...]] = ("multigrid.utils.obs:gen_obs_grid_encoding",)
     described_by: ClassVar[str] = "gym_gui.envs.describers.ini_multigrid:IniMultiGridDescriber"
     options_by: ClassVar[str] = "gym_gui.envs.options.grid:ini_multigrid_options"
+    web_page: ClassVar[str] = "https://github.com/ini/multigrid"
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
         """With as many agents as there are here."""
@@ -79,6 +78,3 @@ class IniMultiGridFamily(IndexedFamily):
 
     def summary(self, spec: EnvSpec) -> str:
         return summaries.INI_MULTIGRID.get(str(spec.entry_point).rpartition(":")[2], "")
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/ini/multigrid"

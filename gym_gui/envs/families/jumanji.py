@@ -100,6 +100,7 @@ class JumanjiFamily(OwnPythonFamily):
     closed: ClassVar[bool] = True
     requirements: ClassVar[tuple[str, ...]] = ("jumanji==1.1.2", JAX)
     imports: ClassVar[tuple[str, ...]] = ("jumanji",)
+    documented: ClassVar[bool] = False
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -114,27 +115,20 @@ class JumanjiFamily(OwnPythonFamily):
         return {**compiled_once(self.name), "MPLBACKEND": "Agg"}
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        return replace(super().wanted(spec, {"env": _name(spec), **arguments}), begin_s=_BEGIN_S)
+        return replace(super().wanted(spec, {"env": spec.short_id, **arguments}), begin_s=_BEGIN_S)
 
     def hidden_information(self, spec: EnvSpec) -> bool:
         """Where agents see the whole field, only what the others do at the same time is hidden."""
-        return _TASKS[_name(spec)].together
+        return _TASKS[spec.short_id].together
 
     def title_of(self, spec: EnvSpec) -> str:
-        return _TASKS[_name(spec)].title
+        return _TASKS[spec.short_id].title
 
     def summary(self, spec: EnvSpec) -> str:
-        return _TASKS[_name(spec)].summary
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # it lies in the interpreter of its own
+        return _TASKS[spec.short_id].summary
 
     def doc_url(self, spec: EnvSpec) -> str:
-        return f"https://instadeepai.github.io/jumanji/environments/{_TASKS[_name(spec)].page}/"
+        return f"https://instadeepai.github.io/jumanji/environments/{_TASKS[spec.short_id].page}/"
 
     def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return () if _name(spec).startswith(_UNDRAWN) else ("rgb_array",)
-
-
-def _name(spec: EnvSpec) -> str:
-    return spec.id.partition("/")[2]
+        return () if spec.short_id.startswith(_UNDRAWN) else ("rgb_array",)

@@ -111,6 +111,10 @@ class MeltingPotFamily(OwnPythonFamily):
     bare_requirements: ClassVar[tuple[str, ...]] = ("dm-meltingpot==2.4.1",)
     imports: ClassVar[tuple[str, ...]] = ("meltingpot.substrate",)
     server_variables: ClassVar[Mapping[str, str]] = {"TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu"}
+    documented: ClassVar[bool] = False
+    web_page: ClassVar[str] = "https://github.com/google-deepmind/meltingpot"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=8)
 
     def build_variables(self, folder: Path) -> Mapping[str, str]:
         """Without its bots: building it downloads them, unless their archive lies in the temporary folder."""
@@ -135,31 +139,15 @@ class MeltingPotFamily(OwnPythonFamily):
         return (task, f"melting_pot/{end}") if task.startswith("meltingpot/") else (task,)
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        return replace(super().wanted(spec, {"substrate": _name(spec), **arguments}), begin_s=_BEGIN_S)
+        return replace(super().wanted(spec, {"substrate": spec.short_id, **arguments}), begin_s=_BEGIN_S)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        return super().outcome(environment, returns) if _name(environment.spec).startswith(_WON) else None
+        return super().outcome(environment, returns) if environment.spec.short_id.startswith(_WON) else None
 
     def title_of(self, spec: EnvSpec) -> str:
-        base, _, variant = _name(spec).replace("_in_the_matrix", " in the matrix").partition("__")
+        base, _, variant = spec.short_id.replace("_in_the_matrix", " in the matrix").partition("__")
         return ": ".join(filter(None, (base.capitalize(), variant))).replace("_", " ")
 
     def summary(self, spec: EnvSpec) -> str:
-        name = _name(spec)
+        name = spec.short_id
         return _SUMMARIES.get(name) or _SUMMARIES[name.partition("__")[0]]
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # it lies in the interpreter of its own
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/google-deepmind/meltingpot"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=8)
-
-
-def _name(spec: EnvSpec) -> str:
-    return spec.id.partition("/")[2]

@@ -5,18 +5,16 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.envs import index
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.families.gymnasium import last_step
 from gym_gui.envs.family import Family, enum_names
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut, called
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _WFC = "minigrid.envs.wfc.wfcenv:WFCEnv"
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -125,13 +123,13 @@ class AtariFamily(IndexedFamily):
     modules: ClassVar[tuple[str, ...]] = ("ale_py",)
     prefixes: ClassVar[tuple[str, ...]] = ("ALE/",)
     hints: ClassVar[Mapping[str, str]] = {"ale": "", "gymnasium": "", "gym": ""}
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=15)
+    documented: ClassVar[bool] = False
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
         """Which game it is stands in the id."""
         return {name: about for name, about in super().arguments(spec).items() if name != "game"}
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=15)
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         return tuple(environment.env.get_action_meanings())
@@ -146,12 +144,6 @@ class AtariFamily(IndexedFamily):
     def summary(self, spec: EnvSpec) -> str:
         """The emulator is one class for all games, and says nothing of any."""
         return f"{self.title_of(spec)} for the Atari 2600, played for its score."
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
 
 
 def _generated(spec: EnvSpec) -> bool:

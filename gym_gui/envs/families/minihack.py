@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.envs.families.gymnasium import success_in_info
 from gym_gui.envs.families.minigrid import IndexedFamily
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _HEADS = ("MiniHack-", "NetHack")
 _LEFT_OUT = (
@@ -83,6 +81,7 @@ class MiniHackFamily(IndexedFamily):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"nethack": "NetHack", "nle": "NetHack", "gymnasium": "", "gym": ""}
     described_by: ClassVar[str] = "gym_gui.envs.describers.nethack_words:NetHackDescriber"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array", "ansi")
 
     def is_listed(self, env_id: str, entry_point: str) -> bool:
         return env_id.startswith(_HEADS) and not env_id.startswith(_LEFT_OUT)
@@ -113,9 +112,6 @@ class MiniHackFamily(IndexedFamily):
         if spec.id.startswith("NetHack"):
             return "https://github.com/heiner/nle"
         return "https://minihack.readthedocs.io/en/latest/envs/index.html"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array", "ansi")
 
     def success(self, environment: Instance) -> bool | None:
         return success_in_info(environment)

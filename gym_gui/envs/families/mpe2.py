@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs.describers.mpe2_actions import LETTERS, MOVES
@@ -18,12 +18,10 @@ from gym_gui.envs.documents.markdown import title
 from gym_gui.envs.families.pettingzoo import underscored
 from gym_gui.envs.family import Family, Teams
 from gym_gui.envs.index import package_dir
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut, called
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _MODULE = re.compile(r"^\w+_v\d+$")
 
@@ -40,6 +38,7 @@ class Mpe2Family(Family):
     hints: ClassVar[Mapping[str, str]] = {"mpe": "", "pettingzoo": "", "pettingzoo_mpe": ""}
     apis: ClassVar[tuple[str, ...]] = ("parallel", "aec")
     described_by: ClassVar[str] = "gym_gui.envs.describers.particles:ParticleDescriber"
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=10)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -84,9 +83,6 @@ class Mpe2Family(Family):
 
     def doc_url(self, spec: EnvSpec) -> str:
         return f"https://mpe2.farama.org/environments/{_world(spec)}/"
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=10)
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         """Words of moving and of speaking; who does both has a word for each pair."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
@@ -13,11 +13,9 @@ from gym_gui.envs.describers.multigrid_slots import slot_names, team_colour
 from gym_gui.envs.documents import source
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.family import Teams, enum_names, ranked, team_returns
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, newest_of, split_version
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _HEAD = "MosaicMultiGrid-"
 _SPORTS = {"soccer": "S", "basketball": "BB", "americanfootball": "AF", "football": "AF", "collect": "C"}
@@ -55,6 +53,9 @@ class MultiGridFamily(IndexedFamily):
     compiled: ClassVar[tuple[str, ...]] = ("mosaic_multigrid.utils.obs:gen_obs_grid_encoding",)
     described_by: ClassVar[str] = "gym_gui.envs.describers.multigrid:MultiGridDescriber"
     options_by: ClassVar[str] = "gym_gui.envs.options.soccer:soccer_options"
+    web_page: ClassVar[str] = "https://github.com/Abdulhamid97Mousa/mosaic_multigrid"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
+    usual_pace: ClassVar[Pace] = Pace(rate=10)
 
     def candidates(self, task: str) -> Iterable[str]:
         """Names of earlier releases: the sport in full, ``NvsM``, any version.
@@ -152,15 +153,6 @@ class MultiGridFamily(IndexedFamily):
             for each in chain
             if each.text and each.module.startswith("mosaic_multigrid.envs")
         )
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/Abdulhamid97Mousa/mosaic_multigrid"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(rate=10)
 
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         return enum_names(environment.env.actions)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium
 
 from gym_gui.core.errors import UsageError
-
-if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
+from gym_gui.envs.environment import Environment
 
 
 class SingleAgentEnv(gymnasium.Env[Any, Any]):

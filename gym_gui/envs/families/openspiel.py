@@ -6,25 +6,23 @@ import importlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.errors import UsageError
+from gym_gui.core.live import Board
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
 from gym_gui.envs.boards import openspiel as boards
 from gym_gui.envs.boards import spoken
 from gym_gui.envs.boards.openspiel import READERS
 from gym_gui.envs.boards.words import result_words
+from gym_gui.envs.describers import Describer
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
 from gym_gui.envs.index_child import openspiel_row
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from gym_gui.core.live import Board
-    from gym_gui.envs.describers import Describer
-    from gym_gui.envs.instance import Instance
 
 _HEAD = "open_spiel/"
 # What these games call their actions in a position, and not in general.
@@ -47,6 +45,9 @@ class OpenSpielFamily(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"open_spiel": "", "pettingzoo": "", "shimmy": ""}
     apis: ClassVar[tuple[str, ...]] = ("aec",)
+    web_page: ClassVar[str] = "https://openspiel.readthedocs.io/en/latest/games.html"
+    modes: ClassVar[tuple[str, ...] | None] = ("ansi",)
+    usual_pace: ClassVar[Pace] = Pace(rate=2)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -153,19 +154,10 @@ class OpenSpielFamily(Family):
             f'`{{"config": {{"{example}": …}}}}`.\n\n| Parameter | Default |\n| --- | --- |\n{rows}\n'
         )
 
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://openspiel.readthedocs.io/en/latest/games.html"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("ansi",)
-
     def action_meanings(self, environment: Instance, agent: str) -> tuple[str, ...]:
         spec = environment.spec
         words: tuple[str, ...] = _MEANINGS.get(spec.id.removeprefix(_HEAD)) or tuple(spec.traits["words"])
         return words if getattr(environment.adapter.action_space(agent), "n", None) == len(words) else ()
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(rate=2)
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         scheme = super().keys(environment, agent, player)

@@ -38,6 +38,8 @@ class OvercookedFamily(OwnPythonFamily):
     requirements: ClassVar[tuple[str, ...]] = ("overcooked-ai==1.1.0", "numpy<2", "scipy")
     imports: ClassVar[tuple[str, ...]] = ("overcooked_ai_py.mdp.overcooked_env",)
     server_variables: ClassVar[Mapping[str, str]] = {"SDL_VIDEODRIVER": "dummy"}
+    web_page: ClassVar[str] = "https://github.com/HumanCompatibleAI/overcooked_ai"
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=5)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -51,7 +53,7 @@ class OvercookedFamily(OwnPythonFamily):
         ]
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        return super().wanted(spec, {"layout": _layout(spec), **arguments})
+        return super().wanted(spec, {"layout": spec.short_id, **arguments})
 
     def hidden_information(self, spec: EnvSpec) -> bool:
         """Every cook sees the whole kitchen."""
@@ -61,23 +63,13 @@ class OvercookedFamily(OwnPythonFamily):
         return None  # there is one team
 
     def title_of(self, spec: EnvSpec) -> str:
-        return f"Overcooked: {_layout(spec).replace('_', ' ')}"
+        return f"Overcooked: {spec.short_id.replace('_', ' ')}"
 
     def summary(self, spec: EnvSpec) -> str:
         return "Cooks of one kitchen fetch, cook and serve soups, and are paid together for each."
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/HumanCompatibleAI/overcooked_ai"
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         scheme = super().keys(environment, agent, player)
         act = environment.action_meanings(agent).index("interact")
         moves = {key: number for key, number in scheme.bindings.items() if number != act}
         return replace(scheme, bindings={**moves, LAYOUTS[player].roles["act"]: act})
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=5)
-
-
-def _layout(spec: EnvSpec) -> str:
-    return spec.id.partition("/")[2]

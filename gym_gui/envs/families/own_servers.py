@@ -102,6 +102,8 @@ class OwnServerFamily(ServedFamily):
 
     title: ClassVar[str] = "Own servers"
     closed: ClassVar[bool] = True
+    documented: ClassVar[bool] = False
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def __init__(self, description: Description) -> None:
         self._description = description
@@ -152,12 +154,6 @@ class OwnServerFamily(ServedFamily):
 
     def arguments(self, spec: EnvSpec) -> Mapping[str, Mapping[str, Any]]:
         return {}  # so do they
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # it lies where the environment lies
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
 
     def _listed(self, spec: EnvSpec) -> Listed:
         return self._description.environments[spec.id.removeprefix(self.prefixes[0])]

@@ -8,28 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.enums import Outcome
+from gym_gui.core.live import Board
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
 from gym_gui.envs.boards import pettingzoo as boards
 from gym_gui.envs.boards import spoken
 from gym_gui.envs.boards.pettingzoo import READERS
 from gym_gui.envs.boards.words import result_words
+from gym_gui.envs.describers import Describer
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.documents.markdown import title
 from gym_gui.envs.families.gymnasium import WALKER
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
 from gym_gui.envs.index_child import pettingzoo_rows
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
 from gym_gui.envs.written_out import WrittenOut, called
-
-if TYPE_CHECKING:
-    from gym_gui.core.live import Board
-    from gym_gui.envs.describers import Describer
-    from gym_gui.envs.instance import Instance
 
 _AREAS = ("classic", "butterfly", "sisl", "atari")
 _TURNS = frozenset({"classic"})

@@ -71,6 +71,8 @@ class PgxFamily(OwnPythonFamily):
     # resvg_py and pillow turn its drawings, SVG, into pictures; no library of the system is needed for that.
     requirements: ClassVar[tuple[str, ...]] = ("pgx==2.6.0", JAX, "resvg_py==0.5.0", "pillow>=10")
     imports: ClassVar[tuple[str, ...]] = ("pgx", "resvg_py", "PIL.Image")
+    documented: ClassVar[bool] = False
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -88,33 +90,27 @@ class PgxFamily(OwnPythonFamily):
         return compiled_once(self.name)
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        return replace(super().wanted(spec, {"game": _name(spec), **arguments}), begin_s=_BEGIN_S)
+        return replace(super().wanted(spec, {"game": spec.short_id, **arguments}), begin_s=_BEGIN_S)
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        return _GAMES[_name(spec)].hidden
+        return _GAMES[spec.short_id].hidden
 
     def title_of(self, spec: EnvSpec) -> str:
-        return _GAMES[_name(spec)].title
+        return _GAMES[spec.short_id].title
 
     def summary(self, spec: EnvSpec) -> str:
-        return _GAMES[_name(spec)].summary
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # it lies in the interpreter of its own
+        return _GAMES[spec.short_id].summary
 
     def doc_url(self, spec: EnvSpec) -> str:
-        page = _name(spec).replace("-", "_").removesuffix("_9x9").removesuffix("_19x19")
+        page = spec.short_id.replace("-", "_").removesuffix("_9x9").removesuffix("_19x19")
         return f"https://www.sotets.uk/pgx/{page}/"
 
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
-
     def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=6) if _name(spec).startswith("minatar") else Pace(rate=2)
+        return Pace(realtime=True, rate=6) if spec.short_id.startswith("minatar") else Pace(rate=2)
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         scheme = super().keys(environment, agent, player)
-        if _name(environment.spec) == "tic_tac_toe":
+        if environment.spec.short_id == "tic_tac_toe":
             return replace(scheme, bindings={key: i for i, key in enumerate(LAYOUTS[player].square)})
         return scheme
 
@@ -131,7 +127,3 @@ def compiled_once(family: str) -> Mapping[str, str]:
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
         "JAX_PLATFORMS": "cpu",
     }
-
-
-def _name(spec: EnvSpec) -> str:
-    return spec.id.partition("/")[2]

@@ -43,6 +43,8 @@ class ProcgenFamily(OwnPythonFamily):
     closed: ClassVar[bool] = True
     requirements: ClassVar[tuple[str, ...]] = ("procgen-mirror==0.10.7", "gym==0.26.2", "numpy<2")
     imports: ClassVar[tuple[str, ...]] = ("procgen",)
+    web_page: ClassVar[str] = "https://github.com/openai/procgen"
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=15)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -54,16 +56,13 @@ class ProcgenFamily(OwnPythonFamily):
         return (task, f"procgen/{game}")
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        return super().wanted(spec, {"game": _game(spec), **arguments})
+        return super().wanted(spec, {"game": spec.short_id, **arguments})
 
     def title_of(self, spec: EnvSpec) -> str:
-        return f"Procgen {_game(spec)}"
+        return f"Procgen {spec.short_id}"
 
     def summary(self, spec: EnvSpec) -> str:
-        return _GAMES[_game(spec)]
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/openai/procgen"
+        return _GAMES[spec.short_id]
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         """Arrows, two at once for a slant; what a game does beside is on the letter that is its name."""
@@ -72,10 +71,3 @@ class ProcgenFamily(OwnPythonFamily):
         letters = {word: number for number, word in enumerate(words) if len(word) == 1}
         moves = {key: number for key, number in scheme.bindings.items() if len(words[number]) > 1}
         return replace(scheme, bindings={**moves, **letters}) if player == 0 else scheme
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=15)
-
-
-def _game(spec: EnvSpec) -> str:
-    return spec.id.partition("/")[2]

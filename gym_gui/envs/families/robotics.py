@@ -8,18 +8,16 @@ import io
 import re
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.envs import mujoco_gl
+from gym_gui.envs.describers import Describer
 from gym_gui.envs.families.gymnasium import last_step, success_in_info
 from gym_gui.envs.families.minigrid import IndexedFamily
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut
-
-if TYPE_CHECKING:
-    from gym_gui.envs.describers import Describer
-    from gym_gui.envs.instance import Instance
 
 _LEFT_OUT = ("MujocoPy", "envs.mujoco.", "ant_maze_v3")
 """In entry points: what needs mujoco-py, which nobody keeps up any more."""
@@ -60,6 +58,8 @@ class RoboticsFamily(IndexedFamily):
     )
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"gymnasium_robotics": "", "gymnasium": "", "gym": ""}
+    web_page: ClassVar[str] = "https://robotics.farama.org/"
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=20)
 
     def is_listed(self, env_id: str, entry_point: str) -> bool:
         return not any(part in entry_point for part in _LEFT_OUT)
@@ -96,12 +96,6 @@ class RoboticsFamily(IndexedFamily):
     def summary(self, spec: EnvSpec) -> str:
         area = _area(spec)
         return next((said for head, said in _SUMMARIES.items() if area.startswith(head)), "")
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://robotics.farama.org/"
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=20)
 
     def components(self, spec: EnvSpec) -> tuple[str, ...]:
         area = _area(spec)

@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.core.paradigms import ParadigmAdapter, SimultaneousAdapter
 from gym_gui.envs.family import Family
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme
 from gym_gui.envs.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _SIZES = ("tiny", "small", "medium", "large")
 _REQUESTS: Mapping[str, str] = {
@@ -49,6 +47,10 @@ class WarehouseFamily(Family):
     apis: ClassVar[tuple[str, ...]] = ("parallel",)
     built_by: ClassVar[str] = "gym_gui.envs.families.rware_env:warehouse"
     described_by: ClassVar[str] = "gym_gui.envs.describers.rware_words:WarehouseDescriber"
+    documented: ClassVar[bool] = False
+    """The package's drawing of a warehouse stands in the constructor, not in the class."""
+    web_page: ClassVar[str] = "https://github.com/semitable/robotic-warehouse"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -85,16 +87,6 @@ class WarehouseFamily(Family):
 
     def summary(self, spec: EnvSpec) -> str:
         return "Bring shelves that are asked for to a goal, and put them back where a place is free."
-
-    def documentation(self, spec: EnvSpec) -> str:
-        """The package's drawing of a warehouse stands in the constructor, not in the class."""
-        return ""
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/semitable/robotic-warehouse"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         scheme = super().keys(environment, agent, player)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from gym_gui.envs.environment import Environment
 from gym_gui.envs.families.derived import DerivedFamily
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
-    from gym_gui.envs.instance import Instance
 
 
 class SkillFamily(DerivedFamily):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
 
 from gym_gui.core.paradigms import HierarchicalAdapter
 from gym_gui.core.paradigms.hierarchical import manager_of
-
-if TYPE_CHECKING:
-    from gym_gui.envs.environment import Environment
+from gym_gui.envs.environment import Environment
 
 
 class SkillEnv(gymnasium.Env[Mapping[str, Any], int]):

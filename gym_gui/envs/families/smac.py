@@ -69,6 +69,9 @@ class SmacFamily(SimulatorFamily):
         "websocket-client==1.9.2",
     )
     imports: ClassVar[tuple[str, ...]] = ("s2clientprotocol.sc2api_pb2", "websocket")
+    documented: ClassVar[bool] = False
+    web_page: ClassVar[str] = "https://github.com/oxwhirl/smac/blob/master/docs/smac.md"
+    modes: ClassVar[tuple[str, ...] | None] = ()
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -84,28 +87,15 @@ class SmacFamily(SimulatorFamily):
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
         """With the map's facts, and where StarCraft II is by SC2PATH."""
-        name = _name(spec)
+        name = spec.short_id
         facts = {"map_name": name, **_MAPS[name]._asdict(), "sc2_path": os.environ.get("SC2PATH", "")}
         wanted = super().wanted(spec, {**facts, **arguments})
         start = arguments.get("start_s", _START_S)
         return replace(wanted, begin_s=wanted.begin_s + (start if isinstance(start, int | float) else 0.0))
 
     def title_of(self, spec: EnvSpec) -> str:
-        return f"SMAC, {_name(spec).replace('_', ' ')}"
+        return f"SMAC, {spec.short_id.replace('_', ' ')}"
 
     def summary(self, spec: EnvSpec) -> str:
-        found = _MAPS[_name(spec)]
+        found = _MAPS[spec.short_id]
         return f"{found.agents} units fight {found.enemies} of the built-in player's in StarCraft II."
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # there is none
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/oxwhirl/smac/blob/master/docs/smac.md"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ()
-
-
-def _name(spec: EnvSpec) -> str:
-    return spec.id.partition("/")[2]

@@ -148,6 +148,9 @@ class TextArenaFamily(OwnPythonFamily):
     imports: ClassVar[tuple[str, ...]] = ("textarena",)
     # Some games walk through sets of words.
     server_variables: ClassVar[Mapping[str, str]] = {"PYTHONHASHSEED": "0"}
+    documented: ClassVar[bool] = False
+    web_page: ClassVar[str] = "https://github.com/LeonGuertler/TextArena"
+    modes: ClassVar[tuple[str, ...] | None] = ("ansi",)
 
     def specs(self) -> Sequence[EnvSpec]:
         return [spec for spec in self.findable() if not spec.id.endswith(_TRAINING)]
@@ -208,15 +211,6 @@ class TextArenaFamily(OwnPythonFamily):
 
     def summary(self, spec: EnvSpec) -> str:
         return _game(spec).summary
-
-    def documentation(self, spec: EnvSpec) -> str:
-        return ""  # it lies in the interpreter of its own
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://github.com/LeonGuertler/TextArena"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("ansi",)
 
 
 def _game(spec: EnvSpec) -> _Game:

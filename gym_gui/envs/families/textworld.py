@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from gym_gui.envs.families.gymnasium import success_in_info
 from gym_gui.envs.family import Family
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.spec import EnvSpec, split_version
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _HEAD = "TextWorld/"
 _ENTRY = "gym_gui.envs.families.textworld_env:TextWorldEnv"
@@ -32,6 +30,8 @@ class TextWorldFamily(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": ""}
     described_by: ClassVar[str] = "gym_gui.envs.describers.textworld_words:TextWorldDescriber"
+    web_page: ClassVar[str] = "https://textworld.readthedocs.io/en/stable/"
+    modes: ClassVar[tuple[str, ...] | None] = ("ansi",)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -48,12 +48,6 @@ class TextWorldFamily(Family):
 
     def summary(self, spec: EnvSpec) -> str:
         return "Solve a generated text adventure: read where you are, and write what you do."
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://textworld.readthedocs.io/en/stable/"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("ansi",)
 
     def success(self, environment: Instance) -> bool | None:
         return success_in_info(environment)

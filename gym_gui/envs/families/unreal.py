@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from gym_gui.envs.families.simulators import SimulatorFamily
+from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
-
-if TYPE_CHECKING:
-    from gym_gui.envs.instance import Instance
 
 _KEYS = {"forward": "up", "back": "down", "turn left": "left", "turn right": "right"}
 _ASIDE = {"left": "wait", "right": "put"}
@@ -27,6 +25,8 @@ class UnrealFamily(SimulatorFamily):
     requirements: ClassVar[tuple[str, ...]] = ("unrealcv==1.3.2",)
     imports: ClassVar[tuple[str, ...]] = ("unrealcv", "PIL.Image")
     system: ClassVar[tuple[str, ...]] = ("libgl1", "libglib2.0-0")
+    web_page: ClassVar[str] = "https://docs.unrealcv.org/"
+    usual_pace: ClassVar[Pace] = Pace(rate=5)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -38,15 +38,9 @@ class UnrealFamily(SimulatorFamily):
     def summary(self, spec: EnvSpec) -> str:
         return "A camera walks a map, to an object or a place if one is set."
 
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://docs.unrealcv.org/"
-
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         """Arrows walk and turn, two letters step aside."""
         words, roles = environment.action_meanings(agent), LAYOUTS[player].roles
         moves = {**_KEYS, **_ASIDE}
         bindings = {roles[moves[word]]: number for number, word in enumerate(words) if word in moves}
         return KeyScheme(bindings)
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(rate=5)

@@ -6,17 +6,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from gym_gui.core.enums import Outcome
+from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
 from gym_gui.envs.family import Family, each_alone, ranked, team_returns
+from gym_gui.envs.instance import Instance, Teams
 from gym_gui.envs.keymaps import LAYOUTS, Axis, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec, split_version
-
-if TYPE_CHECKING:
-    from gym_gui.core.enums import Outcome
-    from gym_gui.core.paradigms import ParadigmAdapter
-    from gym_gui.envs.instance import Instance, Teams
 
 _HEAD = "Vizdoom"
 _MAP = re.compile(r"(?P<game>Freedoom|Doom)(?P<which>\d?)(?P<map>E\dM\d|MAP\d+)-S(?P<skill>\d)")
@@ -111,6 +109,11 @@ class VizdoomFamily(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"doom": "", "gymnasium": "", "gym": ""}
     described_by: ClassVar[str] = "gym_gui.envs.describers.vizdoom_words:VizdoomDescriber"
+    documented: ClassVar[bool] = False
+    """The package has one class for all scenarios."""
+    web_page: ClassVar[str] = "https://vizdoom.farama.org/environments/default/"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=_RATE)
 
     def specs(self) -> Sequence[EnvSpec]:
         """The scenarios; maps of whole games, several hundred, are found by name."""
@@ -189,19 +192,6 @@ class VizdoomFamily(Family):
             return "Find the exit of a map of the whole game."
         scenario = name.partition("-")[0].removesuffix("Audio").removesuffix("Notifications")
         return _SUMMARIES.get(scenario, "")
-
-    def documentation(self, spec: EnvSpec) -> str:
-        """The package has one class for all scenarios."""
-        return ""
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://vizdoom.farama.org/environments/default/"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=_RATE)
 
     def keys(self, environment: Instance, agent: str, player: int) -> KeyScheme:
         scheme = super().keys(environment, agent, player)

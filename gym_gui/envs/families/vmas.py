@@ -63,6 +63,11 @@ class VmasFamily(Family):
     closed: ClassVar[bool] = True
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": "", "pettingzoo": ""}
     apis: ClassVar[tuple[str, ...]] = ("parallel",)
+    documented: ClassVar[bool] = False
+    """Scenarios say nothing of themselves."""
+    web_page: ClassVar[str] = "https://vmas.readthedocs.io/en/latest/usage/scenarios.html"
+    modes: ClassVar[tuple[str, ...] | None] = ("rgb_array",)
+    usual_pace: ClassVar[Pace] = Pace(realtime=True, rate=10)
 
     def specs(self) -> Sequence[EnvSpec]:
         self.require()
@@ -81,14 +86,14 @@ class VmasFamily(Family):
         from gym_gui.envs.families.vmas_env import VmasParallel
 
         kwargs: dict[str, Any] = {"max_steps": _LENGTH, **env_kwargs}
-        return VmasParallel(_name(spec), render_mode, kwargs)
+        return VmasParallel(spec.short_id, render_mode, kwargs)
 
     def adapter(self, spec: EnvSpec, env: Any) -> ParadigmAdapter:
         return SimultaneousAdapter(env)
 
     def reusable(self, spec: EnvSpec) -> bool:
         """Road traffic keeps something of the episode before."""
-        return _name(spec) != "road_traffic"
+        return spec.short_id != "road_traffic"
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
         """Adversaries against the rest, by the flag of each agent; in football by colour."""
@@ -101,24 +106,11 @@ class VmasFamily(Family):
         return colours if all(colours.values()) else super().teams(spec, adapter)
 
     def title_of(self, spec: EnvSpec) -> str:
-        name = _name(spec).replace("_", " ")
+        name = spec.short_id.replace("_", " ")
         return f"{name[:1].upper()}{name[1:]} (VMAS)"
 
     def summary(self, spec: EnvSpec) -> str:
-        return _SUMMARIES.get(_name(spec), "")
-
-    def documentation(self, spec: EnvSpec) -> str:
-        """Scenarios say nothing of themselves."""
-        return ""
-
-    def doc_url(self, spec: EnvSpec) -> str:
-        return "https://vmas.readthedocs.io/en/latest/usage/scenarios.html"
-
-    def render_modes(self, spec: EnvSpec) -> tuple[str, ...]:
-        return ("rgb_array",)
-
-    def pace(self, spec: EnvSpec) -> Pace:
-        return Pace(realtime=True, rate=10)
+        return _SUMMARIES.get(spec.short_id, "")
 
     def noop_action(self, environment: Instance, agent: str) -> Any | None:
         """Of discrete actions the first pushes nowhere, and says nothing."""
@@ -126,8 +118,3 @@ class VmasFamily(Family):
 
     def components(self, spec: EnvSpec) -> tuple[str, ...]:
         return _STEP_KEYS
-
-
-def _name(spec: EnvSpec) -> str:
-    """``vmas/balance`` is ``balance``."""
-    return spec.id.removeprefix(_HEAD)

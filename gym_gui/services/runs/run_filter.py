@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from gym_gui.services.runs.run_library import RunEntry
+from gym_gui.services.runs.run_library import RunEntry
 
 Accepts = Callable[["RunEntry"], bool]
 _TERM: Final = re.compile(r'(-?)(?:([A-Za-z]+):)?(?:"([^"]*)"?|(\S+))?')

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import MosaicError
+from gym_gui.envs import EnvSpec
 from gym_gui.services.trainer.training_settings import AlgorithmSchema, read_schemas
-
-if TYPE_CHECKING:
-    from gym_gui.envs import EnvSpec
-    from gym_gui.workers.registry import WorkerTypeDefinition
+from gym_gui.workers.registry import WorkerTypeDefinition
 
 _AGENTS: Final = {
     SteppingParadigm.SINGLE_AGENT: "one agent",

@@ -5,12 +5,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gym_gui.analysis.words.wording import duration
-
-if TYPE_CHECKING:
-    from gym_gui.services.trainer.training_records import TrainingRecord
+from gym_gui.services.trainer.training_records import TrainingRecord
 
 NEWEST: Final = 5
 _SHAPING: Final = ("num_envs", "n_envs", "device")

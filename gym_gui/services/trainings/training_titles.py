@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from gym_gui.analysis.words.wording import C, steps_in_words
 from gym_gui.core.errors import MosaicError
@@ -13,9 +13,6 @@ from gym_gui.services.runs.run_titles import differences
 from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.services.trainings.training_choices import algorithm_word
 from gym_gui.workers.settings.settings_text import text_of
-
-if TYPE_CHECKING:
-    from gym_gui.services.trainer.training_records import TrainingRecord
 
 _SHORT: Final = {"learning_rate": "lr", "total_steps": "steps", "num_envs": "envs", "ent_coef": "entropy"}
 _LATE: Final = ("total_steps", "video_every", "device")

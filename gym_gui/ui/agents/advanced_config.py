@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.controllers.setup.installing import Missing
 from gym_gui.ui import theme
@@ -25,8 +25,9 @@ from gym_gui.ui.environments.install_dialog import InstallDialog, open_install_d
 from gym_gui.ui.language.desk import SettingsDesk
 from gym_gui.ui.policies.policy_items import show_player
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, KindBadge, PickerButton, label
-from gym_gui.ui.widgets.layouts import row_layout
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action
+from gym_gui.ui.widgets.scrolling import scroll_over
 
 _STARTS = (
     ("Soccer 2v2", "MosaicMultiGrid-S-2v2-IndAgObs-v1"),
@@ -144,22 +145,13 @@ class AdvancedConfigTab(QWidget):
         self._table_card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._content = QWidget()
         self._content.setProperty("role", "scrolled")
-        column = QVBoxLayout(self._content)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
+        column = column_layout(self._content, margin=theme.PAGE, spacing=theme.GAP)
         column.addWidget(self._table_card)
         column.addWidget(self._actor)
         column.addWidget(self._checks)
         column.addWidget(self.preview, 1)
-        self._scroll = QScrollArea()
-        self._scroll.setObjectName("agents_scroll")
-        self._scroll.setWidgetResizable(True)
-        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._scroll.setWidget(self._content)
-        page = QVBoxLayout(self)
-        page.setContentsMargins(0, 0, 0, 0)
+        self._scroll = scroll_over(self._content, "agents_scroll")
+        page = column_layout(self, spacing=None)
         page.addWidget(self._hint, 1)
         page.addWidget(self._scroll, 1)
 
@@ -182,7 +174,6 @@ class AdvancedConfigTab(QWidget):
         problem = self.model.checks.problem if self.model.checks is not None else None
         dialog = LinkAgentsDialog(self.model.draft, sheet, primary, self.window(), problem)
         dialog.linked.connect(self._on_linked)
-        dialog.finished.connect(dialog.deleteLater)
         dialog.open()
         return dialog
 
@@ -193,7 +184,6 @@ class AdvancedConfigTab(QWidget):
             return None
         dialog = StepsDialog(sheet.slots[agent], row, checks, self._context.spawn, self.window())
         dialog.chosen.connect(partial(self._on_steps, agent))
-        dialog.finished.connect(dialog.deleteLater)
         dialog.open()
         return dialog
 

@@ -7,14 +7,14 @@ from functools import partial
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
 from gym_gui.controllers.setup.finding import Finding, Level
 from gym_gui.controllers.setup.installing import Missing, missing_in
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.widgets import Card, LinkButton
-from gym_gui.ui.widgets.layouts import column_layout, row_layout
+from gym_gui.ui.widgets.layouts import column_layout, empty, row_layout
 from gym_gui.ui.widgets.message_panels import Action, IconLabel
 
 _TOKENS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "muted"}
@@ -80,11 +80,7 @@ class ChecksPanel(Card):
             self._show(findings)
 
     def _show(self, findings: Sequence[Finding]) -> None:
-        while (item := self._lines.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty(self._lines)
         for finding in findings[:MOST]:
             line = _line(finding)
             line.setMaximumWidth(_WIDEST)
@@ -165,8 +161,7 @@ def _line(finding: Finding) -> QWidget:
     text.setProperty("role", "muted" if finding.level is Level.NOTE else "")
     text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     # The sign stands beside the first line, however many there are.
-    marked = QVBoxLayout()
-    marked.setContentsMargins(0, 2, 0, 0)
+    marked = column_layout(margin=(0, 2, 0, 0), spacing=None)
     marked.addWidget(dot)
     marked.addStretch(1)
     row.addLayout(marked)

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtCore import QSize, pyqtSignal
+from PyQt6.QtWidgets import QPlainTextEdit, QWidget
 
 from gym_gui import envs
 from gym_gui.core.errors import MosaicError, UsageError
@@ -25,7 +25,7 @@ from gym_gui.ui.widgets import (
 )
 from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
-from gym_gui.ui.widgets.scrolling import see_through
+from gym_gui.ui.widgets.scrolling import scroll_over
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_play.latest_job import Spawn
@@ -61,15 +61,10 @@ class EnvironmentSettingsDialog(Dialog):
         spawn: Spawn,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__("environment-settings", "Environment settings", parent, size=_SIZE)
         self._request, self._knowledge, self._spawn = request, knowledge, spawn
         self._form: SettingsForm | None = None
         self._known: frozenset[str] = frozenset()
-        self._task: asyncio.Task[None] | None = None
-        self.setObjectName("environment-settings")
-        self.setWindowTitle("Environment settings")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(_SIZE)
         self._title = title_label(f"What {request.task} is made with")
         self._title.setWordWrap(True)
         self._about = muted_label(
@@ -92,21 +87,12 @@ class EnvironmentSettingsDialog(Dialog):
 
     def _lay_out(self) -> None:
         content = QWidget()
-        inner = QVBoxLayout(content)
-        inner.setContentsMargins(0, 0, theme.ROW, 0)
-        inner.setSpacing(theme.ROW)
+        inner = column_layout(content, margin=(0, 0, theme.ROW, 0))
         inner.addLayout(self._place)
         inner.addWidget(section_label("Further arguments"))
         inner.addWidget(self._further)
         inner.addWidget(self._taken)
         inner.addStretch(1)
-        scroll = QScrollArea(self)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes through what is in it
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(content)
-        see_through(scroll)
         reset = QuietButton("As it comes", name="environment-reset", on_click=self._on_reset)
         reset.setToolTip("Nothing set: every argument as the environment's package has it")
         cancel = QuietButton("Cancel", name="environment-cancel", on_click=self.reject)
@@ -119,14 +105,14 @@ class EnvironmentSettingsDialog(Dialog):
         column = column_layout(self, margin=theme.PAGE)
         for widget in (self._title, self._about):
             column.addWidget(widget)
-        column.addWidget(scroll, 1)
+        column.addWidget(scroll_over(content), 1)
         column.addWidget(self._problem)
         column.addLayout(buttons)
 
     @property
     def settled(self) -> bool:
         """Whether nothing is being found out."""
-        return self._form is not None and (self._task is None or self._task.done())
+        return self._form is not None and not self.working
 
     # -- what there is to set ----------------------------------------------------------
 
@@ -203,7 +189,7 @@ class EnvironmentSettingsDialog(Dialog):
             return
         self._use.setEnabled(False)
         self._use.set_text("Trying…")
-        self._task = self._spawn(self._try(values), "Trying an environment's settings")
+        self.take_on(self._spawn(self._try(values), "Trying an environment's settings"))
 
     async def _try(self, values: dict[str, Any]) -> None:
         # Only agents that it has with these settings can have teams and managers.
@@ -216,12 +202,6 @@ class EnvironmentSettingsDialog(Dialog):
             return
         self.chosen.emit(values)
         super().accept()
-
-    def done(self, a0: int) -> None:
-        """Nothing goes on afterwards."""
-        if self._task is not None and not self._task.done() and asyncio.current_task() is not self._task:
-            self._task.cancel()
-        super().done(a0)
 
 
 def _settings(request: EnvironmentRequest) -> tuple[tuple[Setting, ...], tuple[str, ...]]:

@@ -47,14 +47,11 @@ class LinkAgentsDialog(Dialog):
         parent: QWidget | None = None,
         problem: Callable[[SlotInfo, WorkerAssignment], str] | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__("link_agents_dialog", "Link agents", parent, width=400)
         self.primary = primary
         row = draft.rows.get(primary)
         self._file = None if row is None or problem is None else joint_file(row)
         self._problem = problem
-        self.setObjectName("link_agents_dialog")
-        self.setWindowTitle("Link agents")
-        self.setMinimumWidth(400)
         column = column_layout(self, margin=theme.PAGE)
         column.addWidget(title_label(f"Who shares the file of {primary}?"))
         column.addWidget(

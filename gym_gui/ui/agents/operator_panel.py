@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSizePolicy, QWidget
 
+from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.ui import theme
 from gym_gui.ui.agents.environment_settings_form import EnvironmentSettingsLink
@@ -15,10 +16,8 @@ from gym_gui.ui.agents.model import RANDOM, ConfigurationModel
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH
 from gym_gui.ui.widgets import FormRows, section_label
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.number_fields import IntegerField
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 
 _APIS = {"aec": "turn by turn", "parallel": "all at once", "gymnasium": "one agent"}
 _MOST_STEPS = 1_000_000
@@ -38,9 +37,7 @@ class OperatorPanel(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._model = model
         rows = self._rows = FormRows(label_width=LABEL_WIDTH)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.GAP, 0, 0)
-        column.setSpacing(theme.ROW)
+        column = column_layout(self, margin=(0, theme.GAP, 0, 0))
         column.addWidget(section_label("Operator"))
         column.addWidget(rows)
         self.name = rows.add_row("Name", QLineEdit(), tooltip="What tables and cards call it")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from PyQt6 import sip
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
+from gym_gui.services.api_keys import Provider
 from gym_gui.ui import theme
 from gym_gui.ui.agents.language_controls import (
     FileControl,
@@ -28,14 +29,17 @@ from gym_gui.ui.agents.setting_controls import (
 )
 from gym_gui.ui.editor.checks import for_setting
 from gym_gui.ui.editor.file_request import FileRequest
-from gym_gui.ui.language.desk import PromptsRequest, provider_of, server_request
+from gym_gui.ui.language.desk import (
+    PromptsRequest,
+    ServerLook,
+    ServerRequest,
+    SettingsDesk,
+    provider_of,
+    server_request,
+)
 from gym_gui.ui.widgets import LinkButton, all_settings, label, muted_label, section_label
+from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.settings.settings_schema import Setting, grouped, problems
-
-if TYPE_CHECKING:
-    from gym_gui.services.api_keys import Provider
-    from gym_gui.ui.language.desk import ServerLook, ServerRequest, SettingsDesk
-    from gym_gui.workers.definition import WorkerTypeDefinition
 
 LABEL_WIDTH = 92
 """As in the inspector's other forms, so that controls stand in one line."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.controllers.setup.joint_parts import part_of
 from gym_gui.core.experiment.assignment import WorkerAssignment
@@ -223,8 +223,7 @@ class SlotPanel(QWidget):
             rows.add_wide(section_label(f"Link group {link_letter(draft, link)}"))
             names = ", ".join(f"{a} (first)" if a == link.primary else a for a in link.agents)
             members = QWidget()
-            beside = QHBoxLayout(members)
-            beside.setContentsMargins(0, 0, 0, 0)
+            beside = row_layout(members, spacing=None)
             mark = LinkMark()
             mark.show_link(draft, agent)
             beside.addWidget(mark)

@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QSize, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QStackedWidget, QWidget
 
+from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.services.backends import SlotInfo
 from gym_gui.services.fit import fit, own_steps, seen_after, space_words
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import SettingsForm
@@ -20,11 +23,6 @@ from gym_gui.ui.widgets.layouts import column_layout, right_row, row_layout
 from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 from gym_gui.workers.settings.settings_schema import settings_from_schema
 from mosaic_worker.preprocessing import STEPS, PreprocessingError, check_steps, describe_steps, step_schema
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
-    from gym_gui.core.experiment.assignment import WorkerAssignment
-    from gym_gui.services.backends import SlotInfo
 
 _SIZE = QSize(640, 520)
 _ROW = 28
@@ -82,16 +80,12 @@ class StepsDialog(Dialog):
         spawn: Spawn,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__("steps_dialog", "Preprocessing", parent, size=_SIZE)
         self._slot, self._player, self._checks, self._spawn = slot, player, checks, spawn
         worker = checks.worker(player)
         self._own = list(own_steps(player, worker, slot.agent_id)) if worker is not None else []
         self.steps: list[Any] = list(player.preprocess) or list(self._own)
-        self._looking: asyncio.Task[None] | None = None
         self._form: SettingsForm | None = None
-        self.setObjectName("steps_dialog")
-        self.setWindowTitle("Preprocessing")
-        self.resize(_SIZE)
         column = column_layout(self, margin=theme.PAGE)
         column.addWidget(title_label(f"What {slot.agent_id}'s policy sees"))
         column.addWidget(
@@ -162,7 +156,7 @@ class StepsDialog(Dialog):
     @property
     def settled(self) -> bool:
         """Whether what is said is about the steps as they are now."""
-        return self._looking is None or self._looking.done()
+        return not self.working
 
     # -- editing -----------------------------------------------------------------------
 
@@ -205,10 +199,8 @@ class StepsDialog(Dialog):
         if select:
             self.table.select(select)
             self._show_options()
-        if self._looking is not None:
-            self._looking.cancel()
         self._accept.setEnabled(False)
-        self._looking = self._spawn(self._look(list(self.steps)), "Looking at the steps")
+        self.take_on(self._spawn(self._look(list(self.steps)), "Looking at the steps"))
 
     def _show_rows(self, gives: Sequence[str]) -> None:
         said = [*gives, *[""] * len(self.steps)]
@@ -254,9 +246,3 @@ class StepsDialog(Dialog):
         own = check_steps(self.steps) == check_steps(self._own)
         self.chosen.emit([] if own else self.steps)
         super().accept()
-
-    def done(self, a0: int) -> None:
-        """Nothing goes on afterwards."""
-        if self._looking is not None:
-            self._looking.cancel()
-        super().done(a0)

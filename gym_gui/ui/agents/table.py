@@ -12,7 +12,6 @@ from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QHeaderView,
     QMenu,
     QSizePolicy,
@@ -25,13 +24,13 @@ from gym_gui.controllers.setup.configuration_checks import WorkerOffer
 from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
 from gym_gui.controllers.setup.finding import Level
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.slot_marks import LinkMark, team_colour
 from gym_gui.ui.commands import COMMAND, Command
 from gym_gui.ui.numbers import count
 from gym_gui.ui.policies.policy_items import show_player
 from gym_gui.ui.widgets import Dot, ElidedLabel, IconButton, KindBadge, PickerButton, PickerItem, label
+from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.tables import NOTHING
 
 ROW_HEIGHT = 44
@@ -433,10 +432,8 @@ def _whose(agent: str, part: str) -> str:
 def _cell(*widgets: QWidget, fill: bool = False) -> QWidget:
     """Controls in the middle of a cell, from its left edge."""
     cell = QWidget()
-    row = QHBoxLayout(cell)
+    row = row_layout(cell, margin=(3, 0, 0, 0))
     # The style sheet's padding of a cell is kept by what stands in it; text has 3 px more by itself.
-    row.setContentsMargins(3, 0, 0, 0)
-    row.setSpacing(theme.ROW)
     for widget in widgets:
         row.addWidget(widget, 1 if fill else 0, Qt.AlignmentFlag.AlignVCenter)
     if not fill:

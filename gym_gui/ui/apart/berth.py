@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import IconButton, LinkButton, label
@@ -86,8 +86,7 @@ class Berth(QWidget):
         self._window: Holder | None = None
         self._elsewhere: Elsewhere | None = None
         self._button: IconButton | None = None
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column = column_layout(self, spacing=None)
         self._column.addWidget(content, 1)
 
     @property

@@ -8,20 +8,19 @@ import tomllib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gym_gui.core.errors import MosaicError, Place, UsageError
 from gym_gui.core.record_fields import count, items, mapping, text
 from gym_gui.core.toml_places import place_in_toml
+from gym_gui.envs.families import own_servers
 from gym_gui.services.module_query import Conversation
 from gym_gui.ui.editor.completion import offers_in_experiment, offers_in_manifest
 from gym_gui.ui.editor.file_request import Checked, FileCheck, FileRequest, Offers, Problem
 from gym_gui.ui.widgets.message_panels import Action
+from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import parse_manifest
-
-if TYPE_CHECKING:
-    from gym_gui.workers.definition import WorkerTypeDefinition
-    from gym_gui.workers.settings.settings_schema import Setting
+from gym_gui.workers.settings.settings_schema import Setting
 
 Find = Callable[[Path, str], "MosaicError | None"]
 """What is wrong with the text of a file, with its place."""
@@ -189,8 +188,6 @@ def _find_in_experiment(path: Path, written: str) -> MosaicError | None:
 
 
 def _find_in_toml(path: Path, written: str) -> MosaicError | None:
-    from gym_gui.envs.families import own_servers
-
     try:
         if path.name == own_servers.FILE:
             own_servers.parse_description(written, path)

@@ -29,9 +29,9 @@ def _keys_of_experiment(spot: Spot) -> Mapping[str, Key[Any]]:
     path = spot.path[1:] if spot.path[:1] == ("experiment",) else spot.path  # run.json
     if path and path[0] in experiment_data.FILE:
         return keys_at(experiment_data.FILE, path)
-    if {"operators", "matrix"} & spot.written:
+    if experiment_data.is_experiment_file(spot.written):
         return keys_at(experiment_data.FILE, path)
-    if "policies" in spot.written:
+    if tournament.is_tournament_file(spot.written):
         return keys_at(tournament.FILE, path)
     return keys_at({**experiment_data.FILE, **tournament.FILE}, path)
 

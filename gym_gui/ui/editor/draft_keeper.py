@@ -7,19 +7,17 @@ import contextlib
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
 from gym_gui.core.record_fields import mapping, text
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import InlineMessage
 from mosaic_worker.plain_files import read_file, replace_file
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
 
 DRAFT_MS: Final = 1000
 """Quiet time after a key before what is not saved is kept."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
+from PyQt6.QtWidgets import QWidget
 
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.file_editor import FileEditor
 from gym_gui.ui.editor.file_request import FileRequest, Problem
-
-if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QWidget
-
-    from gym_gui.ui.context import AppContext
 
 
 class Editors(QObject):

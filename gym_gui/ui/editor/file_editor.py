@@ -6,17 +6,17 @@ language.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QKeySequence, QShortcut
 from PyQt6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QWidget
 
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.ui import theme
+from gym_gui.ui.after_typing import AfterTyping
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.code_edit import CodeEdit
 from gym_gui.ui.editor.colourer import Colourer
@@ -26,7 +26,6 @@ from gym_gui.ui.editor.file_request import Checked, FileRequest, Problem
 from gym_gui.ui.editor.find_bar import FindBar
 from gym_gui.ui.editor.problem_list import ProblemList
 from gym_gui.ui.editor.text_file import TextFile
-from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import ElidedLabel, InlineMessage, PrimaryButton, QuietButton, label, muted_label
 from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout
@@ -48,19 +47,16 @@ class FileEditor(Dialog):
     """It was closed; what was typed is saved, or was thrown away."""
 
     def __init__(self, context: AppContext, request: FileRequest, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("file-editor")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__("file-editor", "", parent, size=QSize(920, 620))
         self.setSizeGripEnabled(True)
-        self.resize(920, 620)
         self._context, self.request = context, request
         self._file = TextFile(request.path, self)
         self._file.changed.connect(self._on_changed_on_disk)
         self._kept = self._seen = ""
         self._ending = ""
-        self._task: asyncio.Task[None] | None = None
-        self._again = self._unanswered = self._learned = False
-        self._idle = single_shot_timer(self, IDLE_MS, self.check)
+        self._unanswered = self._learned = False
+        self._asking = AfterTyping(context.spawn, self._check, "Checking a file", IDLE_MS, self)
+        self._asking.began.connect(self._on_check_began)
         self._make()
         self._make_messages()
         self._build()
@@ -69,7 +65,7 @@ class FileEditor(Dialog):
         self._editor.textChanged.connect(self._on_typed)
         self._tell()
         self._draft.offer(self._editor.text)
-        self._colours.begin()
+        self._colours.now()
         self.show_request(request)
         self.check()
 
@@ -275,7 +271,7 @@ class FileEditor(Dialog):
         self._seen = self._editor.text
         self._unsaved.hide()
         self._tell()
-        self._idle.start()
+        self._asking.typed()
         self._colours.typed()
         self._draft.typed()
 
@@ -312,12 +308,10 @@ class FileEditor(Dialog):
 
     def check(self) -> None:
         """Ask what is wrong with the text; one question at a time."""
-        self._idle.stop()
-        if self._task is not None and not self._task.done():
-            self._again = True
-            return
+        self._asking.now()
+
+    def _on_check_began(self) -> None:
         self.state.setText("Checking…")
-        self._task = self._context.spawn(self._check(), "Checking a file")
 
     async def _check(self) -> None:
         written = self._editor.text
@@ -336,9 +330,6 @@ class FileEditor(Dialog):
                 self._wrong.found = said.problems
                 self._show_problems()
                 self._say_checked(said)
-        if self._again or written != self._editor.text:
-            self._again, self._task = False, None
-            self._idle.start(0)
 
     def _learn(self, said: Checked) -> None:
         """What is said of all such files is the same each time."""
@@ -421,8 +412,5 @@ class FileEditor(Dialog):
         super().done(0)
 
     def _let_go(self) -> None:
-        self._idle.stop()
-        if self._task is not None:
-            self._task.cancel()
-        for part in (self._colours, self._draft, self._file):
+        for part in (self._asking, self._colours, self._draft, self._file):
             part.let_go()

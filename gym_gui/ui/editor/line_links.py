@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import Place
 from gym_gui.services.source_places import folders_of, place_in
+from gym_gui.ui.editor.file_request import FileRequest
 from gym_gui.ui.widgets.message_panels import Action
-
-if TYPE_CHECKING:
-    from gym_gui.core.config import OperatorConfig
-    from gym_gui.core.errors import Place
-    from gym_gui.ui.editor.file_request import FileRequest
-    from gym_gui.workers.definition import WorkerTypeDefinition
-    from gym_gui.workers.settings.settings_schema import Setting
+from gym_gui.workers.definition import WorkerTypeDefinition
+from gym_gui.workers.settings.settings_schema import Setting
 
 
 class Opens(Protocol):

@@ -31,7 +31,6 @@ class EnvironmentLooks(QObject):
 
     def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("environment-looks")
         self._context = context
         self._pictures: EnvironmentPictures | None = None
         self._known: dict[str, QPixmap | None] = {}

@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
+from gym_gui import envs
 from gym_gui.controllers.setup.installing import Missing, forget_lookups
+from gym_gui.envs import EnvSpec, Family
+from gym_gui.envs.known_names import known_names
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.environments.environment_looks import EnvironmentLooks
 from gym_gui.ui.environments.install_dialog import open_install_dialog
 from gym_gui.ui.widgets import PickerButton, PickerItem
-
-if TYPE_CHECKING:
-    from gym_gui.envs import EnvSpec, Family
 
 _NOT_INSTALLED: Final = "Not installed"
 _ABSENT: Final = "family:"
@@ -145,15 +145,11 @@ def catalogue() -> Sequence[PickerItem]:
     A game that several families have is found once, and says which others have it. All lists share one, until
     something is installed.
     """
-    from gym_gui import envs
-
     return _listed(frozenset(name for name, family in envs.families().items() if family.installed))
 
 
 @lru_cache(maxsize=1)
 def _listed(installed: frozenset[str]) -> Sequence[PickerItem]:
-    from gym_gui import envs
-
     items: list[PickerItem] = []
     absent: list[PickerItem] = []
     by_family: dict[str, list[envs.EnvSpec]] = {}
@@ -181,8 +177,6 @@ def _listed(installed: frozenset[str]) -> Sequence[PickerItem]:
 
 def _known_of(family: Family) -> Iterator[PickerItem]:
     """The environments that a family would bring; found by their names."""
-    from gym_gui.envs.known_names import known_names
-
     for env_id, title in known_names().get(family.name, {}).items():
         value = f"{_ABSENT}{family.name}/{env_id}"
         yield PickerItem(
@@ -197,8 +191,6 @@ def _of_family(
     shared: frozenset[str],
 ) -> Iterator[PickerItem]:
     """Its environments by their titles; those that share one are told apart by id or family."""
-    from gym_gui import envs
-
     short = Counter(spec.id.rpartition("/")[2] for spec in specs)
     titles = {spec.id: family.title_of(spec) for spec in specs}
     same = Counter(titles.values())

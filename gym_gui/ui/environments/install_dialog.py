@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from functools import partial
 
@@ -40,13 +39,9 @@ class InstallDialog(Dialog):
         title: str = "",
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
         title = title or missing.title
+        super().__init__("install-dialog", f"Install {title}", parent, width=420)
         self._context, self._missing, self._title = context, missing, title
-        self._work: asyncio.Task[None] | None = None
-        self.setObjectName("install-dialog")
-        self.setWindowTitle(f"Install {title}")
-        self.setMinimumWidth(420)
         self.state = muted_label(
             f"What it lacks is downloaded and installed for MOSAIC; nothing else changes.\n"
             f"In a terminal: mosaic {missing.what} install {missing.name}",
@@ -66,12 +61,6 @@ class InstallDialog(Dialog):
         column.addWidget(self._progress)
         column.addLayout(right_row(self.cancel, self.start))
 
-    def done(self, a0: int) -> None:
-        """Closing stops what goes on; what is downloaded is kept."""
-        if self._work is not None:
-            self._work.cancel()
-        super().done(a0)
-
     @property
     def missing(self) -> Missing:
         """What it installs."""
@@ -86,7 +75,7 @@ class InstallDialog(Dialog):
         self.start.setEnabled(False)
         self._entitle(f"Installing {self._title}…")
         self._progress.show()
-        self._work = self._context.spawn(self._install(), f"Installing {self._title}")
+        self.take_on(self._context.spawn(self._install(), f"Installing {self._title}"))
 
     async def _install(self) -> None:
         command = (self._missing.what, "install", self._missing.name, "--json")
@@ -95,7 +84,7 @@ class InstallDialog(Dialog):
             complaint = finished.complaint if finished.status else ""
         except MosaicError as error:
             complaint = error.sentence
-        self._work = None
+        self.work = None  # closing the dialog stops no more than the installation
         self._progress.hide()
         if complaint:
             self._entitle(f"{self._title} could not be installed")
@@ -140,7 +129,6 @@ def open_install_dialog(
             return dialog
     dialog = InstallDialog(context, missing, title, window)
     dialog.installed.connect(lambda _name: on_installed())
-    dialog.finished.connect(dialog.deleteLater)
     dialog.setModal(False)  # a download takes minutes, in which the window is used
     dialog.show()
     return dialog

@@ -14,7 +14,7 @@ from PyQt6.QtGui import (
     QPixmap,
     QShortcut,
 )
-from PyQt6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QWidget
 
 from gym_gui.core.errors import UsageError
 from gym_gui.ui import theme
@@ -22,6 +22,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.guide.book import FIRST, Book, slug
 from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, muted_label
 from gym_gui.ui.widgets.dialog import Dialog
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.prose import Prose
 from gym_gui.ui.widgets.search_field import search_field
 
@@ -85,9 +86,7 @@ class GuideDock(QDockWidget):
         self.browser.setAccessibleName("Page of the guide")
         self.browser.setOpenLinks(False)
         self.browser.anchorClicked.connect(self.follow)
-        column = QVBoxLayout(content)
-        column.setContentsMargins(theme.GAP, theme.ROW, theme.STEP, theme.STEP)
-        column.setSpacing(theme.ROW)
+        column = column_layout(content, margin=(theme.GAP, theme.ROW, theme.STEP, theme.STEP))
         column.addLayout(self._search_row())
         column.addWidget(self.browser, 1)
         self.setWidget(content)
@@ -147,8 +146,7 @@ class GuideDock(QDockWidget):
         self.search.returnPressed.connect(self.find_next)
         self._found = muted_label("", name="guide-found")
         self._found.hide()
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 0, theme.ROW, 0)
+        row = row_layout(margin=(0, 0, theme.ROW, 0), spacing=None)
         row.addWidget(self.search, 1)
         row.addWidget(self._found)
         return row
@@ -317,15 +315,11 @@ class GuideDock(QDockWidget):
             picture = picture.scaled(
                 room, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
             )
-        dialog = Dialog(self.window())
-        dialog.setObjectName("guide-picture")
-        dialog.setWindowTitle("Picture of the guide")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog = Dialog("guide-picture", "Picture of the guide", self.window())
         shown = QLabel(dialog)
         shown.setPixmap(picture)
         shown.setAccessibleName("Picture")
-        layout = QVBoxLayout(dialog)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = column_layout(dialog, spacing=None)
         layout.addWidget(shown)
         dialog.open()
 

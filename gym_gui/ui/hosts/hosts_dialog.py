@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import (
@@ -12,7 +11,6 @@ from PyQt6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,6 +18,7 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.services.submissions.hosts import HostsFile, look_at_host
 from gym_gui.services.submissions.ssh.ssh_profile import Host, SshProfile, ssh_profile_of
 from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.icons import icon
 from gym_gui.ui.widgets import (
     FormRows,
@@ -31,11 +30,8 @@ from gym_gui.ui.widgets import (
 )
 from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout, right_row, row_layout
+from gym_gui.ui.widgets.message_panels import MessageKind
 from gym_gui.workers.discovery import known_workers
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
-    from gym_gui.ui.widgets.message_panels import MessageKind
 
 _ABOUT = (
     "Machines that ssh reaches without a password and that have this version of MOSAIC, for operators and "
@@ -57,17 +53,12 @@ class HostsDialog(Dialog):
     """The file has been written."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("hosts-dialog", "Hosts", parent, width=680)
         self._context = context
         self._profile: SshProfile | None = None
-        self._work: asyncio.Task[None] | None = None
         self._said: InlineMessage | None = None
         self._found: dict[str, tuple[MessageKind, str]] = {}
         """What was said last of a host, by its name."""
-        self.setObjectName("hosts-dialog")
-        self.setWindowTitle("Hosts")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(680)
         self._build()
         context.spawn(self._read(), "Reading the hosts")
 
@@ -88,9 +79,7 @@ class HostsDialog(Dialog):
         self._known = QWidget(self)
         self._known.setFixedWidth(_LIST_WIDTH)
         self._known.hide()  # until there are hosts: the form is then that of the first
-        left = QVBoxLayout(self._known)
-        left.setContentsMargins(0, 0, 0, 0)
-        left.setSpacing(theme.ROW)
+        left = column_layout(self._known)
         left.addWidget(self._list, 1)
         below = row_layout()
         below.addWidget(self._new, 1)
@@ -132,8 +121,7 @@ class HostsDialog(Dialog):
             "Keys of this machine are not sent",
         )
         place = QWidget(self)
-        column = QVBoxLayout(place)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = column_layout(place, spacing=None)
         column.addWidget(form)
         column.addStretch(1)
         return place
@@ -200,10 +188,8 @@ class HostsDialog(Dialog):
             self._begin(self._forget(host.name))
 
     def _begin(self, work: object) -> None:
-        if self._work is not None:
-            self._work.cancel()
         assert asyncio.iscoroutine(work)
-        self._work = self._context.spawn(work, "Looking at a host")
+        self.take_on(self._context.spawn(work, "Looking at a host"))
 
     async def _forget(self, name: str) -> None:
         try:
@@ -275,12 +261,6 @@ class HostsDialog(Dialog):
         if kind is not None:
             self._said = InlineMessage(kind, text, parent=self)
             self._column.insertWidget(self._column.count() - 1, self._said)
-
-    def done(self, a0: int) -> None:
-        """Nobody is reached for a dialog that is closed."""
-        if self._work is not None:
-            self._work.cancel()
-        super().done(a0)
 
 
 def _line(name: str, placeholder: str) -> QLineEdit:

@@ -211,7 +211,6 @@ class EvdevInput(QObject):
         self, open_device: Callable[[str], KeyboardSource] | None = None, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("evdev-input")
         self._open_device = open_device
         self._devices: dict[str, KeyboardSource] = {}
         self._watches: dict[str, QSocketNotifier] = {}

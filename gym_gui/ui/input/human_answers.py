@@ -7,20 +7,17 @@ keyboard while it is played, hand it the questions, pass on what was chosen.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QApplication, QWidget
 
 from gym_gui.controllers.human.human_input import KEYBOARD, Answered, HumanSeat, HumanSeats, Reaction
-from gym_gui.envs.keymaps import MOTIONS
+from gym_gui.core.live import HumanQuestion
+from gym_gui.envs.keymaps import MOTIONS, KeyScheme
 from gym_gui.ui.input.key_names import key_name
 from gym_gui.ui.input.mouse_look import MouseLook
-
-if TYPE_CHECKING:
-    from gym_gui.core.live import HumanQuestion
-    from gym_gui.envs.keymaps import KeyScheme
 
 _WITH = (
     Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
@@ -50,7 +47,6 @@ class HumanInput(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("human-input")
         self.seats = HumanSeats()
         self.mouse = MouseLook(self)
         self.mouse.moved.connect(self._on_mouse_moved)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.controllers.setup.key_rebinding import bind_action, bind_axis, shared_keys
+from gym_gui.envs.keymaps import Axis, KeyScheme
 from gym_gui.ui.input.key_list import KeyList, KeyRow, KeyRowButton
 from gym_gui.ui.input.key_names import NOT_FOR_PLAY, key_name, key_sign
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import InlineMessage, PrimaryButton, QuietButton, muted_label
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
-
-if TYPE_CHECKING:
-    from gym_gui.envs.keymaps import Axis, KeyScheme
 
 Target = int | tuple[int, float]
 

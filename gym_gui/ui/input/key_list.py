@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.input.key_names import key_sign
 from gym_gui.ui.widgets import Divider, KeyCap, restyle
-from gym_gui.ui.widgets.layouts import column_layout, row_layout
+from gym_gui.ui.widgets.layouts import column_layout, empty, row_layout
 
 CAPS_WIDTH = 104
 
@@ -41,9 +41,7 @@ class KeyRowButton(QPushButton):
         self.setObjectName(f"action-{_slug(row.word)}")
         self.setFixedHeight(theme.CONTROL_HEIGHT + 4)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.ROW, 0, theme.ROW, 0)
-        layout.setSpacing(theme.STEP)
+        layout = row_layout(self, margin=(theme.ROW, 0, theme.ROW, 0), spacing=theme.STEP)
         caps = QWidget(self)
         caps.setFixedWidth(CAPS_WIDTH)
         caps.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -68,11 +66,7 @@ class KeyRowButton(QPushButton):
 
     def say(self, text: str) -> None:
         """Show a word in place of the keys, as while a new one is awaited; empty: the keys."""
-        while (item := self._caps.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty(self._caps)
         if text:
             note = QLabel(text)
             note.setProperty("role", "small")
@@ -117,11 +111,7 @@ class KeyList(QWidget):
 
     def set_rows(self, rows: Sequence[KeyRow]) -> None:
         """Show other rows."""
-        while (item := self._layout.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty(self._layout)
         self._buttons = {}
         for place, row in enumerate(rows[: self._most]):
             if place:

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
-from gym_gui.envs.keymaps import MOTIONS
+from gym_gui.core.live import HumanQuestion
+from gym_gui.envs.keymaps import MOTIONS, KeyScheme
 from gym_gui.ui.input.action_form import ActionForm
 from gym_gui.ui.input.key_editor import KeyEditor, rows_of
 from gym_gui.ui.input.key_list import KeyList
 from gym_gui.ui.widgets import LinkButton, SegmentedControl, muted_label
 from gym_gui.ui.widgets.layouts import column_layout
-
-if TYPE_CHECKING:
-    from gym_gui.core.live import HumanQuestion
-    from gym_gui.envs.keymaps import KeyScheme
 
 _CLICKS = {"MouseLeft": "left button", "MouseMiddle": "middle button", "MouseRight": "right button"}
 

@@ -37,7 +37,6 @@ class MouseLook(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("mouse-look")
         self._widget: QWidget | None = None
         self._wanted = False
         self._tracked = False

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
 from gym_gui.controllers.human.human_input import KEYBOARD
+from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.ui.input.evdev_input import EvdevInput
 from gym_gui.ui.input.human_answers import HumanInput
 from gym_gui.ui.input.keyboards_panel import KeyboardsPanel
 from gym_gui.ui.input.people import People
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.live_play.latest_job import Spawn
 
 
 class OwnKeyboards(QObject):
@@ -41,7 +38,6 @@ class OwnKeyboards(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("own-keyboards")
         self._spawn, self._input, self._people = spawn, people_input, people
         self._panel, self._realtime = panel, realtime
         self.evdev = evdev or EvdevInput(parent=self)

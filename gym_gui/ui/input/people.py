@@ -38,7 +38,6 @@ class People(QObject):
 
     def __init__(self, context: AppContext, people_input: HumanInput, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("people")
         self._context, self._input = context, people_input
         self._keymaps = KeymapsStore(context.store)
         self._sheet: EnvironmentSheet | None = None

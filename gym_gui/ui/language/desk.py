@@ -6,21 +6,18 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.services.api_keys import PROVIDERS, Provider
+from gym_gui.services.api_keys import PROVIDERS, ApiKeys, Provider
 from gym_gui.services.module_query import ask
 from gym_gui.services.secrets import resolve_secrets
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.editor.file_request import FileRequest
 from gym_gui.ui.numbers import local
+from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.settings.settings_schema import Setting
-
-if TYPE_CHECKING:
-    from gym_gui.services.api_keys import ApiKeys
-    from gym_gui.ui.context import AppContext
-    from gym_gui.ui.editor.file_request import FileRequest
-    from gym_gui.workers.definition import WorkerTypeDefinition
 
 REMEMBERED: Final = 20
 

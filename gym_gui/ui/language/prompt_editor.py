@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import (
     QListWidget,
@@ -24,11 +24,11 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.services.module_query import ask
 from gym_gui.services.prompt_files import FOLDER, PromptFiles, default_prompts
 from gym_gui.ui import theme
+from gym_gui.ui.after_typing import AfterTyping
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.language.turn_view import write_sections
 from gym_gui.ui.numbers import local
-from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.widgets import (
     ElidedLabel,
     InlineMessage,
@@ -68,17 +68,14 @@ class PromptEditor(Dialog):
         look: Look | None,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("prompt-editor")
-        self.setWindowTitle(f"Prompts of {request.worker.display_name}")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(1120, 680)
+        super().__init__(
+            "prompt-editor", f"Prompts of {request.worker.display_name}", parent, size=QSize(1120, 680)
+        )
         self._context, self._request, self._files, self._look = context, request, files, look
         self._name, self._kept = "", ""
-        self._task: asyncio.Task[None] | None = None
-        self._again = False
         self._moment: Mapping[str, Any] | None = None
-        self._idle = single_shot_timer(self, IDLE_MS, self.preview)
+        self._looking = AfterTyping(context.spawn, self._preview, "Previewing a prompt", IDLE_MS, self)
+        self._looking.began.connect(self._on_preview_began)
         self._said: Mapping[str, Any] = {}
         self._make()
         self._build()
@@ -223,7 +220,7 @@ class PromptEditor(Dialog):
 
     def _on_typed(self) -> None:
         self._tell()
-        self._idle.start()
+        self._looking.typed()
 
     # -- preview -----------------------------------------------------------------------
 
@@ -233,12 +230,10 @@ class PromptEditor(Dialog):
 
     def preview(self) -> None:
         """Show what the texts make of what the agent sees now."""
-        self._idle.stop()
-        if self._task is not None and not self._task.done():
-            self._again = True
-            return
+        self._looking.now()
+
+    def _on_preview_began(self) -> None:
         self.state.setText("Looking…")
-        self._task = self._context.spawn(self._preview(), "Previewing a prompt")
 
     async def _preview(self) -> None:
         try:
@@ -247,10 +242,6 @@ class PromptEditor(Dialog):
             self._complain(error.sentence)
         else:
             self._show(said)
-        if self._again:
-            self._again = False
-            self._task = None
-            self._idle.start(0)
 
     async def _asked(self) -> Mapping[str, Any]:
         if self._look is None:
@@ -304,9 +295,7 @@ class PromptEditor(Dialog):
             self.keep()
             if self.dirty:
                 return  # it could not be written, and is not thrown away
-        self._idle.stop()
-        if self._task is not None:
-            self._task.cancel()
+        self._looking.let_go()
         super().done(a0)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 
-from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from gym_gui.ui.live.evening import Evening
+from gym_gui.controllers.live_play.episode_player import EpisodePlayer
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.live_operators import LiveOperators
-from gym_gui.ui.live.lock_step import LockStep
 
 
 class DeckPlay(QObject):
@@ -124,3 +124,126 @@ class DeckPlay(QObject):
         """An operator stands elsewhere: go on where that was waited for."""
         self.beat.nudge()
         self.evening.look()
+
+
+# -- common steps --------------------------------------------------------------------------
+
+
+class LockStep(QObject):
+    """Beats at a rate, as long as everybody keeps up.
+
+    Args:
+        players: Who steps, as they are at that moment.
+        parent: Qt owner.
+
+    Attributes:
+        rate: Most steps a second; ``None``: as many as come.
+    """
+
+    exhausted = pyqtSignal()
+    """Nobody can take a step by itself any more."""
+
+    def __init__(self, players: Callable[[], Sequence[EpisodePlayer]], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._players = players
+        self.rate: float | None = None
+        self._on = False
+        self._due = 0.0
+        self._beat = QTimer(self)
+        self._beat.setSingleShot(True)
+        self._beat.timeout.connect(self._on_beat)
+
+    def start(self) -> None:
+        """Beat from now on; where it does already, the next beat is due at once."""
+        self._on = True
+        self._due = time.monotonic()
+        self.nudge()
+
+    def stop(self) -> None:
+        """No step more."""
+        self._on = False
+        self._beat.stop()
+
+    def nudge(self) -> None:
+        """Have the next step taken when it is due, if everybody has taken the last."""
+        if self._on and not self._beat.isActive() and not self._waited_for():
+            wait = self._due - time.monotonic()
+            self._beat.start(max(0, round(wait * 1000)))
+
+    def _waited_for(self) -> bool:
+        return any(player.stepping or player.busy for player in self._players())
+
+    def _on_beat(self) -> None:
+        if not self._on or self._waited_for():
+            return
+        now = time.monotonic()
+        self._due = max(self._due + (1.0 / self.rate if self.rate else 0.0), now)
+        players = self._players()
+        for player in players:
+            player.step()
+        if not any(p.stepping or (p.is_running() and not p.done and not p.shortage) for p in players):
+            self.exhausted.emit()
+
+
+# -- equal episode counts ------------------------------------------------------------------
+
+
+class Evening:
+    """Has some players go on until all have finished as many episodes, of the same seeds.
+
+    Args:
+        players: Everybody, as they are at that moment.
+        on_changed: Told when it begins, comes along, and ends.
+
+    Attributes:
+        target: Episodes that each is to have; 0 while it is not on.
+        missing: How many were missing when it began.
+    """
+
+    def __init__(
+        self, players: Callable[[], Sequence[EpisodePlayer]], on_changed: Callable[[], None]
+    ) -> None:
+        self._players, self._on_changed = players, on_changed
+        self._behind: list[EpisodePlayer] = []
+        self.target = self.missing = 0
+
+    def lacking(self) -> int:
+        """Episodes that some have finished and others have not, summed up; 0: all stand alike."""
+        counts = [player.feed.played for player in self._players()]
+        return sum(max(counts) - count for count in counts) if counts else 0
+
+    @property
+    def left(self) -> int:
+        """Episodes that are still missing, while it is on."""
+        return sum(max(self.target - player.feed.played, 0) for player in self._behind)
+
+    def begin(self) -> None:
+        """Play what is missing, each at its own pace; the others wait."""
+        players, self.missing = self._players(), self.lacking()
+        if not self.missing:
+            return
+        self.target = max(player.feed.played for player in players)
+        self._behind = [player for player in players if player.feed.played < self.target]
+        for player in self._behind:
+            player.play_until(self.target)
+        self._on_changed()
+
+    def look(self) -> None:
+        """Somebody has come along, or cannot: end it when nobody plays any more."""
+        if self.target and not any(self._plays(player) for player in self._behind):
+            self.end()
+        elif self.target:
+            self._on_changed()
+
+    def _plays(self, player: EpisodePlayer) -> bool:
+        return not (player.done or player.trouble or player.shortage) and player.is_running()
+
+    def end(self) -> None:
+        """Hold everybody where they are; when asked, they play on without end."""
+        if not self.target:
+            return
+        behind, self._behind, self.target = self._behind, [], 0
+        for player in behind:
+            player.pause()
+            player.play_until(None)
+        self._on_changed()

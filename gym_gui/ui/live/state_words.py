@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gym_gui.controllers.engine.operator_state import OperatorState
+from gym_gui.controllers.live_play.episode_player import EpisodePlayer
 from gym_gui.core.live import Compiling
 from gym_gui.ui.numbers import local
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.live_play.episode_player import EpisodePlayer
 
 _STATE_WORDS = {
     OperatorState.IDLE: "Not started",

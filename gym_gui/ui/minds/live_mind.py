@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,8 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.analysis.transcripts.beliefs import Beliefs
 from gym_gui.analysis.transcripts.turn import Turn
+from gym_gui.controllers.live_play.call_log import CallLog
+from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.drawing.packed_picture import unpack
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import AgentView
@@ -20,10 +22,6 @@ from gym_gui.ui.minds.mind_view import MindView
 from gym_gui.ui.renderers.agent_words import seat_words
 from gym_gui.ui.renderers.together import together_of
 from gym_gui.ui.timers import single_shot_timer
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.live_play.call_log import CallLog
-    from gym_gui.controllers.live_play.latest_job import Spawn
 
 EVERY_MS: Final = 120
 

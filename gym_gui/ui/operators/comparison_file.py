@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QAction
@@ -19,12 +19,10 @@ from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.operator_table import OperatorTable
 from gym_gui.services.presets import export_experiment
 from gym_gui.ui.commands import Command, entry
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.widgets import QuietButton
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
-    from gym_gui.ui.live.deck import OperatorDeck
 
 HEADING: Final = "A comparison that MOSAIC wrote: when it is saved again, this file is replaced."
 """First line of files that are written over; one that somebody wrote keeps its words."""

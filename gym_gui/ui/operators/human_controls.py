@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
-from PyQt6.QtWidgets import QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
 from gym_gui.ui.input.action_form import ActionForm
 from gym_gui.ui.input.key_editor import rows_of
 from gym_gui.ui.input.key_list import KeyList
+from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.widgets import muted_label, section_label
-
-if TYPE_CHECKING:
-    from gym_gui.ui.operators.human_seats import OperatorHumans
+from gym_gui.ui.widgets.layouts import column_layout, empty
 
 _MOST_ROWS = 12
 
@@ -29,9 +27,7 @@ class HumanControls(QWidget):
         self._humans: OperatorHumans | None = None
         self._lists: dict[str, KeyList] = {}
         self._forms: dict[str, ActionForm] = {}
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, theme.STEP, 0, 0)
-        self._column.setSpacing(theme.STEP)
+        self._column = column_layout(self, margin=(0, theme.STEP, 0, 0), spacing=theme.STEP)
         self.hide()
 
     def show_humans(self, humans: OperatorHumans | None) -> None:
@@ -50,11 +46,7 @@ class HumanControls(QWidget):
         self._fill()
 
     def _fill(self) -> None:
-        while (item := self._column.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty(self._column)
         self._lists, self._forms = {}, {}
         humans = self._humans
         schemes = humans.schemes if humans is not None else {}

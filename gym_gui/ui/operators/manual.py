@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QMenu, QSplitter, QStackedLayout, QWidget
 
+from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.core.config import OperatorConfig
 from gym_gui.core.drawing.colours import told_apart
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
 from gym_gui.ui.commands import entry
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.editor.line_links import link_of
 from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.state_words import words_of
@@ -26,11 +29,6 @@ from gym_gui.ui.operators.transcript_place import TranscriptPlace
 from gym_gui.ui.widgets import EmptyHint, InlineMessage, take_focus
 from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.message_panels import Action, replace_message
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.setup.knowledge import Knowledge
-    from gym_gui.core.config import OperatorConfig
-    from gym_gui.ui.context import AppContext
 
 _PLOTS, _SPLIT, _PINNED = "operators/plots", "operators/split", "operators/pinned"
 _MENU = (
@@ -202,8 +200,6 @@ class ManualOperators(QWidget):
         self.show_mind(agent)
 
     def _on_place_requested(self, operator: LiveOperator) -> None:
-        from gym_gui.ui.editor.line_links import link_of  # most cards never stop
-
         player = operator.player
         again = ("Restart", partial(self._deck.restart, player.config.operator_id))
         link = link_of(self._context, words_of(player), player.config, again=again)

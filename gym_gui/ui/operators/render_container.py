@@ -14,8 +14,10 @@ from gym_gui.controllers.setup.play_setup import asks_models, runs_programs
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.drawing import colours
 from gym_gui.core.live import LiveView
+from gym_gui.services.source_places import folders_of, place_in
 from gym_gui.ui import theme
 from gym_gui.ui.apart import Berth
+from gym_gui.ui.editor.line_links import words_for
 from gym_gui.ui.language.player_strip import HEIGHT, CallStrip
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.state_words import starting_words, state_tone, state_words, words_of
@@ -250,10 +252,6 @@ class OperatorRenderContainer(Card):
         self._fit_head()
 
     def _lead_to_place(self) -> None:
-        # Most cards never stop.
-        from gym_gui.services.source_places import folders_of, place_in
-        from gym_gui.ui.editor.line_links import words_for
-
         player = self.operator.player
         place = place_in(words_of(player), folders_of(player.config))
         self._place_link.setVisible(place is not None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QWidget
 
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_executor import ExecutorChoice
 from gym_gui.ui.operators.script_file import ScriptFile
@@ -17,10 +19,6 @@ from gym_gui.ui.operators.script_start import ScriptStart
 from gym_gui.ui.operators.script_work import ScriptWork
 from gym_gui.ui.widgets import PageBar, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.layouts import column_layout
-
-if TYPE_CHECKING:
-    from gym_gui.controllers.setup.knowledge import Knowledge
-    from gym_gui.ui.context import AppContext
 
 FILTER: Final = "Experiments and tournaments (*.py *.yaml *.yml *.json);;All files (*)"
 

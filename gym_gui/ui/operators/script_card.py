@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
-from PyQt6.QtWidgets import QBoxLayout, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QBoxLayout, QPlainTextEdit, QScrollArea, QWidget
 
 from gym_gui.core.drawing.colours import told_apart
 from gym_gui.ui import theme
@@ -22,9 +22,9 @@ from gym_gui.ui.operators.script_rows import OperatorRow, PolicyRow
 from gym_gui.ui.operators.script_words import progress_words, words_of
 from gym_gui.ui.operators.tournament_plan import pairings_of
 from gym_gui.ui.widgets import Card, Divider, SegmentedControl, label, muted_label, section_label
-from gym_gui.ui.widgets.layouts import row_layout
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action
-from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
+from gym_gui.ui.widgets.scrolling import scroll_over
 
 if TYPE_CHECKING:
     from gym_gui.controllers.runs.contest import Contest
@@ -93,18 +93,9 @@ class ScriptCard(Card):
         self._list = QWidget()
         self._list.setMaximumWidth(WIDEST)
         self._list.setProperty("role", "scrolled")
-        self._column = QVBoxLayout(self._list)
-        self._column.setContentsMargins(0, 0, theme.ROW, 0)
-        self._column.setSpacing(theme.ROW)
+        self._column = column_layout(self._list, margin=(0, 0, theme.ROW, 0))
         self._column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setObjectName("script-operators")
-        tell_scrolling(scroll, "Operators of the file")
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(self._list)
-        see_through(scroll)
-        return scroll
+        return scroll_over(self._list, "script-operators", called="Operators of the file")
 
     def show_path(self, path: Path | None, name: str) -> None:
         """Name the file, or the run."""

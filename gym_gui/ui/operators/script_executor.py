@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtGui import QAction
@@ -13,10 +13,8 @@ from PyQt6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from gym_gui.services.submissions.usable import REACHES, usable_executors
 from gym_gui.services.subprocess_job import run_subprocess_job
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import QuietButton
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
 
 _WORDS: Final = {
     "": ("This window", "It plays here, and ends with the window"),

@@ -7,18 +7,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.controllers.setup.installing import missing_in
+from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, Place, UsageError
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.trusted.trust import NotAllowedError
+from gym_gui.services.experiment_file import is_tournament, needs_code
+from gym_gui.services.experiments.experiment_process import network_is_closed
 from gym_gui.services.runs.run_library import RunEntry, RunLibrary
 from gym_gui.services.source_places import folders_of, place_in
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.checks import at_place, problem_of
 from gym_gui.ui.editor.file_request import Problem
 from gym_gui.ui.editor.line_links import link_of
@@ -28,27 +33,22 @@ from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_job import (
     OperatorPlan,
     ScriptPlan,
-    is_program,
     plan_experiment,
     read_experiment,
-    what_it_reaches,
 )
 from gym_gui.ui.operators.script_work import ScriptWork
-from gym_gui.ui.operators.tournament_plan import is_tournament, plan_tournament
+from gym_gui.ui.operators.tournament_plan import plan_tournament
 from gym_gui.ui.results.library_model import episodes_in_words
 from gym_gui.ui.widgets import InlineMessage
 from gym_gui.ui.widgets.message_panels import Action
-
-if TYPE_CHECKING:
-    from gym_gui.analysis.records.reader import Run
-    from gym_gui.controllers.setup.knowledge import Knowledge
-    from gym_gui.ui.context import AppContext
 
 CONSENT: Final = (
     "{name} is a program, not plain data. To read it, it is run in a separate process without your keys, "
     "for at most ten seconds. {network} It can read and write your files all the same: "
     "run only what you trust."
 )
+_REACHES: Final = {True: "It has no network.", False: "This system cannot keep it off the network."}
+"""By whether the network is closed to the process that runs it."""
 _SOURCE_LETTERS: Final = 1 << 16
 
 OPENED: Final = "operators/script"
@@ -163,10 +163,11 @@ class ScriptFile(QObject):
         try:
             if self.resumed is not None:
                 plan = await plan_run(path, self._knowledge)
-            elif not allow_code and await is_program(path):
+            elif not allow_code and await asyncio.to_thread(needs_code, path):
                 card.say("It has not been read yet. This is what it says:")
                 card.show_source(await asyncio.to_thread(_head_of, path))
-                asked = CONSENT.format(name=path.name, network=await what_it_reaches())
+                closed = await asyncio.to_thread(network_is_closed)
+                asked = CONSENT.format(name=path.name, network=_REACHES[closed])
                 work.say(InlineMessage("warning", asked, ("Run it to read it", self._on_agreed)))
                 return
             else:
@@ -298,7 +299,7 @@ async def plan_file(
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
         UsageError: One line that says what is wrong, where, and what to do.
     """
-    if await is_tournament(path):
+    if await asyncio.to_thread(is_tournament, path):
         say("Looking at its environment and its policies…")
         return await plan_tournament(path, knowledge)
     experiment = await read_experiment(path, knowledge, allow_code=allow_code)
@@ -317,7 +318,6 @@ async def plan_run(run: Path, knowledge: Knowledge) -> ScriptPlan:
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
         UsageError: It cannot be gone on with here.
     """
-    from gym_gui.analysis.records.reader import open_run
     from gym_gui.controllers.replays.replay import REPLAY
 
     opened = await asyncio.to_thread(open_run, run)

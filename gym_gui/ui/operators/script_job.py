@@ -14,10 +14,15 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.core.errors import MosaicError, Place, UsageError
+from gym_gui.core.experiment.matrix_expansion import Places, without
 from gym_gui.core.experiment.matrix_table import missing_in_words
 from gym_gui.core.trusted.subjects import Need
 from gym_gui.core.trusted.trust import require
 from gym_gui.processes.cores import usable_cores
+from gym_gui.services.experiment_file import load_experiment
+from gym_gui.services.experiments.experiment_places import place_of_operator
+from gym_gui.services.secrets import resolve_secrets
+from gym_gui.workers.registry import WorkerTypeRegistry
 
 if TYPE_CHECKING:
     from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
@@ -114,8 +119,6 @@ async def read_experiment(path: Path, knowledge: Knowledge, *, allow_code: bool)
         ExperimentError: One line that says what is wrong, where, and what to do.
     """
     from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
-    from gym_gui.core.experiment.matrix_expansion import Places
-    from gym_gui.services.experiment_file import load_experiment
 
     loop = asyncio.get_running_loop()
 
@@ -125,25 +128,6 @@ async def read_experiment(path: Path, knowledge: Knowledge, *, allow_code: bool)
         return Places(sheet.agents, sheet.teams if config.teams is None else config.teams)
 
     return await asyncio.to_thread(partial(load_experiment, path, allow_code=allow_code, places_of=places_of))
-
-
-async def what_it_reaches() -> str:
-    """Whether a file that is run has the network, as a sentence."""
-    from gym_gui.services.experiments.experiment_process import network_is_closed
-
-    closed = await asyncio.to_thread(network_is_closed)
-    return "It has no network." if closed else "This system cannot keep it off the network."
-
-
-async def is_program(path: Path) -> bool:
-    """Whether reading the file means running it.
-
-    Raises:
-        ExperimentError: The file cannot be read, or is not valid Python.
-    """
-    from gym_gui.services.experiment_file import needs_code
-
-    return await asyncio.to_thread(needs_code, path)
 
 
 async def plan_experiment(experiment: Experiment, knowledge: Knowledge, *, whole: bool = False) -> ScriptPlan:
@@ -162,7 +146,6 @@ async def plan_experiment(experiment: Experiment, knowledge: Knowledge, *, whole
     operators = [await _plan_operator(experiment, config, knowledge) for config in experiment.operators]
     if experiment.matrix is not None and not whole:
         from gym_gui.controllers.runs.matrix_check import why_not
-        from gym_gui.core.experiment.matrix_expansion import without
 
         names = {o.config.operator_id: o.error for o in operators if o.error}
         if names:
@@ -238,8 +221,6 @@ def _told_of(config: OperatorConfig, error: MosaicError) -> tuple[str, Place | N
 
 
 def _place_of(config: OperatorConfig, error: MosaicError) -> Place | None:
-    from gym_gui.services.experiments.experiment_places import place_of_operator
-
     if error.place is not None or not config.origin.file:
         return error.place
     return place_of_operator(Path(config.origin.file), config.operator_id, str(error))
@@ -252,7 +233,6 @@ def cast_operator(config: OperatorConfig, sheet: EnvironmentSheet) -> ResolvedOp
     """
     from gym_gui.controllers.engine.lineup import seatings
     from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
-    from gym_gui.workers.registry import WorkerTypeRegistry
 
     assignments = config.resolved_slots()
     workers = {agent: WorkerTypeRegistry.require(player.worker_id) for agent, player in assignments.items()}
@@ -270,8 +250,6 @@ def _warnings(config: OperatorConfig) -> tuple[str, ...]:
 
 def warnings_of(name: str, player: WorkerAssignment) -> list[str]:
     """What a person should know of who plays a slot, or under a name, before it starts."""
-    from gym_gui.services.secrets import resolve_secrets
-
     found: list[str] = []
     if player.worker_type == "human" and "script" not in player.settings:
         found.append(f"{name} is a person's slot: in a script nobody is asked, its fallback is played")

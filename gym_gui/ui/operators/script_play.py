@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
+from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.controllers.setup.play_setup import asks_models
 from gym_gui.core.errors import MosaicError
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.line_links import link_of
 from gym_gui.ui.numbers import count
 from gym_gui.ui.operators.comparison_file import keep_run
@@ -23,10 +24,6 @@ from gym_gui.ui.operators.script_words import words_of
 from gym_gui.ui.operators.script_work import ScriptWork
 from gym_gui.ui.widgets import InlineMessage
 from gym_gui.ui.widgets.message_panels import Action
-
-if TYPE_CHECKING:
-    from gym_gui.analysis.findings.summary import OperatorSummary
-    from gym_gui.ui.context import AppContext
 
 
 class ScriptPlay(QObject):

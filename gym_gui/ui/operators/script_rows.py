@@ -14,7 +14,7 @@ from gym_gui.ui.numbers import count, local
 from gym_gui.ui.operators.render_container import everybody, leading_kind
 from gym_gui.ui.operators.script_job import OperatorPlan, Standing
 from gym_gui.ui.widgets import ElidedLabel, IconButton, KindBadge, LinkButton, label, muted_label
-from gym_gui.ui.widgets.layouts import row_layout
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action
 
 _LOOK = "See what it plays"
@@ -63,9 +63,7 @@ class OperatorRow(QWidget):
         head.addWidget(self._left)
         head.addWidget(self.count)
         head.addWidget(self.eye)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.STEP, 0, theme.STEP)
-        column.setSpacing(6)
+        column = column_layout(self, margin=(0, theme.STEP, 0, theme.STEP), spacing=6)
         column.addLayout(head)
         column.addWidget(self.bar)
         _add_findings(column, plan, link)
@@ -108,9 +106,7 @@ class PolicyRow(QWidget):
         head.addWidget(name)
         head.addWidget(badge)
         head.addWidget(ElidedLabel(_players(plan), "muted", parent=self), 1)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.STEP, 0, theme.STEP)
-        column.setSpacing(6)
+        column = column_layout(self, margin=(0, theme.STEP, 0, theme.STEP), spacing=6)
         column.addLayout(head)
         _add_findings(column, plan, link)
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QShowEvent
-from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QPlainTextEdit, QWidget
+from PyQt6.QtWidgets import QGridLayout, QPlainTextEdit, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.operators.examples import example_experiment
@@ -82,8 +82,7 @@ class ScriptStart(QWidget):
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(1, 1)
         grid.setRowStretch(2, 1)
-        around = QHBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
+        around = row_layout(self, spacing=None)
         around.addWidget(inner, 1)
 
     def _sample(self) -> Card:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PyQt6.QtCore import QObject
 
 from gym_gui.controllers.engine.session_events import FrameDrawn
 from gym_gui.core.live import LiveView
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_job import ScriptJob
 from gym_gui.ui.renderers import slot_players
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
 
 
 class ScriptWatch(QObject):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout
 
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import InlineMessage
 from gym_gui.ui.widgets.message_panels import replace_message
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
 
 
 class ScriptWork(QObject):

@@ -70,17 +70,12 @@ class TournamentDialog(Dialog):
     def __init__(
         self, context: AppContext, knowledge: Knowledge, request: TournamentRequest, parent: QWidget
     ) -> None:
-        super().__init__(parent)
-        self.setObjectName("tournament-dialog")
-        self.setWindowTitle("Hold a tournament")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(_SIZE)
+        super().__init__("tournament-dialog", "Hold a tournament", parent, size=_SIZE)
         self._context, self._knowledge, self._request = context, knowledge, request
         self._sheet: EnvironmentSheet | None = None
         self._contest: Contest | None = None
         self._pressed: Qt.CheckState | None = None
         self._filling = False
-        self._looking: asyncio.Task[None] | None = None
         self._make()
         self._lay_out()
         context.spawn(self.picker.load(), "Listing the environments")
@@ -141,12 +136,10 @@ class TournamentDialog(Dialog):
         self._look(str(task))
 
     def _look(self, task: str) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
         self._sheet = self._contest = None
         self.policies.clear()
         self._say(f"Looking at {task}…")
-        self._looking = self._context.spawn(self._describe(task), "Looking at the environment")
+        self.take_on(self._context.spawn(self._describe(task), "Looking at the environment"))
 
     async def _describe(self, task: str) -> None:
         from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
@@ -260,9 +253,3 @@ class TournamentDialog(Dialog):
         self._context.layout.setValue("files/last", str(file.absolute().parent))
         self.written.emit(file.absolute())
         self.accept()
-
-    def done(self, a0: int) -> None:
-        """Whoever closes it waits for nothing any more."""
-        if self._looking is not None:
-            self._looking.cancel()
-        super().done(a0)

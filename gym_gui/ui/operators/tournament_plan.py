@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gym_gui.core.errors import MosaicError, Place
+from gym_gui.core.experiment.pool import assignments_of
 from gym_gui.processes.cores import usable_cores
+from gym_gui.services.experiment_file import load_tournament
+from gym_gui.services.experiments.experiment_places import place_of_policy
 from gym_gui.ui.operators.script_job import (
     OperatorPlan,
     ScriptPlan,
@@ -32,17 +35,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-async def is_tournament(path: Path) -> bool:
-    """Whether a file is of a tournament; runs nothing.
-
-    Raises:
-        ExperimentError: It cannot be read.
-    """
-    from gym_gui.services.experiment_file import is_tournament
-
-    return await asyncio.to_thread(is_tournament, path)
-
-
 async def plan_tournament(path: Path, knowledge: Knowledge, before: Run | None = None) -> ScriptPlan:
     """Find out what a tournament will play, and whether its policies can.
 
@@ -55,8 +47,6 @@ async def plan_tournament(path: Path, knowledge: Knowledge, before: Run | None =
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
         UsageError: One line that says what is wrong, where, and what to do.
     """
-    from gym_gui.services.experiment_file import load_tournament
-
     await knowledge.checks()  # by then the workers have been found
     tournament = await asyncio.to_thread(load_tournament, path)
     await asyncio.to_thread(see_allowed, _everybody(tournament), tournament.operator.origin)
@@ -81,8 +71,6 @@ def pairings_of(plan: ScriptPlan, contest: Contest) -> list[OperatorPlan]:
 
 def _everybody(tournament: Tournament) -> list[OperatorConfig]:
     """The environment with everybody of the pool in a slot, to see what they need."""
-    from gym_gui.core.experiment.pool import assignments_of
-
     players = [each for player in tournament.policies.values() for each in assignments_of(player)]
     return [replace(tournament.operator, workers={f"{i}": player for i, player in enumerate(players)})]
 
@@ -147,14 +135,11 @@ class _Tried:
     def place_of(self, config: OperatorConfig, error: MosaicError) -> tuple[str, Place | None]:
         """What is wrong with a policy as a sentence, and the line of the file that it is about."""
         from gym_gui.controllers.runs.contest import of_policy
-        from gym_gui.services.experiments.experiment_places import place_of_policy
 
         sentence = of_policy(str(error), config.operator_id)
         return sentence, error.place or place_of_policy(self._path, config.operator_id, sentence)
 
     def _warnings(self, name: str) -> tuple[str, ...]:
-        from gym_gui.core.experiment.pool import assignments_of
-
         players = list(assignments_of(self._tournament.policies[name]))
         told = [w for player in players for w in warnings_of(name, player)]
         return tuple(dict.fromkeys(told))

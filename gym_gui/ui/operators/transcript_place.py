@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import QObject
 from PyQt6.QtWidgets import QSplitter
 
 from gym_gui.ui.apart import Berth
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.operators.transcript_dock import MIND, TURNS, TranscriptDock
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
 
 KEYS: Final = "Ctrl+Shift+T"
 """Moves the transcript into a window of its own, and back."""

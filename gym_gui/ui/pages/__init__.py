@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from gym_gui.ui.page import Page
+from gym_gui.ui.page import Page
 
 
 @dataclass(frozen=True, slots=True)

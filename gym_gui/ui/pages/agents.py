@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtGui import QKeySequence
-from PyQt6.QtWidgets import QVBoxLayout
 
 from gym_gui.controllers.setup.configuration_draft import Draft
 from gym_gui.controllers.setup.finding import Level
@@ -26,6 +25,7 @@ from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.page import Page
 from gym_gui.ui.page_state import Kept
 from gym_gui.ui.widgets import InlineMessage, PrimaryButton, QuietButton
+from gym_gui.ui.widgets.layouts import column_layout
 
 if TYPE_CHECKING:
     from gym_gui.ui.live.live_operator import LiveOperator
@@ -71,11 +71,8 @@ class AgentsPage(Page):
         inspector = self.use_inspector()
         inspector.add(self._tab.slot)
         inspector.add(self._tab.operator)
-        column = QVBoxLayout(self.body)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        strip = QVBoxLayout()
-        strip.setContentsMargins(theme.PAGE, 0, theme.PAGE, 0)
+        column = column_layout(self.body, spacing=0)
+        strip = column_layout(margin=(theme.PAGE, 0, theme.PAGE, 0), spacing=None)
         strip.addWidget(self.message)
         column.addLayout(strip)
         column.addWidget(self._tab, 1)

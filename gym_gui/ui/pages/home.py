@@ -10,10 +10,8 @@ from PyQt6.QtCore import QRectF, QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QKeySequence, QPainter, QPainterPath, QPaintEvent, QPixmap, QResizeEvent
 from PyQt6.QtWidgets import (
     QGridLayout,
-    QHBoxLayout,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -37,6 +35,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
+from gym_gui.ui.widgets.layouts import column_layout, empty, row_layout
 from gym_gui.ui.widgets.scrolling import fill_scrolling
 
 WIDEST: Final = 1320
@@ -102,9 +101,7 @@ class StarterCard(Card):
         self.setAccessibleDescription(starter.text)
         self.setToolTip(f"{starter.title}: starts at once")
         self.add(Picture(starter.name))
-        words = QVBoxLayout()
-        words.setContentsMargins(3, 4, 3, 2)
-        words.setSpacing(3)
+        words = column_layout(margin=(3, 4, 3, 2), spacing=3)
         words.addWidget(label(starter.title, "strong", wrap=True))
         words.addWidget(muted_label(starter.text, wrap=True))
         words.addStretch(1)  # where a neighbour's words take another line
@@ -127,9 +124,7 @@ class RunRow(QPushButton):
         words = ", ".join(part for part in (run.title, run.environment, run.episodes, run.verdict) if part)
         self.setAccessibleName(f"Run {words}")
         self.setToolTip("\n".join(part for part in (words, run.detail) if part))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 8, 0)
-        row.setSpacing(theme.GAP)
+        row = row_layout(self, margin=(8, 0, 8, 0), spacing=theme.GAP)
         cells = (
             (ElidedLabel(run.title), 10, 0),
             (ElidedLabel(run.environment, "muted"), 10, 0),
@@ -165,8 +160,7 @@ class WayRow(QPushButton):
         self.setProperty("role", "row")
         self.setAccessibleName(title)
         self.setFixedHeight(30)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 0, 8, 0)
+        row = row_layout(self, margin=(8, 0, 8, 0), spacing=None)
         words = label(title)
         words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         row.addWidget(words, 1)
@@ -196,9 +190,7 @@ class HomePage(Page):
         content = QWidget()
         content.setProperty("role", "scrolled")
         content.setMaximumWidth(WIDEST)
-        column = QVBoxLayout(content)
-        column.setContentsMargins(34, 28, 34, 24)
-        column.setSpacing(0)
+        column = column_layout(content, margin=(34, 28, 34, 24), spacing=0)
         column.addWidget(label("Put any mind in any seat.", "headline"))
         column.addSpacing(6)
         column.addWidget(
@@ -311,11 +303,7 @@ class HomePage(Page):
         if self._shown == list(runs):
             return
         self._shown = list(runs)
-        while (item := self.runs.body.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty(self.runs.body)
         if not runs:
             hint = EmptyHint(
                 "No runs yet",

@@ -12,9 +12,7 @@ from PyQt6.QtGui import QDesktopServices
 from PyQt6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
-    QHBoxLayout,
     QLineEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -40,7 +38,7 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
-from gym_gui.ui.widgets.layouts import column_layout
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.number_fields import IntegerField, NumberField
 from gym_gui.ui.widgets.scrolling import fill_scrolling
 
@@ -75,9 +73,7 @@ class SettingRow(QWidget):
         words = column_layout(spacing=2)
         words.addWidget(label(says.title))
         words.addWidget(label(says.text, "small", wrap=True))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 8, 0, 8)
-        row.setSpacing(theme.GAP)
+        row = row_layout(self, margin=(0, 8, 0, 8), spacing=theme.GAP)
         row.addLayout(words, 1)
         row.addWidget(self._back)
         row.addWidget(self._control)
@@ -167,9 +163,7 @@ class FolderRow(QWidget):
 
     def __init__(self, title: str, text: str, path: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 8, 0, 8)
-        row.setSpacing(theme.GAP)
+        row = row_layout(self, margin=(0, 8, 0, 8), spacing=theme.GAP)
         words = column_layout(spacing=2)
         words.addWidget(label(title))
         words.addWidget(label(text, "small", wrap=True))
@@ -222,9 +216,7 @@ class ApiKeyRow(QWidget):
         words = column_layout(spacing=2)
         words.addWidget(label(provider.title))
         words.addWidget(self.state)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 8, 0, 8)
-        row.setSpacing(theme.ROW)
+        row = row_layout(self, margin=(0, 8, 0, 8))
         row.addLayout(words)
         row.addStretch(1)
         for widget in (self._field, self.save, self._forget):
@@ -266,9 +258,7 @@ class SettingsPage(Page):
         content = QWidget()
         content.setProperty("role", "scrolled")
         content.setMaximumWidth(WIDEST)
-        self._column = QVBoxLayout(content)
-        self._column.setContentsMargins(theme.PAGE, 20, theme.PAGE, 24)
-        self._column.setSpacing(theme.ROW)
+        self._column = column_layout(content, margin=(theme.PAGE, 20, theme.PAGE, 24))
         self._add_settings()
         self._add_folders()
         self._add_hosts()
@@ -332,9 +322,7 @@ class SettingsPage(Page):
         words.addWidget(label("Other machines"))
         about = "Reached by ssh. Operators run on them, and mosaic run --executor ssh plays on them."
         words.addWidget(label(about, "small", wrap=True))
-        row = QHBoxLayout()
-        row.setContentsMargins(0, 8, 0, 8)
-        row.setSpacing(theme.GAP)
+        row = row_layout(margin=(0, 8, 0, 8), spacing=theme.GAP)
         row.addLayout(words, 1)
         row.addWidget(
             QuietButton("Hosts…", name="open-hosts", tooltip="Add, change and check", on_click=self._on_hosts)

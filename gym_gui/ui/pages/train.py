@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from PyQt6.QtCore import QUrl
 from PyQt6.QtGui import QCursor, QDesktopServices
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.services.trainings.tensorboard import TensorBoard
 from gym_gui.services.trainings.training_presets import TrainingPreset, load_training, save_training
 from gym_gui.ui.commands import Command
@@ -28,9 +29,6 @@ from gym_gui.ui.train.run_panel import RunPanel
 from gym_gui.ui.train.runs_view import RunsView
 from gym_gui.ui.training_words import summary
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, SegmentedControl
-
-if TYPE_CHECKING:
-    from gym_gui.services.trainer.training_records import TrainingRecord
 
 RUNS: Final = "runs"
 POLICIES: Final = "policies"

@@ -38,7 +38,6 @@ class Analysis(QObject):
         self, context: AppContext, card: StageCard, sheet: ScoreSheet, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("analysis")
         self._context, self._bar, self._button = context, card.stage.evaluation, sheet.evaluate
         self._engine: ChessEngine | None = None
         self._task: asyncio.Task[None] | None = None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import QObject
 
 from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.controllers.human.human_input import KEYBOARD
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.line_links import link_of
 from gym_gui.ui.input.human_answers import HumanInput
 from gym_gui.ui.input.people import People
@@ -16,9 +17,6 @@ from gym_gui.ui.play.actions import PlayActions
 from gym_gui.ui.play.game import PlayGame
 from gym_gui.ui.play.stage_card import StageCard
 from gym_gui.ui.widgets import SeedBox
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
 
 
 class Course(QObject):
@@ -50,7 +48,6 @@ class Course(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("course")
         self._context, self._game, self._people = context, game, people
         self._card, self._seed_box, self._actions = card, seed_box, actions
         self.paused_by_focus = False

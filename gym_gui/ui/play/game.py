@@ -65,7 +65,6 @@ class PlayGame(QObject):
 
     def __init__(self, context: AppContext, people_input: HumanInput, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("play-game")
         self._context, self._input = context, people_input
         self._operator: LiveOperator | None = None
         self._run: LiveRun | None = None

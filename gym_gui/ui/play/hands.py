@@ -43,7 +43,6 @@ class Hands(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("hands")
         self._context, self._game, self._input = context, game, people_input
         self._people, self._side, self._card = people, side, card
         self._known: EnvironmentSheet | None = None

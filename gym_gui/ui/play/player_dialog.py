@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QScrollArea, QWidget
+from PyQt6.QtCore import QSize, pyqtSignal
+from PyQt6.QtWidgets import QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.config_panels.player_panel import PlayerForm
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout, right_row
-from gym_gui.ui.widgets.scrolling import see_through
+from gym_gui.ui.widgets.scrolling import scroll_over
 
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
@@ -50,24 +50,13 @@ class PlayerDialog(Dialog):
         desk: SettingsDesk,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self._slot, self._checks, self.player = slot, checks, player
         worker = checks.worker(player)
         name = worker.display_name if worker is not None else player.worker_id
-        self.setObjectName("player-dialog")
-        self.setWindowTitle(f"{name} for {seat}" if seat else name)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(_SIZE)
+        super().__init__("player-dialog", f"{name} for {seat}" if seat else name, parent, size=_SIZE)
+        self._slot, self._checks, self.player = slot, checks, player
         self.form = PlayerForm(slot.agent_id, player, checks, env_id, desk=desk)
         self.form.form.action_words = slot.action_meanings
         self.form.changed.connect(self._on_changed)
-        scroll = QScrollArea(self)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Tab goes through what is in it
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(self.form)
-        see_through(scroll)
         self._problem = label("", "error", name="player-problem")
         self._problem.setWordWrap(True)
         self.play = PrimaryButton("Let it play", name="player-play", on_click=self._on_play)
@@ -78,7 +67,7 @@ class PlayerDialog(Dialog):
         if worker is not None:
             what = f"{worker.description.removesuffix('.')}. {_NEXT}"
             column.addWidget(muted_label(what, wrap=True))
-        column.addWidget(scroll, 1)
+        column.addWidget(scroll_over(self.form), 1)
         column.addWidget(self._problem)
         column.addLayout(right_row(self.cancel, self.play))
         self._show_problem()

@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import ElidedLabel, IconLabel, LinkButton, PrimaryButton
+from gym_gui.ui.widgets.layouts import empty, row_layout
 
 FOOT: Final = 36
 """Height of the line below the stage: the frame does not jump when the result comes."""
@@ -54,9 +55,7 @@ class ResultBanner(QFrame):
         self._again_button = PrimaryButton(
             "Play again (Enter)", name="play-again", tooltip="Play the next seed", on_click=self.again.emit
         )
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.GAP, 0, 3, 0)
-        row.setSpacing(theme.GAP)
+        row = row_layout(self, margin=(theme.GAP, 0, 3, 0), spacing=theme.GAP)
         row.addLayout(self._icons)
         row.addWidget(self._headline)
         row.addWidget(self.detail, 1)
@@ -76,10 +75,7 @@ class ResultBanner(QFrame):
             recorded: Whether it is in a run folder.
         """
         tone, headline = outcome_words(episode, people)
-        while (item := self._icons.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.deleteLater()
+        empty(self._icons)
         icon = {"ok": "trophy", "error": "error"}.get(tone, "info")
         self._icons.addWidget(IconLabel(icon, tone))
         self._headline.setText(headline)

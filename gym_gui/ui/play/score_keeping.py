@@ -49,7 +49,6 @@ class Scoring(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("scoring")
         self._game, self._course, self._seating = game, course, seating
         self._card, self._sheet, self._analysis = card, sheet, analysis
         self._view: LiveView | None = None

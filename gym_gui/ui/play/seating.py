@@ -46,7 +46,6 @@ class Seating(QObject):
         self, context: AppContext, game: PlayGame, who: WhoPlays, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("seating")
         self._context, self._game, self._who = context, game, who
         self._desk = SettingsDesk(context)
         self._sheet: EnvironmentSheet | None = None

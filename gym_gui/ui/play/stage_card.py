@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent
-from PyQt6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
+from PyQt6.QtWidgets import QStackedWidget, QWidget
 
+from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
 from gym_gui.ui.apart import Berth
 from gym_gui.ui.numbers import local
 from gym_gui.ui.play.result_banner import FOOT, ResultBanner
 from gym_gui.ui.renderers import StageView, score_words
+from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, StatusDot, muted_label, take_focus
+from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.message_panels import Action
-
-if TYPE_CHECKING:
-    from gym_gui.core.live import LiveView
-    from gym_gui.ui.theme import Theme
 
 _TICK_MS = 50
 _LONG_S = 0.75
@@ -59,13 +56,11 @@ class StageCard(Card):
         self._build()
 
     def _build(self) -> None:
-        head = QHBoxLayout()
-        head.setContentsMargins(0, 0, 0, 0)
+        head = row_layout(spacing=None)
         head.addWidget(self.headline, 1)
         head.addWidget(self.facts)
         head.addWidget(self.berth.button())
-        foot = QHBoxLayout()
-        foot.setContentsMargins(0, 0, 0, 0)
+        foot = row_layout(spacing=None)
         foot.addWidget(self._prompt)
         foot.addWidget(self.countdown)
         foot.addStretch(1)

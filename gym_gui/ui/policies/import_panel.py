@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
@@ -23,9 +22,7 @@ from gym_gui.ui.widgets import (
     section_label,
 )
 from gym_gui.ui.widgets.layouts import column_layout, panel_head
-
-if TYPE_CHECKING:
-    from gym_gui.workers.registry import WorkerTypeDefinition
+from gym_gui.workers.registry import WorkerTypeDefinition
 
 _AUTOMATIC = ""
 

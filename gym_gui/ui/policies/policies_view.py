@@ -12,7 +12,6 @@ from PyQt6.QtGui import QDesktopServices, QKeyEvent
 from PyQt6.QtWidgets import (
     QHBoxLayout,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -64,9 +63,7 @@ class PoliciesView(PathDropTarget, QWidget):
         self._facts.action_requested.connect(self._on_action_requested)
         self._importing: ImportPanel | None = None
         self.panel = QWidget()
-        self._column = QVBoxLayout(self.panel)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme.PAGE)
+        self._column = column_layout(self.panel, spacing=theme.PAGE)
         self._column.addWidget(self._facts)
         self._make_table()
         self._search = search_field(

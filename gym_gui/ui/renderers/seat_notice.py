@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
+from gym_gui.core.live import LiveView
+from gym_gui.core.types import AgentID
 from gym_gui.ui import theme
 from gym_gui.ui.renderers.agent_words import seat_words
 from gym_gui.ui.widgets import InlineMessage, PrimaryButton, label
-
-if TYPE_CHECKING:
-    from gym_gui.core.live import LiveView
-    from gym_gui.core.types import AgentID
 
 
 class SeatNotice(InlineMessage):

@@ -9,12 +9,9 @@ from html import escape
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
-    QScrollArea,
     QSizePolicy,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -40,8 +37,8 @@ from gym_gui.ui.widgets import (
     muted_label,
     section_label,
 )
-from gym_gui.ui.widgets.layouts import column_layout
-from gym_gui.ui.widgets.scrolling import tell_scrolling
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
+from gym_gui.ui.widgets.scrolling import scroll_over
 
 HIGHEST_PLOTS = 760
 """In pixels: a few bars do not grow with a screen of 2160."""
@@ -130,8 +127,7 @@ class ComparisonView(QWidget):
         self.banner = QFrame()
         self.banner.setProperty("role", "wash")
         self.banner.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        box = QVBoxLayout(self.banner)
-        box.setContentsMargins(theme.GAP, 10, theme.GAP, 10)
+        box = column_layout(self.banner, margin=(theme.GAP, 10, theme.GAP, 10), spacing=None)
         box.addWidget(self.verdict)
 
     def _make_plots(self, current: Theme) -> None:
@@ -170,9 +166,7 @@ class ComparisonView(QWidget):
         table.add(self.table)
         self.plots = QWidget()
         self.plots.setMaximumHeight(HIGHEST_PLOTS)
-        plots = QHBoxLayout(self.plots)
-        plots.setContentsMargins(0, 0, 0, 0)
-        plots.setSpacing(theme.GAP)
+        plots = row_layout(self.plots, spacing=theme.GAP)
         estimates = column_layout(spacing=theme.GAP)
         estimates.addWidget(self.interval_card, 1)
         estimates.addWidget(self.team_card, 1)
@@ -181,25 +175,16 @@ class ComparisonView(QWidget):
         plots.addWidget(self.paired_card, 1)
         content = QWidget()
         content.setProperty("role", "scrolled")
-        column = self._content = QVBoxLayout(content)
-        column.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        column.setSpacing(theme.GAP)
+        column = self._content = column_layout(content, margin=theme.PAGE, spacing=theme.GAP)
         for widget in (self.banner, self.failed, self.ratings, self.trainings, table):
             column.addWidget(widget)
         column.addWidget(self.plots, 100)
         column.addWidget(self.notes)
         column.addStretch(1)
-        scroll = QScrollArea()
-        scroll.setObjectName("comparison-scroll")
-        tell_scrolling(scroll, "What came out")
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setWidget(content)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.hint)
-        self._stack.addWidget(scroll)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        self._stack.addWidget(scroll_over(content, "comparison-scroll", called="What came out"))
+        layout = column_layout(self, spacing=None)
         layout.addWidget(self._stack)
 
     def set_frameless(self) -> None:

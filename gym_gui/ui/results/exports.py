@@ -10,9 +10,11 @@ from pathlib import Path
 
 from PyQt6.QtCore import QByteArray, QStandardPaths, QUrl
 from PyQt6.QtGui import QDesktopServices, QImage, QPainter
+from PyQt6.QtSvg import QSvgRenderer
 from PyQt6.QtWidgets import QFileDialog, QWidget
 
 from gym_gui.analysis import open_run
+from gym_gui.analysis.exports.export import figure_svg, write_figure
 from gym_gui.analysis.findings.comparison import Comparison
 from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.words import wording
@@ -217,8 +219,6 @@ def figure_job(runs: Sequence[Path], shown: Summary, comparison: Comparison | No
     """
 
     async def job(_share: OnShare) -> Said:
-        from gym_gui.analysis.exports.export import figure_svg, write_figure
-
         summary, pair = shown, comparison
         if (screen().point, screen().group) != (wording.C.point, wording.C.group):
             summary = await analyse(*runs)
@@ -270,8 +270,6 @@ def _written(path: Path, what: str = "") -> Said:
 
 
 def _rendered(svg: str) -> QImage:
-    from PyQt6.QtSvg import QSvgRenderer
-
     renderer = QSvgRenderer(QByteArray(svg.encode("utf-8", "replace")))
     image = QImage(renderer.defaultSize() * _PICTURE_SCALE, QImage.Format.Format_RGB32)
     painter = QPainter(image)

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QProgressBar, QWidget
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import InlineMessage, LinkButton, label
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action, MessageKind
 
 OnShare = Callable[[str, int, int], None]
@@ -76,14 +77,11 @@ class JobLine(QWidget):
         self._wash = QFrame()
         self._wash.setProperty("role", "wash")
         self._wash.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        row = QHBoxLayout(self._wash)
-        row.setContentsMargins(10, theme.ROW, 10, theme.ROW)
-        row.setSpacing(theme.GAP)
+        row = row_layout(self._wash, margin=(10, theme.ROW, 10, theme.ROW), spacing=theme.GAP)
         row.addWidget(self._title)
         row.addWidget(self._progress, 1)
         row.addWidget(self.cancel)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout = column_layout(self, spacing=None)
         self._layout.addWidget(self._wash)
 
     @property
@@ -160,9 +158,7 @@ class JobStrip(QWidget):
         self._about: Path | None = None
         self._names: dict[Path, str] = {}
         self._lines: list[JobLine] = []
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(theme.PAGE, theme.GAP, theme.PAGE, 0)
-        self._layout.setSpacing(theme.STEP)
+        self._layout = column_layout(self, margin=(theme.PAGE, theme.GAP, theme.PAGE, 0), spacing=theme.STEP)
         self.hide()
 
     @property

@@ -13,7 +13,7 @@ from gym_gui.ui.tours.guide import Progress
 from gym_gui.ui.tours.tour import TOURS, Tour
 from gym_gui.ui.widgets import IconLabel, QuietButton, label, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog
-from gym_gui.ui.widgets.layouts import column_layout
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 _WIDTH = 560
 
@@ -28,10 +28,7 @@ class TourChooser(Dialog):
     """
 
     def __init__(self, progress: Progress, start: Callable[[str], object], parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("tours")
-        self.setWindowTitle("Tours")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__("tours", "Tours", parent)
         self._start = start
         head = QHBoxLayout()
         head.addWidget(title_label("Tours"))
@@ -70,9 +67,7 @@ class _Row(QPushButton):
         words = column_layout(spacing=0)
         words.addWidget(label(tour.title, "strong"))
         words.addWidget(muted_label(tour.text))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 4, 8, 4)
-        row.setSpacing(theme.ROW)
+        row = row_layout(self, margin=(8, 4, 8, 4))
         row.addLayout(words, 1)
         if done:
             row.addWidget(IconLabel("ok", "ok", 16))

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from PyQt6.QtCore import QObject, QSettings, Qt, QTimer
 from PyQt6.QtWidgets import QApplication, QWidget
 
 from gym_gui.ui.announcing import Announcer
 from gym_gui.ui.commands import Command
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.tours.ring import Ring
 from gym_gui.ui.tours.scene import Record, Scene, read_record
 from gym_gui.ui.tours.tour import TOURS, Step, Tour, tour
 from gym_gui.ui.tours.tour_strip import TourStrip
 from gym_gui.ui.widgets.tab_order import bring_into_view
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from gym_gui.ui.context import AppContext
 
 CURRENT: Final = "tours/current"
 """In the window's layout: the tour that was on when the window was closed."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QFrame, QMenu, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.tours.tour import Tour
@@ -70,9 +70,7 @@ class TourStrip(QFrame):
         words = column_layout(spacing=2)
         words.addLayout(head)
         words.addWidget(self._text)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.PAGE, theme.ROW, theme.ROW, theme.ROW)
-        row.setSpacing(theme.ROW)
+        row = row_layout(self, margin=(theme.PAGE, theme.ROW, theme.ROW, theme.ROW))
         row.addLayout(words, 1)
         row.addSpacing(theme.ROW)
         for button in (self._guide, self._steps, self._show_button, self._next, leave):

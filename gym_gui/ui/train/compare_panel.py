@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QWidget
 
 from gym_gui.analysis.words.wording import duration
 from gym_gui.services.runs.run_titles import differences
+from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import written
 from gym_gui.ui.train.run_colours import RunColours
@@ -25,9 +26,6 @@ from gym_gui.ui.widgets import (
     title_label,
 )
 from gym_gui.ui.widgets.layouts import column_layout, panel_head, row_layout
-
-if TYPE_CHECKING:
-    from gym_gui.services.trainer.training_records import TrainingRecord
 
 
 class ComparePanel(QWidget):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
+from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.ui.numbers import local, read, written
 from gym_gui.ui.widgets import FormRows, PrimaryButton, QuietButton, label, muted_label
 from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.number_fields import KeptGroups
 from gym_gui.workers.settings.settings_schema import Setting
-
-if TYPE_CHECKING:
-    from gym_gui.services.trainer.training_records import TrainingRecord
 
 MOST: Final = 10**15
 TIMES: Final = 2

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import QModelIndex, QPoint, Qt
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.services.trainings.training_league import LeagueMember, TrainingLeague
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
@@ -17,9 +18,6 @@ from gym_gui.ui.train.league_plot import LeaguePlot
 from gym_gui.ui.train.league_table import LeagueTable, rating_in_words
 from gym_gui.ui.widgets import ElidedLabel, EmptyHint, QuietButton
 from gym_gui.ui.widgets.layouts import row_layout
-
-if TYPE_CHECKING:
-    from gym_gui.services.trainer.training_records import TrainingRecord
 
 _RATED: Final = ("Rating, Elo points", "0: where it began", "Who plays against it")
 _TOGETHER: Final = ("Return over steps", "Points: mean return with a member", "Who plays with it")

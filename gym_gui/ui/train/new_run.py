@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui import envs
 from gym_gui.controllers.setup.installing import missing_in
@@ -133,9 +133,7 @@ class NewRunForm(QWidget):
         row.addWidget(self._presets_button)
         row.addStretch(1)
         row.addWidget(self.start)
-        foot = QVBoxLayout(self.foot)
-        foot.setContentsMargins(theme.PAGE, theme.ROW, theme.PAGE, theme.ROW)
-        foot.setSpacing(theme.ROW)
+        foot = column_layout(self.foot, margin=(theme.PAGE, theme.ROW, theme.PAGE, theme.ROW))
         problem = row_layout()
         problem.addWidget(self._problem, 1)
         problem.addWidget(self._install, 0, Qt.AlignmentFlag.AlignTop)

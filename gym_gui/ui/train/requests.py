@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from gym_gui.services.trainer.training_records import TrainingRecord
+from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.link import TrainerLink
-
-if TYPE_CHECKING:
-    from gym_gui.services.trainer.training_records import TrainingRecord
 
 NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
@@ -77,8 +76,6 @@ class RunRequests:
             self._context.notify("A checkpoint is being kept", "ok")
 
     async def _go_on(self, record: TrainingRecord, changes: Mapping[str, object]) -> None:
-        from gym_gui.services.worker_orchestrator import UnifiedRunConfig
-
         client = self._link.client
         if client is None:
             return

@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
@@ -14,13 +14,11 @@ from gym_gui.controllers.live_play.latest_job import Spawn
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.file_follower import CHUNK, Follower
 from gym_gui.services.trainer.training_folder import EPISODES, METRICS, RunFolder
+from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.services.trainings.training_league import PREFIX, LeagueFile, TrainingLeague
 from gym_gui.services.trainings.training_series import Curve, SeriesStore
 from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.train.link import TrainerLink
-
-if TYPE_CHECKING:
-    from gym_gui.services.trainer.training_records import TrainingRecord
 
 RETURN: Final = "return"
 LENGTH: Final = "length"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from gym_gui.services.trainer.training_records import TrainingRecord
+from gym_gui.services.trainer.training_records import TrainingRecord
 
 
 def run_actions(record: TrainingRecord) -> tuple[str, ...]:

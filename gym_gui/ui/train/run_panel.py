@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QWidget
 
 from gym_gui.analysis.words.wording import duration
 from gym_gui.core.experiment.training_of import group_name
+from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.services.trainings.training_choices import algorithm_word
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
@@ -38,9 +38,6 @@ from gym_gui.ui.widgets import (
 )
 from gym_gui.ui.widgets.layouts import column_layout, panel_head
 from gym_gui.ui.widgets.message_panels import Action
-
-if TYPE_CHECKING:
-    from gym_gui.services.trainer.training_records import TrainingRecord
 
 
 class RunPanel(QWidget):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import Qt
 
 from gym_gui.analysis.words.wording import duration
+from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.ui.numbers import local
 from gym_gui.ui.training_numbers import NONE
 from gym_gui.ui.training_words import (
@@ -19,9 +20,6 @@ from gym_gui.ui.training_words import (
     short_environment,
 )
 from gym_gui.ui.widgets.tables import Column
-
-if TYPE_CHECKING:
-    from gym_gui.services.trainer.training_records import TrainingRecord
 
 RUN_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 DRAWN_ROLE: Final = Qt.ItemDataRole.UserRole + 2

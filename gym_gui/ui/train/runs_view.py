@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import QPoint, QTimer, pyqtSignal
 from PyQt6.QtGui import QAction, QResizeEvent
 from PyQt6.QtWidgets import QMenu, QStackedWidget, QWidget
 
+from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.services.trainings.training_titles import titles
 from gym_gui.ui import theme
 from gym_gui.ui.commands import COMMAND
@@ -29,9 +30,6 @@ from gym_gui.ui.training_words import why_no_film
 from gym_gui.ui.widgets import EmptyHint, InlineMessage
 from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.tables import RowsModel
-
-if TYPE_CHECKING:
-    from gym_gui.services.trainer.training_records import TrainingRecord
 
 DRAWN: Final = 6
 """Runs that are drawn when nobody has chosen: those that go on, then the newest."""

@@ -11,6 +11,7 @@ from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.context import AppContext
+from gym_gui.workers.capabilities import action_kind, observation_kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,6 @@ class SpaceLook(QObject):
 
     async def _look(self, env_id: str) -> None:
         from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
-        from gym_gui.workers.capabilities import action_kind, observation_kinds
 
         try:
             sheet = await self._knowledge.sheet(EnvironmentRequest(env_id))

@@ -5,7 +5,6 @@ from gym_gui.ui.widgets.bar import PageBar
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.card import Card, Divider, restyle
 from gym_gui.ui.widgets.fact_rows import FactRows
-from gym_gui.ui.widgets.focus import take_focus
 from gym_gui.ui.widgets.form import FormRows, all_settings
 from gym_gui.ui.widgets.inspector import Inspector
 from gym_gui.ui.widgets.labels import ElidedLabel, label, muted_label, section_label, title_label
@@ -15,6 +14,7 @@ from gym_gui.ui.widgets.picker_list import PickerItem
 from gym_gui.ui.widgets.seed import SeedBox
 from gym_gui.ui.widgets.segments import SegmentedControl
 from gym_gui.ui.widgets.sparkline import Sparkline
+from gym_gui.ui.widgets.tab_order import take_focus
 
 __all__ = [
     "Card",

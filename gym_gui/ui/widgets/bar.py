@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import QEvent, Qt
-from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import PrimaryButton, QuietButton
@@ -33,9 +33,7 @@ class PageBar(QWidget):
         self._buttons: list[PrimaryButton | QuietButton | SeedBox] = []
         self._left = row_layout()
         self._right = row_layout()
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.PAGE, 0, theme.PAGE, 0)
-        layout.setSpacing(10)
+        layout = row_layout(self, margin=(theme.PAGE, 0, theme.PAGE, 0), spacing=10)
         layout.addWidget(self._title)
         layout.addLayout(self._left)
         # What is said beside controls gets the room that they leave.

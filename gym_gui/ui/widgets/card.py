@@ -8,7 +8,7 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.labels import section_label
-from gym_gui.ui.widgets.layouts import column_layout
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 
 class Card(QFrame):
@@ -47,8 +47,7 @@ class Card(QFrame):
         if title:
             self.heading = section_label(title)
             self.heading.setObjectName("card-heading")
-            self._head = QHBoxLayout()
-            self._head.setContentsMargins(0, 0, 0, 0)
+            self._head = row_layout(spacing=None)
             self._head.addWidget(self.heading)
             self._head.addStretch(1)
             self.body.addLayout(self._head)

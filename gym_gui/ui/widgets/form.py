@@ -9,6 +9,7 @@ from PyQt6.QtWidgets import QAbstractScrollArea, QGridLayout, QLabel, QSizePolic
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.labels import muted_label
+from gym_gui.ui.widgets.layouts import empty
 
 _W = TypeVar("_W", bound=QWidget)
 
@@ -93,8 +94,4 @@ class FormRows(QWidget):
     def clear(self) -> None:
         """Take all rows out and delete them."""
         self._labels.clear()
-        while (item := self._grid.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty(self._grid)

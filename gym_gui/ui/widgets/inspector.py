@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import QSize, Qt
-from PyQt6.QtWidgets import QFrame, QLabel, QLayout, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QLabel, QLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.labels import section_label
-from gym_gui.ui.widgets.scrolling import see_through
+from gym_gui.ui.widgets.layouts import column_layout
+from gym_gui.ui.widgets.scrolling import scroll_over
 
 
 class _Content(QWidget):
@@ -36,24 +37,15 @@ class Inspector(QFrame):
         self.setObjectName("inspector")
         self.setAccessibleName("Inspector")
         self.setFixedWidth(theme.INSPECTOR_WIDTH)
-        scroll = QScrollArea(self)
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.content = _Content(scroll)
+        self.content = _Content()
         self.content.setProperty("role", "scrolled")
-        self.body = QVBoxLayout(self.content)
-        self.body.setContentsMargins(theme.PAGE, theme.PAGE, theme.PAGE, theme.PAGE)
-        self.body.setSpacing(theme.ROW)
+        self.body = column_layout(self.content, margin=theme.PAGE)
         self.body.addStretch(1)
-        scroll.setWidget(self.content)
-        see_through(scroll)
+        scroll = scroll_over(self.content, parent=self)
         self._bar = scroll.verticalScrollBar()
         assert self._bar is not None
         self._bar.rangeChanged.connect(self._on_range_changed)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout = column_layout(self, spacing=None)
         layout.addWidget(scroll, 1)
 
     def _on_range_changed(self, _low: int, high: int) -> None:

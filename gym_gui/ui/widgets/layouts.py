@@ -5,26 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.widgets.buttons import IconButton
 
+Margin = int | tuple[int, int, int, int]
 _Layout = TypeVar("_Layout", QHBoxLayout, QVBoxLayout)
 
 
-def column_layout(parent: QWidget | None = None, *, margin: int = 0, spacing: int = theme.ROW) -> QVBoxLayout:
+def column_layout(
+    parent: QWidget | None = None, *, margin: Margin = 0, spacing: int | None = theme.ROW
+) -> QVBoxLayout:
     """Parts below each other.
 
     Args:
         parent: The widget it fills; left out: it stands in another layout.
-        margin: Pixels around it.
-        spacing: Pixels between its parts.
+        margin: Pixels around it, or left, above, right and below.
+        spacing: Pixels between its parts; ``None``: as the style has it.
     """
     return _spaced(QVBoxLayout(parent), margin, spacing)
 
 
-def row_layout(parent: QWidget | None = None, *, margin: int = 0, spacing: int = theme.ROW) -> QHBoxLayout:
+def row_layout(
+    parent: QWidget | None = None, *, margin: Margin = 0, spacing: int | None = theme.ROW
+) -> QHBoxLayout:
     """Parts beside each other; see :func:`column_layout`."""
     return _spaced(QHBoxLayout(parent), margin, spacing)
 
@@ -55,7 +60,17 @@ def panel_head(title: QWidget, tooltip: str, name: str, on_close: Callable[[], o
     return row
 
 
-def _spaced(layout: _Layout, margin: int, spacing: int) -> _Layout:
-    layout.setContentsMargins(margin, margin, margin, margin)
-    layout.setSpacing(spacing)
+def empty(layout: QLayout) -> None:
+    """Take all widgets out of a layout, and delete them."""
+    while (item := layout.takeAt(0)) is not None:
+        widget = item.widget()
+        if widget is not None:
+            widget.hide()
+            widget.deleteLater()
+
+
+def _spaced(layout: _Layout, margin: Margin, spacing: int | None) -> _Layout:
+    layout.setContentsMargins(*((margin,) * 4 if isinstance(margin, int) else margin))
+    if spacing is not None:
+        layout.setSpacing(spacing)
     return layout

@@ -72,9 +72,7 @@ class InlineMessage(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self._label = label(text, wrap=True)
         self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(10, 8, 10, 8)
-        layout.setSpacing(theme.ROW)
+        layout = row_layout(self, margin=(10, 8, 10, 8))
         layout.addWidget(IconLabel(kind, "accent" if kind == "info" else kind), 0, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self._label, 1)
         self.button: LinkButton | None = None

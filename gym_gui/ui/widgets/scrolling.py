@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 
 def fill_scrolling(body: QWidget, content: QWidget, name: str) -> QScrollArea:
@@ -16,33 +18,40 @@ def fill_scrolling(body: QWidget, content: QWidget, name: str) -> QScrollArea:
     """
     outer = QWidget()
     outer.setProperty("role", "scrolled")
-    sides = QHBoxLayout(outer)
-    sides.setContentsMargins(0, 0, 0, 0)
+    sides = row_layout(outer, spacing=None)
     sides.addStretch(1)
     sides.addWidget(content, 1000)
     sides.addStretch(1)
-    scroll = QScrollArea(body)
-    scroll.setObjectName(name)
-    scroll.setWidgetResizable(True)
-    scroll.setFrameShape(QFrame.Shape.NoFrame)
-    scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    scroll.setWidget(outer)
-    see_through(scroll)
+    scroll = scroll_over(outer, name, parent=body)
     content.setAutoFillBackground(False)
-    layout = QVBoxLayout(body)
-    layout.setContentsMargins(0, 0, 0, 0)
+    layout = column_layout(body, spacing=None)
     layout.addWidget(scroll)
     return scroll
 
 
-def tell_scrolling(scroll: QScrollArea, what: str) -> None:
-    """Have screen readers say what scrolls, and how, of one that Tab goes to so that arrow keys scroll it."""
-    scroll.setAccessibleName(f"{what}: arrow keys scroll")
+def scroll_over(
+    content: QWidget, name: str = "", *, called: str = "", parent: QWidget | None = None
+) -> QScrollArea:
+    """An area in which content as wide as itself scrolls up and down; what is behind it shows.
 
-
-def see_through(scroll: QScrollArea) -> None:
-    """Let what is behind a scroll area show: what it fills itself keeps its colour when the theme changes."""
-    for widget in (scroll.viewport(), scroll.widget()):
-        if widget is not None:
+    Args:
+        content: What it shows.
+        name: Its ``objectName``.
+        called: What scrolls, for screen readers: Tab goes to the area, so that arrow keys scroll it. By
+            default Tab goes through what is in it.
+        parent: Qt owner.
+    """
+    scroll = QScrollArea(parent)
+    scroll.setObjectName(name)
+    scroll.setWidgetResizable(True)
+    scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    if called:
+        scroll.setAccessibleName(f"{called}: arrow keys scroll")
+    else:
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    scroll.setWidget(content)
+    for widget in (scroll.viewport(), content):
+        if widget is not None:  # what it fills itself keeps its colour when the theme changes
             widget.setAutoFillBackground(False)
+    return scroll

@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QAbstractSpinBox, QFrame, QHBoxLayout, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QAbstractSpinBox, QFrame, QSizePolicy, QWidget
 
 from gym_gui.ui.widgets.buttons import IconButton
 from gym_gui.ui.widgets.labels import muted_label
+from gym_gui.ui.widgets.layouts import row_layout
 from gym_gui.ui.widgets.number_fields import IntegerField
 
 HIGHEST = 2**31 - 1
@@ -41,9 +42,7 @@ class SeedBox(QFrame):
         again = IconButton("seed", "Another seed", name="seed-again", on_click=self.draw)
         again.setFixedSize(24, 24)
         again.setParent(self)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(10, 0, 3, 0)
-        layout.setSpacing(6)
+        layout = row_layout(self, margin=(10, 0, 3, 0), spacing=6)
         self._word = muted_label("Seed")
         layout.addWidget(self._word)
         layout.addWidget(self._spin, 0, Qt.AlignmentFlag.AlignVCenter)

@@ -1,4 +1,4 @@
-"""The order in which Tab goes through controls, wherever and whenever they were made."""
+"""Who has the keyboard: the order in which Tab goes through controls, and who is given it."""
 
 from __future__ import annotations
 
@@ -72,3 +72,13 @@ def bring_into_view(widget: QWidget) -> None:
         if isinstance(above, QScrollArea):
             above.ensureWidgetVisible(widget)
         above = above.parentWidget()
+
+
+def take_focus(widget: QWidget) -> None:
+    """Give a widget the keyboard, unless it stands on a page that is not shown.
+
+    Qt would do so there too, and take it from what somebody sees and types into. For whatever is done
+    when something has been read, started or answered meanwhile.
+    """
+    if widget.isVisibleTo(widget.window()):
+        widget.setFocus(Qt.FocusReason.OtherFocusReason)

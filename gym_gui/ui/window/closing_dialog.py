@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
 from gym_gui.ui import theme
@@ -25,11 +25,7 @@ class ClosingDialog(Dialog):
     """The window is to be closed."""
 
     def __init__(self, costs: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("closing-dialog")
-        self.setWindowTitle("Close the window?")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(480)
+        super().__init__("closing-dialog", "Close the window?", parent, width=480)
         column = column_layout(self, margin=theme.PAGE)
         column.addWidget(title_label("A language model is still being asked"))
         for number, cost in enumerate(costs):

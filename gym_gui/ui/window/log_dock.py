@@ -6,27 +6,24 @@ import logging
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QGuiApplication, QKeySequence, QShortcut
 from PyQt6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QVBoxLayout,
     QWidget,
 )
 
 from gym_gui.ui import theme
+from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton
 from gym_gui.ui.widgets.labels import muted_label, section_label
-from gym_gui.ui.widgets.layouts import row_layout
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action
 from gym_gui.ui.widgets.segments import SegmentedControl
 from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
-
-if TYPE_CHECKING:
-    from gym_gui.ui.context import AppContext
 
 LINES = 2000
 
@@ -174,9 +171,7 @@ class LogDock(QFrame):
         head.addWidget(LinkButton("Copy", tooltip="Copy the selected lines, or all", on_click=self.copy))
         head.addWidget(LinkButton("Clear", tooltip="Forget the lines shown", on_click=self._on_clear))
         head.addWidget(IconButton("close", "Close the log", on_click=self.closed.emit))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.PAGE, 6, theme.ROW, 0)
-        layout.setSpacing(4)
+        layout = column_layout(self, margin=(theme.PAGE, 6, theme.ROW, 0), spacing=4)
         layout.addLayout(head)
         layout.addWidget(self.table, 1)
         copy = QShortcut(QKeySequence.StandardKey.Copy, self.table, self.copy)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from PyQt6.QtCore import QRect, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QFont, QIcon, QKeyEvent, QPainter, QPaintEvent
-from PyQt6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
 from gym_gui.ui.pages import Place
+from gym_gui.ui.widgets.layouts import column_layout
 
 _MARK = 21
 """The glyphs have air around them: as drawn they are 18 px."""
@@ -108,9 +109,7 @@ class NavigationRail(QWidget):
         self.logo = Logo(self)
         self._group = QButtonGroup(self)
         self._buttons: dict[str, RailButton] = {}
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 5, 6, 8)
-        layout.setSpacing(theme.STEP)
+        layout = column_layout(self, margin=(6, 5, 6, 8), spacing=theme.STEP)
         layout.addWidget(self.logo, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addSpacing(6)
         foot = [place for place in places if place.foot]

@@ -9,7 +9,7 @@ from typing import Final
 
 from PyQt6.QtCore import QEvent, QModelIndex, QObject, QRect, Qt
 from PyQt6.QtGui import QColor, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPaintEvent
-from PyQt6.QtWidgets import QFrame, QLineEdit, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QLineEdit, QWidget
 
 from gym_gui.analysis import open_run
 from gym_gui.core.errors import MosaicError
@@ -19,6 +19,7 @@ from gym_gui.ui import matching, theme
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets.labels import muted_label
+from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.picker_list import ItemDelegate, ItemsModel, ItemsView, PickerItem
 
 SHOWN: Final = 60
@@ -68,9 +69,7 @@ class CommandPalette(QWidget):
         self._list.clicked.connect(self._on_chosen)
         self._nothing = muted_label(_NOTHING, name="palette-nothing")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout = QVBoxLayout(self._box)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.setSpacing(6)
+        layout = column_layout(self._box, margin=8, spacing=6)
         layout.addWidget(self._search)
         layout.addWidget(self._list, 1)
         layout.addWidget(self._nothing, 1)

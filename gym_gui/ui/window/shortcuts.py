@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QKeyEvent, QKeySequence
-from PyQt6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.commands import CommandRegistry
@@ -12,7 +12,7 @@ from gym_gui.ui.widgets.badges import KeyCap
 from gym_gui.ui.widgets.buttons import QuietButton
 from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.labels import label, section_label, title_label
-from gym_gui.ui.widgets.scrolling import see_through, tell_scrolling
+from gym_gui.ui.widgets.scrolling import scroll_over
 
 _EVERYWHERE = (
     ("Alt", "Show the menus"),
@@ -26,10 +26,7 @@ class ShortcutSheet(Dialog):
     """Lists every shortcut that works now, by where it belongs. Not modal."""
 
     def __init__(self, commands: CommandRegistry, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("shortcut-sheet")
-        self.setWindowTitle("Shortcuts")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        super().__init__("shortcut-sheet", "Shortcuts", parent)
         self.setModal(False)
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(theme.PAGE)
@@ -41,12 +38,7 @@ class ShortcutSheet(Dialog):
         content = QWidget()
         content.setProperty("role", "scrolled")
         content.setLayout(self._grid)
-        scroll = QScrollArea()
-        tell_scrolling(scroll, "Shortcuts")
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidget(content)
-        see_through(scroll)
+        scroll = scroll_over(content, called="Shortcuts")
         head = QHBoxLayout()
         head.addWidget(title_label("Shortcuts"))
         head.addStretch(1)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PyQt6.QtWidgets import QPushButton, QWidget
 
 from gym_gui.services.process_usage import ProcessSampler, Usage
 from gym_gui.services.trainings.training_counts import Trainings, trainings
@@ -15,6 +15,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets.badges import StatusDot
 from gym_gui.ui.widgets.labels import ElidedLabel, muted_label
+from gym_gui.ui.widgets.layouts import row_layout
 
 _log = logging.getLogger(__name__)
 
@@ -60,9 +61,7 @@ class StatusLine(QWidget):
         self.log.setToolTip("Show or hide the log (Ctrl+L)")
         self.log.setAccessibleName("Log")
         self.log.toggled.connect(self._on_log_toggled)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.PAGE, 0, theme.PAGE, 0)
-        layout.setSpacing(18)
+        layout = row_layout(self, margin=(theme.PAGE, 0, theme.PAGE, 0), spacing=18)
         for widget in (self.workers, self._cpu, self._memory):
             layout.addWidget(widget)
         layout.addStretch(1)

@@ -16,8 +16,7 @@ from gym_gui.analysis import open_run
 from gym_gui.analysis.pages.film import Film
 from gym_gui.analysis.pages.film_folder import FilmFolder
 from gym_gui.controllers.apart.films import FilmOrder, make_films
-from gym_gui.controllers.replays.film_pictures import PatchMaker
-from gym_gui.controllers.replays.filming import film_of
+from gym_gui.controllers.replays.filming import PatchMaker, film_of
 from gym_gui.controllers.replays.replay_session import EpisodeReplay, ReplayOrder
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode

@@ -7,7 +7,7 @@ from typing import Any
 
 from gym_gui import envs
 from gym_gui.envs import Environment
-from gym_gui.envs.describers.babyai_missions import PHRASES
+from gym_gui.envs.describers.minigrid import PHRASES
 
 AGENT = "agent_0"
 _SEEDS = 60

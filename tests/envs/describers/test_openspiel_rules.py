@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gym_gui import envs
-from gym_gui.envs.describers.openspiel_rules import RULES
+from gym_gui.envs.describers.openspiel import RULES
 
 
 def states(name: str, games: int) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.envs import EnvSpec, document, list_specs, make, trouble
 from gym_gui.envs.documents.markdown import clean, first_sentence, title
-from gym_gui.envs.documents.space_words import in_words
+from gym_gui.envs.environment_page import in_words
 from gym_gui.envs.environment_registry import family_of
 
 _ALL = """

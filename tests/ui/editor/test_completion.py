@@ -152,6 +152,34 @@ def test_wide_characters_before_it_do_not_move_what_is_written(opened: Opened) -
     assert text_of(editor).text == "operators:\n  - name: \U0001f9ed שלום 対局\n    task: "
 
 
+@pytest.mark.parametrize(
+    ("written", "typed", "offered"),
+    [
+        ("  ", "ro", ["rows", "roles"]),
+        ("  rows:\n    - ", "si", ["sides"]),
+        ("  tasks:\n    short:\n      ", "max", ["max_steps"]),
+        ("  settings:\n    cold:\n      policies:\n        llm:\n          ", "on_", ["on_invalid"]),
+        ("  roles:\n    ", "co", ["co_trained"]),
+        ("  rows: ", "adv", ["adversarial"]),
+    ],
+)
+def test_keys_of_a_matrix_are_offered_where_they_belong(
+    opened: Opened, written: str, typed: str, offered: list[str]
+) -> None:
+    editor = opened("mine.yaml", f"matrix:\n{written}")
+    press(editor, typed)
+    assert names(editor) == offered
+
+
+def test_a_file_with_a_pool_and_a_run_of_one_are_told_apart(opened: Opened) -> None:
+    editor = opened("pool.yaml", "task: connect_four_v3\npolicies: {}\n")
+    press(editor, "sch")
+    assert names(editor) == ["schedule"]
+    matrix = opened("matrix.yaml", "policies: {}\nmatrix: {}\n")
+    press(matrix, "sch")
+    assert names(matrix) == []
+
+
 def test_a_worker_manifest_has_keys_and_other_files_have_none(opened: Opened) -> None:
     editor = opened("worker.toml", 'id = "mine_worker"\n')
     press(editor, "ki", Qt.Key.Key_Return)

@@ -13,7 +13,7 @@ from gym_gui.analysis.transcripts.turn import turn_of
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.ui.language.turn_view import sections
 from gym_gui.ui.minds import Mind, MindView
-from gym_gui.ui.minds.plan_plot import PlanPlot
+from gym_gui.ui.minds.mind_view import PlanPlot
 from gym_gui.ui.plots.line_plots import LinePlot
 from tests.support.named import named
 

@@ -23,7 +23,7 @@ from gym_gui.ui.play.score_sheet import MoveList, ScoreSheet, clock_words
 from gym_gui.ui.play.time_rows import TimeRows
 from gym_gui.ui.play.who_plays import YOU, WhoPlays
 from gym_gui.ui.renderers.board_view import BoardView
-from gym_gui.ui.renderers.evaluation_bar import EvaluationBar
+from gym_gui.ui.renderers.stage_view import EvaluationBar
 from gym_gui.ui.widgets.badges import StatusDot
 from tests.support.named import named
 from tests.ui.conftest import PATIENCE_MS

@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QLineEdit, QWidget
 
 from gym_gui.controllers.engine.operator_state import OperatorState as State
 from gym_gui.ui.environments.environment_picker import catalogue
-from gym_gui.ui.play.prompts import Prompt, prompt_for
+from gym_gui.ui.play.caption import Prompt, prompt_for
 from gym_gui.ui.play.result_banner import outcome_words, result_facts
 from gym_gui.ui.widgets.picker_list import PickerItem, PickerPopup
 from tests.support.named import named

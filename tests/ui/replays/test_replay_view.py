@@ -18,9 +18,8 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.renderers.stage_view import StageView
 from gym_gui.ui.replays.replay_stage import ReplayStage
 from gym_gui.ui.replays.replay_view import ReplayView
-from gym_gui.ui.replays.scrub_bar import ScrubBar
 from gym_gui.ui.replays.step_table import CURRENT_ROLE, StepTable
-from gym_gui.ui.replays.transport import Transport
+from gym_gui.ui.replays.transport import ScrubBar, Transport
 from gym_gui.ui.widgets import PickerButton
 from gym_gui.ui.widgets.message_panels import InlineMessage
 from gym_gui.ui.widgets.segments import SegmentedControl

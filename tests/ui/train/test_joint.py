@@ -17,8 +17,7 @@ from gym_gui.services.trainer.training_folder import EPISODES, METRICS
 from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 from gym_gui.ui.pages.train import TrainPage
 from gym_gui.ui.policies.policies_view import PoliciesView
-from gym_gui.ui.policies.policy_agents import PolicyAgents
-from gym_gui.ui.policies.policy_panel import PolicyPanel
+from gym_gui.ui.policies.policy_panel import PolicyAgents, PolicyPanel
 from gym_gui.ui.train.chart_words import chart_items, chart_word
 from gym_gui.ui.train.curve_board import CurveBoard, CurveCard
 from gym_gui.ui.train.new_run import NewRunForm

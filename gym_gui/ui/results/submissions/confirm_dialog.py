@@ -32,10 +32,8 @@ class ConfirmDialog(Dialog):
     """It may be used from now on."""
 
     def __init__(self, seen: Unconfirmed, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("confirm-submission", "Use this submission?", parent)
         self._seen = seen
-        self.setObjectName("confirm-submission")
-        self.setWindowTitle("Use this submission?")
         self.setMinimumSize(640, 480)
         column = column_layout(self, margin=theme.PAGE)
         column.addWidget(title_label("This submission was not handed in from here"))
@@ -71,7 +69,6 @@ def ask_to_confirm(
     """Open the dialog; ``then`` is called where the person confirms it."""
     dialog = ConfirmDialog(seen, parent)
     dialog.confirmed.connect(then)
-    dialog.finished.connect(dialog.deleteLater)
     dialog.open()
     return dialog
 

@@ -9,7 +9,6 @@ from PyQt6.QtCore import QModelIndex, QRect, QRectF, QSize, Qt
 from PyQt6.QtGui import QColor, QPainter, QPen, QPixmap
 from PyQt6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QListView,
     QStyle,
@@ -161,9 +160,7 @@ class ShardLegend(QWidget):
         for state in STATES:
             sign, token, _ = SIGNS[state]
             part, words = QWidget(self), label("", "small")
-            inner = QHBoxLayout(part)
-            inner.setContentsMargins(0, 0, theme.GAP, 0)
-            inner.setSpacing(theme.STEP)
+            inner = row_layout(part, margin=(0, 0, theme.GAP, 0), spacing=theme.STEP)
             inner.addWidget(IconLabel(sign, token, _SIGN))
             inner.addWidget(words)
             row.addWidget(part)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PyQt6.QtCore import QModelIndex, Qt, pyqtSignal
-from PyQt6.QtWidgets import QProgressBar, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QProgressBar, QSplitter, QStackedWidget, QWidget
 
 from gym_gui.services.submissions.overview import LOST, Overview, PlaceRow, ShardRow
 from gym_gui.services.submissions.submission_record import FAILED
@@ -65,8 +65,7 @@ class SubmissionView(QWidget):
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self._hint)
         self._stack.addWidget(content)
-        around = QVBoxLayout(self)
-        around.setContentsMargins(0, 0, 0, 0)
+        around = column_layout(self, spacing=None)
         around.addWidget(self._stack)
 
     def _make_head(self) -> None:
