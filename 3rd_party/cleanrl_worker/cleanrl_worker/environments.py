@@ -12,10 +12,11 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from cleanrl_worker.config.base import TrainingConfig
 from mosaic_worker import environments
 from mosaic_worker.failures import one_line, with_place
 from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
 
 Env = gym.Env[Any, Any]

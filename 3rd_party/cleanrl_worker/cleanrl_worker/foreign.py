@@ -22,8 +22,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.network import Encoding
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.spaces import Space
 
 StateDict = dict[str, Tensor]

@@ -24,10 +24,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cleanrl_worker.config.base import ConfigError
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
 from mosaic_worker.learning.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_report import moment
 from mosaic_worker.limits import check_torch_archive, memory_for
 from mosaic_worker.plain_files import open_file

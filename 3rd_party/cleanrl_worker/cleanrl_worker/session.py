@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from cleanrl_worker.config.base import TrainingConfig
 from cleanrl_worker.environments import EVALUATION, observation_kind
 from cleanrl_worker.games import Games
 from cleanrl_worker.joint_copies import Finished
@@ -24,7 +24,7 @@ from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.checkpoint import PolicyPart
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.learning.film import CannotFilm
-from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
 from mosaic_worker.learning.training_cycle import Training
 from mosaic_worker.learning.training_report import AgentReturns, Scalars
 from mosaic_worker.learning.training_state import State

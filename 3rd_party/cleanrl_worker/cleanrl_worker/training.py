@@ -11,7 +11,7 @@ import numpy as np
 
 from cleanrl_worker.algorithms.self_play import evaluate as evaluate_in_league
 from cleanrl_worker.algorithms.self_play import make_games
-from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from cleanrl_worker.config.base import TrainingConfig
 from cleanrl_worker.config.joint import JointConfig
 from cleanrl_worker.config.ppo import OnPolicyConfig
 from cleanrl_worker.config.replay import ReplayConfig
@@ -23,6 +23,7 @@ from cleanrl_worker.policy import Policy
 from cleanrl_worker.registry import Algorithm
 from cleanrl_worker.session import JointSession, Session
 from cleanrl_worker.vector_environments import Environments
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_cycle import tensorboard
 from mosaic_worker.learning.training_memory import check_room
 from mosaic_worker.learning.training_state import State, begin

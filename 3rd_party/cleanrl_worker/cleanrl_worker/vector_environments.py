@@ -16,7 +16,7 @@ from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
-from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from cleanrl_worker.config.base import TrainingConfig
 from cleanrl_worker.continuable import Continuable
 from cleanrl_worker.environments import (
     OURS,
@@ -29,7 +29,7 @@ from cleanrl_worker.environments import (
 )
 from cleanrl_worker.moments import RewardScale, RunningMoments
 from mosaic_worker.failures import described
-from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
 from mosaic_worker.preprocessing import check_steps
 
 CLIP = 10.0

@@ -18,8 +18,9 @@ from mosaic_worker import environments
 from mosaic_worker.failures import one_line, with_place
 from mosaic_worker.learning.action_masks import mask_method
 from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
-from sb3_worker.config import ConfigError, TrainingConfig
+from sb3_worker.config import TrainingConfig
 
 Env = gym.Env[Any, Any]
 Step = Mapping[str, Any]

@@ -20,10 +20,10 @@ from typing import Any
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
 from mosaic_worker.learning.importing import ImportParser, ImportRefused, imported, json_of, origin_of
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_report import moment
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps
 from mosaic_worker.spaces import Space
-from sb3_worker.config import ConfigError
 
 Steps = list[dict[str, Any]]
 

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_state import State
-from sb3_worker.config import ConfigError
 
 LARGEST_REPLAY = 64 << 20
 """Bytes of remembered steps that are kept; a larger buffer is filled anew."""

@@ -19,6 +19,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNorm
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.failures import one_line
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_cycle import tensorboard
 from mosaic_worker.learning.training_memory import check_room
 from mosaic_worker.learning.training_state import State, begin
@@ -26,7 +27,6 @@ from mosaic_worker.playing.torch_policy import read_weights
 from mosaic_worker.training import TrainingRun
 from sb3_worker.algorithms import Algorithm
 from sb3_worker.config import (
-    ConfigError,
     DDPGConfig,
     OffPolicyConfig,
     QRDQNConfig,
