@@ -17,9 +17,9 @@ from torch import Tensor
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
 from mosaic_worker.playing.full_batches import BATCH
-from mosaic_worker.playing.torch_policy import TorchPolicy
+from mosaic_worker.playing.torch_policy import TorchPolicy, put_weights
 from mosaic_worker.spaces import Space
-from ray_worker.network import Module, Network, load_weights
+from ray_worker.network import Module, Network
 
 WORKER = "ray_worker"
 _LOG_STD = (-5.0, 2.0)
@@ -52,7 +52,7 @@ class Policy(TorchPolicy):
             RuntimeError: The same.
         """
         module = Module(Network.from_json(description.network))
-        load_weights(module, weights)
+        put_weights(module, weights)
         policy = cls(description, module)
         policy.check()
         return policy

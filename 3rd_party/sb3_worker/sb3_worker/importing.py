@@ -55,8 +55,11 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         ImportRefused: The file cannot be imported.
         OSError: The folder cannot be written.
     """
+    import safetensors.torch
+
+    from mosaic_worker.playing.torch_policy import copies
     from sb3_worker.environments import make_environment
-    from sb3_worker.network import load_weights, write_weights
+    from sb3_worker.network import load_weights, tensors_of
     from sb3_worker.policy import WORKER, from_zero
     from sb3_worker.sb3_zip import LARGEST, read_statistics, read_zip
 
@@ -90,7 +93,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     try:
         module = network.build()
         load_weights(module, saved.weights)
-        weights = write_weights(module)
+        weights = safetensors.torch.save(copies(tensors_of(module)))
     except ValueError as error:
         raise ImportRefused(f"{args.file} does not hold what it describes: {error}") from error
     description = PolicyDescription(

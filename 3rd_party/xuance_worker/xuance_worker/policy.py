@@ -18,7 +18,7 @@ from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
 from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.playing.joint_policy import JointPolicy
-from mosaic_worker.playing.torch_policy import TorchPolicy
+from mosaic_worker.playing.torch_policy import TorchPolicy, put_weights
 from xuance_worker.network import ACTIVATIONS, TYPE, Network, PlayingNetwork
 
 WORKER = "xuance_worker"
@@ -59,7 +59,7 @@ class Policy(TorchPolicy):
         if (acts.n if acts.kind == "Discrete" else math.prod(acts.shape)) != network.outputs:
             raise ValueError("its network has another number of outputs than its action_space")
         module = network.build()
-        fill(module, weights)
+        put_weights(module, {name: tensor.float() for name, tensor in weights.items()})
         return cls(description, network, module)
 
     @classmethod
@@ -139,25 +139,3 @@ def in_bounds(numbers: NDArray[np.float32], space: Any, *, scaled: bool) -> NDAr
     if scaled:
         moved = low + 0.5 * (moved + 1.0) * (high - low)
     return np.clip(moved, low, high).astype(space.dtype)
-
-
-def fill(module: PlayingNetwork, weights: Mapping[str, Tensor]) -> None:
-    """Put weights into a network.
-
-    Raises:
-        ValueError: They are not those of such a network; names the first that is not.
-    """
-    wanted = module.state_dict()
-    for what, names in (
-        ("lacks", sorted(wanted.keys() - weights.keys())),
-        ("has too many", sorted(weights.keys() - wanted.keys())),
-    ):
-        if names:
-            raise ValueError(f"it {what} weights: {', '.join(names[:3])}")
-    for name, tensor in wanted.items():
-        if tensor.shape != weights[name].shape:
-            found, here = tuple(weights[name].shape), tuple(tensor.shape)
-            raise ValueError(f"its weights {name} are of shape {found} where {here} is needed")
-        if not bool(weights[name].isfinite().all()):
-            raise ValueError(f"its weights {name} are no finite numbers")
-    module.load_state_dict({name: weights[name].float() for name in wanted})

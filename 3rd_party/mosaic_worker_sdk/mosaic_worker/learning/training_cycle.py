@@ -29,7 +29,7 @@ from mosaic_worker.learning.training_report import Scalars, TrainingReport, mome
 from mosaic_worker.learning.training_settings import TrainingSettings
 from mosaic_worker.learning.training_state import Beginning, State, write_state
 from mosaic_worker.plain_files import read_file
-from mosaic_worker.playing.torch_policy import TorchPolicy, read_weights
+from mosaic_worker.playing.torch_policy import TorchPolicy, copies, read_weights
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 
 _REPORTS = 100
@@ -228,15 +228,14 @@ class Training(ABC):
         Raises:
             TrainingFailed: They are no finite numbers any more.
         """
-        weights: Dict[str, Tensor] = {}
-        for name, tensor in self.weights().items():
+        weights = copies(self.weights())
+        for name, tensor in weights.items():
             if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
                 self._good = False
                 raise TrainingFailed(
                     f"the weights are no finite numbers any more at step {self.step:,} ({name}); "
                     f"lower {self.rate}"
                 )
-            weights[name] = tensor.detach().cpu().clone().contiguous()
         return self.described(), weights
 
     def described(self) -> PolicyDescription:
