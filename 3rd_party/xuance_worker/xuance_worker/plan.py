@@ -16,13 +16,14 @@ from gymnasium import spaces
 from mosaic_worker.checkpoint import PolicyPart
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.learning.joint_env import JointEnv, make_parallel
+from mosaic_worker.learning.observation_steps import vector_steps
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.preprocessing import Pipeline
 from xuance_worker.algorithms import ALGORITHMS, Acting, Algorithm
 from xuance_worker.config import OffPolicyConfig, TeamConfig
 from xuance_worker.moments import Moments
 from xuance_worker.network import Network
-from xuance_worker.team import action_kind, longest_episode, vector_steps
+from xuance_worker.team import action_kind, longest_episode
 
 SHARED = "shared."
 """What names of weights begin with that all agents share."""
