@@ -16,6 +16,7 @@ from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
+from mosaic_worker.playing.drawn_actions import counted_actions, draw_normals, hide_illegal
 from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.playing.joint_policy import JointPolicy
 from mosaic_worker.playing.torch_policy import TorchPolicy, put_weights
@@ -96,35 +97,22 @@ class Policy(TorchPolicy):
         first[~ok] = 0.0
         values = None
         if self._actions.kind == "Discrete":
-            legal = np.ones(first.shape, np.bool_)
             if masks is not None:
-                legal[:count] = masks
-                ok &= legal.any(axis=1)
-                legal[~ok] = True
-                first[~legal] = -math.inf
+                ok &= hide_illegal(first, masks, self._actions)
             values = first.max(axis=1)[:count] if self._network.kind == "values" else None
-            actions = (self._discrete(first, draws) + self._actions.start).astype(self._actions.dtype)
+            # The library's greedy policies explore while they learn only.
+            asked = None if self._network.kind == "values" else draws
+            actions = counted_actions(first, self._actions, asked)
         else:
             actions = self._continuous(first, None if deviation is None else deviation.numpy(), draws)
         kept = after[:count].numpy().copy() if self.memory else None
         return Choices(actions[:count], values, ok[:count], kept)
 
-    def _discrete(self, first: NDArray[np.float64], draws: Draws | None) -> NDArray[np.int64]:
-        # The library's greedy policies explore while they learn only.
-        if draws is None or self._network.kind == "values":
-            return first.argmax(axis=1)
-        weights = np.exp(first - first.max(axis=1, keepdims=True))
-        cumulative = weights.cumsum(axis=1)
-        below = cumulative <= draws(0)[:, None] * cumulative[:, -1:]
-        return np.minimum(below.sum(axis=1), first.shape[1] - 1)
-
     def _continuous(
         self, first: NDArray[np.float64], deviation: NDArray[Any] | None, draws: Draws | None
     ) -> NDArray[Any]:
         if draws is not None and deviation is not None:
-            uniforms = np.stack([draws(j) for j in range(first.shape[1])], 1)
-            normal = torch.special.ndtri(torch.from_numpy(np.clip(uniforms, 2.0**-54, 1 - 2.0**-53)))
-            first = first + deviation * normal.numpy()
+            first = first + deviation * draw_normals(draws, first.shape[1])
         # In the library's own precision from here on.
         moved = torch.from_numpy(first.astype(np.float32))
         if self._network.kind == "squashed" and self._network.bound:
