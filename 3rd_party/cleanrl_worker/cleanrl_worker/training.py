@@ -23,6 +23,7 @@ from cleanrl_worker.policy import Policy
 from cleanrl_worker.registry import Algorithm
 from cleanrl_worker.session import JointSession, Session
 from cleanrl_worker.vector_environments import Environments
+from mosaic_worker.learning.training_arguments import check_actions_learnt
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_cycle import tensorboard
 from mosaic_worker.learning.training_memory import check_room
@@ -113,15 +114,9 @@ def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironmen
                 f"{environments.env_id} shows {each.observation_space}. Of a Dict, two entries make a vector "
                 f"(--select image,direction); these learn from what it is: {', '.join(others) or 'none'}"
             )
+        alike = {name: a for name, a in ALGORITHMS.items() if a.joint == algorithm.joint}
         kind = action_kind(each.action_space)
-        if kind not in algorithm.actions:
-            alike = [a for a in ALGORITHMS.values() if a.joint == algorithm.joint]
-            others = [a.name for a in alike if kind in a.actions]
-            raise ConfigError(
-                f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; "
-                f"{environments.env_id} acts in {each.action_space}. These learn there: "
-                f"{', '.join(others) or 'none'}"
-            )
+        check_actions_learnt(algorithm, alike, kind, each.action_space, environments.env_id)
 
 
 def check_memory(config: TrainingConfig, environments: Environments | JointEnvironments | Games) -> None:

@@ -5,21 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from mosaic_worker.learning import joint_env
-from mosaic_worker.learning.joint_env import JointEnv, Steps
+from mosaic_worker.learning.joint_env import Steps, make_parallel
 from mosaic_worker.learning.observation_steps import MAIN_ENTRIES
 from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
 from mosaic_worker.learning.single_env import make_single, prepared
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.preprocessing import check_steps
-from ray_worker.home import gym_gui_importable
 from ray_worker.settings import RayConfig
 
 Env = gym.Env[Any, Any]
@@ -197,24 +194,12 @@ def _image_steps(shape: tuple[int, ...], config: RayConfig) -> list[dict[str, An
     return [*steps, {"step": "rescale", "low": 0.0, "high": 1.0}]
 
 
-def make_joint(env_id: str, steps: Mapping[str, Steps], render_mode: str | None = None) -> JointEnv:
-    """As :func:`mosaic_worker.learning.joint_env.make_joint`, of MOSAIC's environments too."""
-    gym_gui_importable()
-    return joint_env.make_joint(env_id, steps, render_mode)
-
-
 def _no_mask(_: Any, __: Any) -> None:
     """RLlib's networks know no masks."""
 
 
-EVALUATION = PolicyEvaluation(make_environment, make_joint, _no_mask, max_steps=20_000)
+EVALUATION = PolicyEvaluation(make_environment, mask_of=_no_mask, max_steps=20_000)
 """How good the policies of this worker are, and what they do."""
-
-
-def make_parallel(env_id: str) -> Any:
-    """As :func:`mosaic_worker.learning.joint_env.make_parallel`, of MOSAIC's environments too."""
-    gym_gui_importable()
-    return joint_env.make_parallel(env_id)
 
 
 def is_joint(env_id: str) -> bool:

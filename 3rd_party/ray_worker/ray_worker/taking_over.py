@@ -27,6 +27,7 @@ from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpo
 from mosaic_worker.failures import one_line
 from mosaic_worker.gymnasium_spaces import build, describe
 from mosaic_worker.learning.importing import ImportRefused, json_of
+from mosaic_worker.learning.joint_env import make_parallel
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_report import moment
 from mosaic_worker.limits import memory_for
@@ -43,7 +44,6 @@ from ray_worker.environments import (
     from_zero,
     is_joint,
     make_environment,
-    make_parallel,
     starts_of,
 )
 from ray_worker.network import Module

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, Callable, ClassVar, Dict, Generator, Mapping, Optional, Sequence, Tuple, Type
 
 import safetensors.torch
+import torch
 from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, read_description, save_checkpoint
@@ -320,6 +321,22 @@ class Training(ABC):
         """Say why there are no films."""
         self._filming = False
         self.run.warn(f"no videos: {error}")
+
+
+def device_of(asked: str, *, worthwhile: bool = False) -> str:
+    """Where a network learns, ``cpu`` or ``cuda``.
+
+    Args:
+        asked: ``auto``, ``cpu`` or ``cuda``.
+        worthwhile: Whether ``auto`` takes a GPU where there is one.
+
+    Raises:
+        ConfigError: There is no GPU, and one was asked for.
+    """
+    there = asked != "cpu" and torch.cuda.is_available()
+    if asked == "cuda" and not there:
+        raise ConfigError("device is cuda, but torch finds no GPU here; set it to auto or cpu")
+    return "cuda" if there and (asked == "cuda" or worthwhile) else "cpu"
 
 
 @contextmanager
