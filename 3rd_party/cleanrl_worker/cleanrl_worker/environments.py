@@ -12,10 +12,9 @@ import numpy as np
 from gymnasium import spaces
 
 from cleanrl_worker.config.base import TrainingConfig
-from mosaic_worker.learning.mask_wrapper import mask_beside_in_info
 from mosaic_worker.learning.observation_steps import entry_steps, picture_steps
 from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
-from mosaic_worker.learning.single_env import Steps, make_single, prepared
+from mosaic_worker.learning.single_env import Steps, make_prepared
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.preprocessing import check_steps
 
@@ -23,15 +22,6 @@ Env = gym.Env[Any, Any]
 
 OURS = ("cleanrl_worker",)
 """Lines of this package tell nobody what is wrong with an environment."""
-
-
-def make_raw_environment(env_id: str, render_mode: str | None = None) -> Env:
-    """Make one environment as a slot sees it: the action mask in ``info``, observations as they are.
-
-    Raises:
-        ConfigError: The id is unknown, or a package is missing.
-    """
-    return mask_beside_in_info(make_single(env_id, render_mode, OURS))
 
 
 def preprocessing_for(config: TrainingConfig, observation_space: Any) -> list[dict[str, Any]]:
@@ -51,7 +41,7 @@ def make_environment(env_id: str, steps: Steps = (), render_mode: str | None = N
         ConfigError: It cannot be made, or its observations or actions are of a kind that no
             algorithm here handles.
     """
-    env: Env = prepared(make_raw_environment(env_id, render_mode), steps, env_id)
+    env: Env = make_prepared(env_id, steps, render_mode, OURS)
     try:
         observed, acts = env.observation_space, env.action_space
         if not isinstance(observed, spaces.Box):

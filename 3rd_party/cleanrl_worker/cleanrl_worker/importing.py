@@ -97,9 +97,9 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
 
 def _spaces(env_id: str, steps: Sequence[Mapping[str, Any]]) -> tuple[Space, Space, Space]:
     """What a slot shows, what comes out of the steps, and what it does."""
-    from cleanrl_worker.environments import make_raw_environment
+    from mosaic_worker.learning.single_env import make_prepared
 
-    env = make_raw_environment(env_id)
+    env = make_prepared(env_id)
     try:
         observation_space, action_space = (
             gymnasium_spaces.describe(s) for s in (env.observation_space, env.action_space)

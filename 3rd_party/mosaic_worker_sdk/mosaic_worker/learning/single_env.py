@@ -34,7 +34,7 @@ def make_single(env_id: str, render_mode: Optional[str] = None, ours: Sequence[s
     Args:
         env_id: As :func:`mosaic_worker.environments.make_environment` takes it.
         render_mode: For environments that take one; ``None`` draws nothing.
-        ours: Packages whose lines tell nobody what is wrong with an environment.
+        ours: Packages whose lines say nothing of what is wrong with an environment.
 
     Raises:
         ConfigError: The id is unknown, or a package is missing.
@@ -68,10 +68,14 @@ def prepared(env: Any, steps: Steps, env_id: str) -> Any:
         raise ConfigError(f"observations of {env_id} cannot be prepared: {error}") from error
 
 
-def make_prepared(env_id: str, steps: Steps = (), render_mode: Optional[str] = None) -> Any:
+def make_prepared(
+    env_id: str, steps: Steps = (), render_mode: Optional[str] = None, ours: Sequence[str] = ()
+) -> Any:
     """Make one environment as a policy sees it: legal actions in its info, its observations prepared.
+
+    Arguments as of :func:`make_single` and :func:`prepared`.
 
     Raises:
         ConfigError: It cannot be made, or the steps do not fit.
     """
-    return prepared(mask_beside_in_info(make_single(env_id, render_mode)), steps, env_id)
+    return prepared(mask_beside_in_info(make_single(env_id, render_mode, ours)), steps, env_id)
