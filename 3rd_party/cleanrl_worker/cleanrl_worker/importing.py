@@ -24,27 +24,13 @@ from typing import Any
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
-from mosaic_worker.learning.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.learning.importing import ImportMain, json_of, origin_of
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_report import moment
 from mosaic_worker.preprocessing import Pipeline, check_steps
 from mosaic_worker.spaces import Space
 
 _LARGEST = 2**30
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Import one file.
-
-    Returns:
-        The exit status.
-    """
-    what = (__doc__ or "").partition("\n")[0]
-    parser = ImportParser("cleanrl_worker.importing", what, "what trained it, where several write such files")
-    parser.add_argument("--describe", type=Path, help="JSON file that says what the network is")
-    parser.add_argument("--seed", type=int, default=0, help="of its training, for the record")
-    parser.add_argument("--steps", type=int, default=0, help="it was trained for, for the record")
-    return imported(parser, argv, bring)
 
 
 def bring(args: argparse.Namespace) -> PolicyDescription:
@@ -114,6 +100,18 @@ def _spaces(env_id: str, steps: Sequence[Mapping[str, Any]]) -> tuple[Space, Spa
         )
     return observation_space, input_space, action_space
 
+
+main = ImportMain(
+    "cleanrl_worker",
+    __doc__,
+    "what trained it, where several write such files",
+    bring,
+    {
+        "--describe": {"type": Path, "help": "JSON file that says what the network is"},
+        "--seed": {"type": int, "default": 0, "help": "of its training, for the record"},
+        "--steps": {"type": int, "default": 0, "help": "it was trained for, for the record"},
+    },
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -158,11 +158,7 @@ class Session(Training):
 
     def _kept(self) -> dict[str, Any]:
         """Of this session, to go on from."""
-        return {
-            "returns": list(self.report.returns),
-            "lengths": list(self.report.lengths),
-            "filmed": self._filmed,
-        }
+        return {**self.report.kept(), "filmed": self._filmed}
 
     def worker_id(self) -> str:
         """The id of this worker, which plays policies of its own id alone."""

@@ -33,16 +33,7 @@ _ENV = "mosaic"
 
 
 def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: State | None = None) -> bool:
-    """Train a policy into a run folder, to the end or until somebody wishes it to stop.
-
-    Args:
-        algorithm: Which.
-        config: Every setting.
-        run: The run folder.
-        restored: State of the training that goes on.
-
-    Returns:
-        Whether it is all done, the evaluation too.
+    """Train a policy into a run folder, as :class:`~mosaic_worker.learning.train_main.TrainMain` calls it.
 
     Raises:
         ConfigError: The environment cannot be trained in by this algorithm, or there is no such cluster.

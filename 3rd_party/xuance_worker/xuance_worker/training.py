@@ -25,16 +25,7 @@ _SEEN = ("buf_obs", "buf_state", "buf_avail_actions")
 
 
 def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: State | None = None) -> bool:
-    """Train a team into a run folder, to the end or until somebody wishes it to stop.
-
-    Args:
-        algorithm: Which.
-        config: Every setting.
-        run: The run folder.
-        restored: State of the training that goes on.
-
-    Returns:
-        Whether it is all done, the evaluation too.
+    """Train a team into a run folder, as :class:`~mosaic_worker.learning.train_main.TrainMain` calls it.
 
     Raises:
         ConfigError: The environment cannot be trained in by this algorithm.
