@@ -20,7 +20,7 @@ from cleanrl_worker.environments import action_kind, observation_kind
 from cleanrl_worker.games import Games
 from cleanrl_worker.joint_environments import GroupView, JointEnvironments
 from cleanrl_worker.policy import Policy
-from cleanrl_worker.registry import Algorithm
+from cleanrl_worker.registry import ALGORITHMS, Algorithm
 from cleanrl_worker.session import JointSession, Session
 from cleanrl_worker.vector_environments import Environments
 from mosaic_worker.learning.training_arguments import check_actions_learnt
@@ -92,8 +92,6 @@ def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironmen
     Raises:
         ConfigError: Naming an algorithm that does.
     """
-    from cleanrl_worker.registry import ALGORITHMS
-
     for each in _views(environments):
         shown = observation_kind(each.observation_space)
         if shown not in algorithm.observations:

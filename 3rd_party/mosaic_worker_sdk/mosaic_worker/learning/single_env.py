@@ -42,7 +42,7 @@ def make_single(env_id: str, render_mode: Optional[str] = None, ours: Sequence[s
     package = next((name for head, name in _PACKAGES.items() if env_id.startswith(head)), "")
     try:
         if package and env_id not in gym.registry:
-            import_module(package)
+            (environments.mosaic_module if package.startswith("gym_gui.") else import_module)(package)
         return environments.make_environment(env_id, render_mode)
     except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError) as error:
         raise ConfigError(
