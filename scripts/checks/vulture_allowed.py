@@ -70,6 +70,8 @@ _.actor_update_delay, _.decay_step_greedy, _.double_q, _.end_greedy, _.end_noise
 _.hidden_dim_hyper_net, _.hidden_dim_mixing_net, _.learning_rate_actor, _.learning_rate_critic
 _.start_greedy, _.start_noise, _.start_training, _.sync_frequency, _.use_advnorm
 _.use_automatic_entropy_tuning, _.use_value_norm
+_.clip_param, _.entropy_coeff, _.initial_alpha, _.lambda_, _.n_step, _.num_epochs, _.twin_q, _.vf_clip_param
+_.num_steps_sampled_before_learning_starts, _.target_network_update_freq, _.vf_loss_coeff
 _.call_ref, _.record_sha256, _.state_sha
 _.free_memory_mb, _.max_memory_mb
 _.accent_hover, _.accent_text, _.stage_text, _.icon_colour, _.spare_icon

@@ -36,8 +36,9 @@ def _texts() -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
         worker = tomllib.loads(manifest.read_text("utf-8"))
         whole |= {worker["name"], *(each["title"] for each in worker.get("settings", {}).values())}
     gapped: list[re.Pattern[str]] = []
-    training = ROOT / "3rd_party/mosaic_worker_sdk/mosaic_worker/learning/training_settings.py"
-    for path in [*(ROOT / "gym_gui").rglob("*.py"), training]:
+    learning = ROOT / "3rd_party/mosaic_worker_sdk/mosaic_worker/learning"
+    training = [learning / "training_settings.py", learning / "training_fields.py"]
+    for path in [*(ROOT / "gym_gui").rglob("*.py"), *training]:
         if path.parts[-2] == "cli" or "wire" in path.parts:
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):

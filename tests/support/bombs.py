@@ -67,31 +67,21 @@ def sb3_data(folder: Path) -> Reader:
     return _refused(lambda: read_zip(file), ImportRefused)
 
 
-def sb3_weights(folder: Path) -> Reader:
-    """One whose tensors are packed, which torch reads."""
+def packed_weights(folder: Path) -> Reader:
+    """Packed tensors in a file of torch's, which torch reads."""
     from mosaic_worker.learning.importing import ImportRefused
-    from sb3_worker import sb3_zip
+    from mosaic_worker.learning.torch_files import read_torch_file
 
     packed = _deflated_pth(folder)
-    raw = packed.read_bytes()
-    return _refused(lambda: sb3_zip.read_tensors(raw), ImportRefused)
+    return _refused(lambda: read_torch_file(packed, packed.stat().st_size), ImportRefused)
 
 
-def cleanrl_weights(folder: Path) -> Reader:
-    """Packed tensors in a file of CleanRL's."""
-    from cleanrl_worker.config.base import ConfigError
-    from cleanrl_worker.importing import read_tensors
-
-    packed = _deflated_pth(folder)
-    return _refused(lambda: read_tensors(packed), ConfigError)
-
-
-def cleanrl_pickle(folder: Path) -> Reader:
+def making_pickle(folder: Path) -> Reader:
     """A pickle in such a file that makes what it does not hold: torch lets it."""
     import torch
 
-    from cleanrl_worker.config.base import ConfigError
-    from cleanrl_worker.importing import read_tensors
+    from mosaic_worker.learning.importing import ImportRefused
+    from mosaic_worker.learning.torch_files import read_torch_file
 
     file = folder / "model.pt"
     torch.save({"a": torch.zeros(1)}, file)
@@ -100,7 +90,7 @@ def cleanrl_pickle(folder: Path) -> Reader:
     with zipfile.ZipFile(file) as whole, zipfile.ZipFile(changed, "w") as target:
         for name in whole.namelist():
             target.writestr(name, greedy if name.endswith("data.pkl") else whole.read(name))
-    return _refused(lambda: read_tensors(changed), ConfigError)
+    return _refused(lambda: read_torch_file(changed, LONG * MB), ImportRefused)
 
 
 def _deflated_pth(folder: Path) -> Path:
@@ -282,7 +272,7 @@ CASES: dict[str, Callable[[Path], Reader]] = {
     for each in (
         *(own_policy, pickle_copies, pickle_objects, space, many_spaces, nested_sequences, graph_head),
         *(log_entries, rllib_array, long_line, packed_rows, packed_rows_of_another_program),
-        *(sb3_data, sb3_weights, cleanrl_weights, cleanrl_pickle),
+        *(sb3_data, packed_weights, making_pickle),
     )
 }
 

@@ -22,13 +22,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.network import Encoding
+from mosaic_worker.learning.torch_files import weights_in
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.spaces import Space
 
 StateDict = dict[str, Tensor]
 _PLAIN = (str, int, float, bool, type(None))
-_MOST_NUMBERS = 2**30
 _EPSILON, _NOISE = 0.05, 0.1
 """Exploration where it is to sample: of CleanRL's own evaluation of DQN, and of its DDPG."""
 
@@ -159,20 +159,11 @@ def _state_dicts(content: Any) -> tuple[list[StateDict], dict[str, Any]]:
 
 
 def _state_dict(part: Any) -> StateDict:
-    if not isinstance(part, dict) or not part:
-        raise ConfigError(f"the file holds a {type(part).__name__} where a state dict is expected")
-    for name, tensor in part.items():
-        if not isinstance(name, str) or not isinstance(tensor, Tensor):
-            raise ConfigError(f"the file holds {name!r:.60}, which is no tensor. Save model.state_dict()")
-        if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
-            raise ConfigError(f"the file's {name!r:.60} is larger than its data")
-    if sum(tensor.numel() for tensor in part.values()) > _MOST_NUMBERS:
-        raise ConfigError("the file's tensors are larger than a policy can be")
     # As torch.compile and DataParallel call them.
     heads = ("module.", "_orig_mod.")
     return {
         next((name[len(h) :] for h in heads if name.startswith(h)), name): tensor.detach().to(torch.float32)
-        for name, tensor in part.items()
+        for name, tensor in weights_in(part, "the file").items()
     }
 
 

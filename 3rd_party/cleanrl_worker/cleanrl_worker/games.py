@@ -17,7 +17,6 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.config.self_play import SelfPlayConfig
 from cleanrl_worker.environments import OURS, preprocessing_for
 from cleanrl_worker.moments import RewardScale
@@ -26,7 +25,7 @@ from cleanrl_worker.seated_policy import SeatedPolicy, seated
 from cleanrl_worker.vector_environments import Seen, Transition
 from mosaic_worker.environments import open_learner_session
 from mosaic_worker.failures import described, one_line, with_place
-from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError
 from mosaic_worker.worker import LoadError
 

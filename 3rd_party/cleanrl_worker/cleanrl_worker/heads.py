@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mosaic_worker.playing.checkpoint_worker import Draws
+from mosaic_worker.playing.drawn_actions import draw_index
 from mosaic_worker.spaces import Space
 
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -192,13 +193,6 @@ class GaussianHead:
             mean = mean + np.exp(log_std) * np.stack([_normal(draws(i)) for i in range(self.outputs)], axis=1)
         actions = np.clip(mean.reshape(-1, *self.shape), self.low, self.high)
         return actions.astype(self.dtype)
-
-
-def draw_index(logits: NDArray[np.float64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Invert the cumulative distribution; an action of probability zero is never chosen."""
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    cumulative = weights.cumsum(axis=1)
-    return (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(axis=1)
 
 
 _INVERSE = NormalDist().inv_cdf

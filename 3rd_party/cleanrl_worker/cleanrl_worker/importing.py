@@ -17,39 +17,20 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import math
-import os
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cleanrl_worker.config.base import ConfigError
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
-from mosaic_worker.learning.importing import ImportParser, imported, json_of, origin_of
+from mosaic_worker.learning.importing import ImportMain, json_of, origin_of
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_report import moment
-from mosaic_worker.limits import check_torch_archive, memory_for
-from mosaic_worker.plain_files import open_file
 from mosaic_worker.preprocessing import Pipeline, check_steps
 from mosaic_worker.spaces import Space
 
 _LARGEST = 2**30
-_JSON_BYTES = 2**20
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Import one file.
-
-    Returns:
-        The exit status.
-    """
-    what = (__doc__ or "").partition("\n")[0]
-    parser = ImportParser("cleanrl_worker.importing", what, "what trained it, where several write such files")
-    parser.add_argument("--describe", type=Path, help="JSON file that says what the network is")
-    parser.add_argument("--seed", type=int, default=0, help="of its training, for the record")
-    parser.add_argument("--steps", type=int, default=0, help="it was trained for, for the record")
-    return imported(parser, argv, bring)
 
 
 def bring(args: argparse.Namespace) -> PolicyDescription:
@@ -61,10 +42,12 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     """
     format = "cleanrl_model" if args.file.suffix == ".cleanrl_model" else "state_dict"
     origin = origin_of(args.file, format, _LARGEST)
-    content = read_tensors(args.file)
+    # Behind the checks that need no torch: importing it takes longer than all of them.
+    from mosaic_worker.learning.torch_files import read_torch_file
+
+    content = read_torch_file(args.file, _LARGEST, "Save model.state_dict()")
     steps = check_steps(json_of(args.preprocess, "--preprocess") if args.preprocess else [])
     observation_space, input_space, action_space = _spaces(args.env_id, steps)
-    # Behind the checks that need no torch: importing it takes longer than all of them.
     import safetensors.torch
 
     from cleanrl_worker.foreign import Foreign, recognise
@@ -93,63 +76,16 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         licence=args.licence,
         origin=origin,
     )
-    if any(t.numel() * t.element_size() > t.untyped_storage().nbytes() for t in found.weights.values()):
-        raise ConfigError(f"{args.file} holds tensors that are larger than what it stores")
     Policy.of(description, found.weights, str(args.file))  # refuses what does not fit
     weights = safetensors.torch.save({name: t.contiguous() for name, t in found.weights.items()})
     return save_checkpoint(args.out, description, weights)
 
 
-def read_tensors(path: Path) -> Any:
-    """What ``torch.save`` wrote: tensors, numbers and text in plain containers; nothing of it runs.
-
-    Raises:
-        ConfigError: It holds anything else, is damaged, or is no such file.
-    """
-    _check_size(path)
-    import torch
-
-    try:
-        with warnings.catch_warnings(), memory_for(path):
-            warnings.simplefilter("ignore")  # of an unusual pickle protocol: it is read or refused
-            return torch.load(path, map_location="cpu", weights_only=True)
-    except MemoryError:
-        raise ConfigError(f"{path} asks for more memory than a file of its size may take") from None
-    except Exception as error:  # whatever a damaged or hostile file provokes
-        raise ConfigError(f"{path} is not read: {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    words = " ".join(str(error).split())
-    for mark in ("Unsupported global: GLOBAL ", "Unsupported class ", "Trying to load unsupported GLOBAL "):
-        if mark in words:
-            name = words.partition(mark)[2].split(" ")[0].rstrip(".,")
-            return f"it needs {name}, and only tensors and plain data are read. Save model.state_dict()"
-    if "TorchScript" in words:
-        return "it is a TorchScript archive, which holds code. Save model.state_dict()"
-    if "Weights only load failed" in words or "Unsupported operand" in words:
-        return "it holds more than tensors and plain containers. Save model.state_dict()"
-    return f"it is damaged, or was not written by torch.save ({type(error).__name__})"
-
-
-def _check_size(path: Path) -> None:
-    try:
-        with open_file(path, links=True) as file:
-            size = os.fstat(file.fileno()).st_size
-            check_torch_archive(file, size)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not read: {error}. Copy it again") from None
-    if size > _LARGEST:
-        raise ConfigError(f"{path} has {size:,} bytes, more than a policy can have")
-
-
 def _spaces(env_id: str, steps: Sequence[Mapping[str, Any]]) -> tuple[Space, Space, Space]:
     """What a slot shows, what comes out of the steps, and what it does."""
-    from cleanrl_worker.environments import make_raw_environment
+    from mosaic_worker.learning.single_env import make_prepared
 
-    env = make_raw_environment(env_id)
+    env = make_prepared(env_id)
     try:
         observation_space, action_space = (
             gymnasium_spaces.describe(s) for s in (env.observation_space, env.action_space)
@@ -164,6 +100,18 @@ def _spaces(env_id: str, steps: Sequence[Mapping[str, Any]]) -> tuple[Space, Spa
         )
     return observation_space, input_space, action_space
 
+
+main = ImportMain(
+    "cleanrl_worker",
+    __doc__,
+    "what trained it, where several write such files",
+    bring,
+    {
+        "--describe": {"type": Path, "help": "JSON file that says what the network is"},
+        "--seed": {"type": int, "default": 0, "help": "of its training, for the record"},
+        "--steps": {"type": int, "default": 0, "help": "it was trained for, for the record"},
+    },
+)
 
 if __name__ == "__main__":
     sys.exit(main())

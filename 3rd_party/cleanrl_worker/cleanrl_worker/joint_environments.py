@@ -13,7 +13,6 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.config.joint import JointConfig
 from cleanrl_worker.environments import observation_kind, preprocessing_for
 from cleanrl_worker.joint_copies import Board, Copies, Finished, Group, RaisedInCopy
@@ -22,7 +21,7 @@ from cleanrl_worker.vector_environments import CLIP, Seen, Transition
 from mosaic_worker.checkpoint import PolicyPart
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.learning.joint_env import make_joint, make_parallel
-from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
 from mosaic_worker.preprocessing import Pipeline, check_steps
 
 

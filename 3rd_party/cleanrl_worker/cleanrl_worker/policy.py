@@ -17,7 +17,7 @@ from cleanrl_worker.registry import player_class
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
 from mosaic_worker.playing.full_batches import BATCH
-from mosaic_worker.playing.torch_policy import TorchPolicy
+from mosaic_worker.playing.torch_policy import TorchPolicy, put_weights
 
 WORKER = "cleanrl_worker"
 
@@ -98,17 +98,7 @@ class Policy(TorchPolicy):
             ValueError: It asks for a network that cannot be built, or the weights are not those of it.
         """
         player = build_player(description)
-        wanted = {name: tuple(tensor.shape) for name, tensor in player.module.state_dict().items()}
-        found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
-        if found != wanted:
-            name = min(k for k in {**found, **wanted} if found.get(k) != wanted.get(k))
-            raise ValueError(
-                f"the weights do not fit their description: {name} has shape {found.get(name)} where "
-                f"{wanted.get(name)} is needed"
-            )
-        if not all(t.dtype == torch.float32 and bool(t.isfinite().all()) for t in weights.values()):
-            raise ValueError("the weights are not all finite float32 numbers")
-        player.module.load_state_dict(dict(weights))
+        put_weights(player.module, weights)
         return cls(description, player)
 
     def decide(

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from cleanrl_worker.config.base import TrainingConfig
 from cleanrl_worker.environments import EVALUATION, observation_kind
 from cleanrl_worker.games import Games
 from cleanrl_worker.joint_copies import Finished
@@ -25,7 +25,7 @@ from mosaic_worker.checkpoint import PolicyPart
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.learning.film import CannotFilm
 from mosaic_worker.learning.training_command import TrainingFailed
-from mosaic_worker.learning.training_cycle import Training
+from mosaic_worker.learning.training_cycle import Training, device_of
 from mosaic_worker.learning.training_report import AgentReturns, Scalars
 from mosaic_worker.learning.training_state import State
 from mosaic_worker.training import TrainingRun
@@ -158,11 +158,7 @@ class Session(Training):
 
     def _kept(self) -> dict[str, Any]:
         """Of this session, to go on from."""
-        return {
-            "returns": list(self.report.returns),
-            "lengths": list(self.report.lengths),
-            "filmed": self._filmed,
-        }
+        return {**self.report.kept(), "filmed": self._filmed}
 
     def worker_id(self) -> str:
         """The id of this worker, which plays policies of its own id alone."""
@@ -227,9 +223,6 @@ def input_space(environments: Environments | Games) -> Any:
 
 def _device(config: TrainingConfig, environments: Environments | JointEnvironments | Games) -> torch.device:
     """A GPU when it is asked for, or when there is one and images are worth the way there."""
-    if config.device == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("device is cuda, but this machine shows no GPU to torch. Set device to auto or cpu")
     shown = environments.views.values() if isinstance(environments, JointEnvironments) else (environments,)
     images = any(observation_kind(each.observation_space) == "image" for each in shown)
-    wanted = config.device == "cuda" or (config.device == "auto" and images and torch.cuda.is_available())
-    return torch.device("cuda" if wanted else "cpu")
+    return torch.device(device_of(config.device, worthwhile=images))

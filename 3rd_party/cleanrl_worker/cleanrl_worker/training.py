@@ -11,7 +11,7 @@ import numpy as np
 
 from cleanrl_worker.algorithms.self_play import evaluate as evaluate_in_league
 from cleanrl_worker.algorithms.self_play import make_games
-from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from cleanrl_worker.config.base import TrainingConfig
 from cleanrl_worker.config.joint import JointConfig
 from cleanrl_worker.config.ppo import OnPolicyConfig
 from cleanrl_worker.config.replay import ReplayConfig
@@ -20,9 +20,11 @@ from cleanrl_worker.environments import action_kind, observation_kind
 from cleanrl_worker.games import Games
 from cleanrl_worker.joint_environments import GroupView, JointEnvironments
 from cleanrl_worker.policy import Policy
-from cleanrl_worker.registry import Algorithm
+from cleanrl_worker.registry import ALGORITHMS, Algorithm
 from cleanrl_worker.session import JointSession, Session
 from cleanrl_worker.vector_environments import Environments
+from mosaic_worker.learning.training_arguments import check_actions_learnt
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_cycle import tensorboard
 from mosaic_worker.learning.training_memory import check_room
 from mosaic_worker.learning.training_state import State, begin
@@ -33,16 +35,7 @@ from mosaic_worker.training import TrainingRun
 def train(
     algorithm: Algorithm, config: TrainingConfig, run: TrainingRun, restored: State | None = None
 ) -> bool:
-    """Train a policy into a run folder, to the end or until somebody wishes it to stop.
-
-    Args:
-        algorithm: Which.
-        config: Every setting.
-        run: The run folder.
-        restored: State of the training that goes on.
-
-    Returns:
-        Whether it is all done, the evaluation too.
+    """Train a policy into a run folder, as :class:`~mosaic_worker.learning.train_main.TrainMain` calls it.
 
     Raises:
         ConfigError: The environment cannot be trained in by this algorithm.
@@ -99,8 +92,6 @@ def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironmen
     Raises:
         ConfigError: Naming an algorithm that does.
     """
-    from cleanrl_worker.registry import ALGORITHMS
-
     for each in _views(environments):
         shown = observation_kind(each.observation_space)
         if shown not in algorithm.observations:
@@ -112,15 +103,9 @@ def check_fit(algorithm: Algorithm, environments: Environments | JointEnvironmen
                 f"{environments.env_id} shows {each.observation_space}. Of a Dict, two entries make a vector "
                 f"(--select image,direction); these learn from what it is: {', '.join(others) or 'none'}"
             )
+        alike = {name: a for name, a in ALGORITHMS.items() if a.joint == algorithm.joint}
         kind = action_kind(each.action_space)
-        if kind not in algorithm.actions:
-            alike = [a for a in ALGORITHMS.values() if a.joint == algorithm.joint]
-            others = [a.name for a in alike if kind in a.actions]
-            raise ConfigError(
-                f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; "
-                f"{environments.env_id} acts in {each.action_space}. These learn there: "
-                f"{', '.join(others) or 'none'}"
-            )
+        check_actions_learnt(algorithm, alike, kind, each.action_space, environments.env_id)
 
 
 def check_memory(config: TrainingConfig, environments: Environments | JointEnvironments | Games) -> None:

@@ -16,20 +16,20 @@ from gymnasium import spaces
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 
-from cleanrl_worker.config.base import ConfigError, TrainingConfig
+from cleanrl_worker.config.base import TrainingConfig
 from cleanrl_worker.continuable import Continuable
 from cleanrl_worker.environments import (
     OURS,
     Env,
     Steps,
     make_environment,
-    make_raw_environment,
     observation_kind,
     preprocessing_for,
 )
 from cleanrl_worker.moments import RewardScale, RunningMoments
 from mosaic_worker.failures import described
-from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.single_env import make_prepared
+from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
 from mosaic_worker.preprocessing import check_steps
 
 CLIP = 10.0
@@ -144,7 +144,7 @@ class Environments:
     def __init__(self, config: TrainingConfig, state: Mapping[str, Any] | None = None) -> None:
         self.env_id, self.count = config.env_id, config.num_envs
         self._seed, self._state = config.seed, dict(state or {})
-        raw = make_raw_environment(config.env_id)
+        raw = make_prepared(config.env_id, ours=OURS)
         self.raw_observation_space: Any = raw.observation_space
         self.steps = preprocessing_for(config, raw.observation_space)
         raw.close()

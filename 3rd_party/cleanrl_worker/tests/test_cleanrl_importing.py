@@ -291,7 +291,7 @@ def test_a_file_that_was_cut_is_refused(
         (3, "holds a int where a state dict is expected"),
         ({}, "holds a dict where a state dict is expected"),
         ({"actor.0.weight": "text"}, "is no tensor"),
-        ({"actor.0.weight": torch.zeros(1, 1).expand(10**6, 10**6)}, "is larger than its data"),
+        ({"actor.0.weight": torch.zeros(1, 1).expand(10**6, 10**6)}, "which is larger than its data"),
         (
             {"actor.0.weight": torch.zeros(2, 4), "critic.0.weight": torch.zeros(1, 4)},
             "no hidden layer",

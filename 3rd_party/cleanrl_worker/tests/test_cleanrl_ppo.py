@@ -10,10 +10,10 @@ import torch
 import trainings
 
 from cleanrl_worker.algorithms.ppo import Rollout, estimate_advantages
-from cleanrl_worker.config import ConfigError, PPOConfig, PPOLSTMConfig
+from cleanrl_worker.config.ppo import PPOConfig, PPOLSTMConfig
 from cleanrl_worker.network import ActorCritic
 from cleanrl_worker.vector_environments import Environments
-from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
 
 SMALL = {"total_steps": 2560, "num_envs": 4, "num_steps": 32, "learning_rate": 5e-3, "hidden": (16,)}
 SMALL |= {"num_minibatches": 4, "update_epochs": 4, "anneal_lr": True, "ent_coef": 0.01, "vf_coef": 0.5}

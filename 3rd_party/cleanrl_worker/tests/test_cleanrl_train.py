@@ -116,7 +116,7 @@ def test_a_training_says_and_writes_what_it_did(tmp_path: Path, capsys: pytest.C
         (["--resume"], "--resume needs --out"),
         (["--resume", "--out=nowhere"], "holds no training that can be resumed"),
         (["--select=nothing", "--env-id=MiniGrid-Empty-5x5-v0"], "it has no 'nothing'"),
-        (["--device=cuda"], "shows no GPU"),
+        (["--device=cuda"], "finds no GPU"),
         (["--checkpoint-every=0"], "checkpoint_every must be"),
         (["--out=/proc/nope"], "cannot be written"),
     ],

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cleanrl_worker.algorithms.league import League, Member
-from cleanrl_worker.config.base import ConfigError
+from mosaic_worker.learning.training_command import ConfigError
 
 
 def league_of(folder: Path, *ratings: float) -> League:

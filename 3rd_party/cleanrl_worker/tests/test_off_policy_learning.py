@@ -12,10 +12,9 @@ import pytest
 import torch
 from off_policy_probes import train
 
-from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.registry import algorithm
-from mosaic_worker.learning.training_command import TrainingFailed
+from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
 
 off_policy_probes_fixture = off_policy_probes.off_policy_probes
 VALUES, ACTORS = ("dqn", "c51"), ("ddpg", "td3", "sac")

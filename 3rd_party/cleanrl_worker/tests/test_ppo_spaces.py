@@ -10,11 +10,12 @@ import probes  # noqa: F401  # registers the environments
 import pytest
 from gymnasium import spaces
 
-from cleanrl_worker.config import ConfigError, PPOConfig
+from cleanrl_worker.config.ppo import PPOConfig
 from cleanrl_worker.environments import EVALUATION, preprocessing_for
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.train import main
 from cleanrl_worker.vector_environments import Environments
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.preprocessing import check_steps
 
 SMALL = [

@@ -11,11 +11,11 @@ import probes  # noqa: F401  # registers the environments
 import pytest
 import trainings
 
-from cleanrl_worker.config import ConfigError
 from cleanrl_worker.registry import ALGORITHMS
 from cleanrl_worker.train import main
 from cleanrl_worker.training import check_memory
 from cleanrl_worker.vector_environments import Environments
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_memory import MEMORY_MB
 
 SHORT = {"total_steps": 300, "learning_starts": 100, "batch_size": 8, "hidden": (8,)}

@@ -94,37 +94,46 @@ def open_learner_session(
 
 def _of_mosaic(module: str, function: str, *arguments: Any, **keywords: Any) -> Any:
     """What a function of MOSAIC's returns, its errors as Python's own."""
-    errors: Any = _mosaic_module("gym_gui.core.errors")
+    errors: Any = mosaic_module("gym_gui.core.errors")
     try:
-        return getattr(_mosaic_module(module), function)(*arguments, **keywords)
+        return getattr(mosaic_module(module), function)(*arguments, **keywords)
     except errors.MosaicError as error:
         raise ValueError(str(error)) from error
 
 
-def _mosaic_module(name: str) -> Any:
+def mosaic_module(name: str) -> Any:
     """A module of MOSAIC's, which lies around this package where it is not installed.
 
     An interpreter of a worker's own gets that one package and none of those installed beside it, which
     are of other versions than its own.
+
+    Raises:
+        ImportError: MOSAIC, or what the module needs, is not there.
     """
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
         if error.name != "gym_gui":
             raise
-    around = (
-        Path(__file__).resolve().parents[3]
-    )  # a checkout, or `gym_gui` itself, which holds a copy of this
-    package = around if around.name == "gym_gui" else around / "gym_gui"
+    package = mosaic_folder()
+    if package is None:
+        raise ModuleNotFoundError("MOSAIC is not installed beside this worker", name="gym_gui")
     spec = spec_from_file_location(
         "gym_gui", str(package / "__init__.py"), submodule_search_locations=[str(package)]
     )
-    if spec is None or spec.loader is None or not (package / "__init__.py").is_file():
-        raise ModuleNotFoundError("MOSAIC is not installed beside this worker", name="gym_gui")
+    assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
     sys.modules["gym_gui"] = module
     spec.loader.exec_module(module)
     return import_module(name)
+
+
+def mosaic_folder() -> Optional[Path]:
+    """MOSAIC's package, of the checkout or the wheel that this is a part of; ``None`` where there is none."""
+    # A checkout, or `gym_gui` itself, which holds a copy of this.
+    around = Path(__file__).resolve().parents[3]
+    package = around if around.name == "gym_gui" else around / "gym_gui"
+    return package if (package / "__init__.py").is_file() else None
 
 
 def _factory_of(env_id: str) -> Optional[Callable[..., Any]]:

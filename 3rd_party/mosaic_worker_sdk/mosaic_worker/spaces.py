@@ -222,3 +222,28 @@ def take(space: Space, stacked: Stacked, i: int) -> Any:
     if space.kind == "Tuple":
         return tuple(take(child, stacked[k], i) for k, child in enumerate(space.spaces.values()))
     return stacked[i]
+
+
+def words_of(space: Space, *, bounds: bool = False) -> str:
+    """A space in words; of a Box, whose bounds may be left out, and of what holds such."""
+    if space.kind == "Discrete":
+        return f"Discrete({space.n}{f', start={space.start}' if space.start else ''})"
+    if space.kind == "MultiDiscrete" and space.nvec is not None:
+        starts = np.zeros(0) if space.starts is None else space.starts
+        begin = f", start={starts.tolist()}" if starts.any() else ""
+        return f"MultiDiscrete({space.nvec.tolist()}{begin})"
+    if space.kind == "Box":
+        return f"Box{space.shape}" + (
+            f" from {_bound_words(space.low)} to {_bound_words(space.high)}" if bounds else ""
+        )
+    if space.kind == "MultiBinary":
+        return f"MultiBinary{space.shape}"
+    if space.kind in ("Dict", "Tuple"):
+        parts = (f"{key}: {words_of(part, bounds=bounds)}" for key, part in space.spaces.items())
+        return f"{space.kind}({', '.join(parts)})"
+    return f"kind {space.kind}"
+
+
+def _bound_words(values: Any) -> Any:
+    array = np.asarray(values, np.float32)
+    return array.flat[0].item() if array.size and (array == array.flat[0]).all() else array.tolist()

@@ -5,15 +5,19 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import gymnasium
 import pytest
 
 from mosaic_worker.environments import make_environment
+from mosaic_worker.learning.single_env import make_prepared
+from mosaic_worker.learning.training_command import ConfigError
 
 MODULE = """
 import gymnasium
+import numpy as np
 from gymnasium.envs.classic_control import CartPoleEnv
 
 class Upright(CartPoleEnv):
@@ -28,6 +32,21 @@ def nothing():
 class Masked(CartPoleEnv):
     def action_masks(self):
         return [True, self.state[0] > 9]
+
+class Beside(gymnasium.Env):
+    observation_space = gymnasium.spaces.Dict(
+        observation=gymnasium.spaces.Box(-1, 1, (2, 2)), action_mask=gymnasium.spaces.MultiBinary(2)
+    )
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def seen(self):
+        return {"observation": np.zeros((2, 2), np.float32), "action_mask": np.array([True, False])}
+
+    def reset(self, **_):
+        return self.seen(), {}
+
+    def step(self, action):
+        return self.seen(), 0.0, False, False, {}
 
 gymnasium.register("SdkPole-v0", CartPoleEnv)
 """
@@ -104,3 +123,23 @@ def test_mosaic_lies_around_the_sdk_where_it_is_not_installed() -> None:
     """As in an interpreter of a worker's own."""
     done = subprocess.run([sys.executable, "-c", _NOT_INSTALLED], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["agent_0", "agent_1", "agent_2"], done.stderr
+
+
+def test_a_prepared_environment_tells_legal_actions_in_its_info_and_shows_what_steps_make() -> None:
+    with closing(make_prepared("sdk_poles:Beside", [{"step": "flatten"}])) as env:
+        seen, info = env.reset()
+        assert env.observation_space.shape == seen.shape == (4,)
+        assert info["action_mask"].tolist() == [True, False]
+        assert env.step(0)[4]["action_mask"].tolist() == [True, False]
+
+
+def test_an_environment_that_mosaic_registers_is_made_by_its_name() -> None:
+    with closing(make_prepared("Skills/MiniGrid-DoorKey-5x5-v0")) as env:
+        assert "option" in env.observation_space.spaces
+
+
+def test_what_cannot_be_made_or_prepared_is_said() -> None:
+    with pytest.raises(ConfigError, match="environment 'Nowhere-v0' cannot be made"):
+        make_prepared("Nowhere-v0")
+    with pytest.raises(ConfigError, match="observations of CartPole-v1 cannot be prepared"):
+        make_prepared("CartPole-v1", [{"step": "grayscale"}])

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import mosaic_worker
+from mosaic_worker.environments import mosaic_folder
 from mosaic_worker.failures import one_line
 from mosaic_worker.learning.training_command import ConfigError
-from ray_worker.home import gym_gui_folder
 
 _OBJECT_STORE = 128 << 20
 """Bytes in which Ray's processes hand each other batches."""
@@ -135,7 +135,7 @@ def _options(address: str, folder: Path, cores: int, gpus: int) -> dict[str, Any
     common: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address:
         # Its nodes need not have this worker: the packages travel there.
-        packages = [Path(__file__).parent, Path(mosaic_worker.__file__).parent, gym_gui_folder()]
+        packages = [Path(__file__).parent, Path(mosaic_worker.__file__).parent, mosaic_folder()]
         carried = [str(package) for package in packages if package is not None]
         return {
             **common,

@@ -5,21 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
-from mosaic_worker import environments
-from mosaic_worker.failures import one_line, with_place
-from mosaic_worker.learning import joint_env
-from mosaic_worker.learning.joint_env import JointEnv, Steps
+from mosaic_worker.learning.joint_env import Steps, make_parallel
+from mosaic_worker.learning.observation_steps import MAIN_ENTRIES
 from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
+from mosaic_worker.learning.single_env import make_single, prepared
 from mosaic_worker.learning.training_command import ConfigError
-from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
-from ray_worker.home import gym_gui_importable
+from mosaic_worker.preprocessing import check_steps
 from ray_worker.settings import RayConfig
 
 Env = gym.Env[Any, Any]
@@ -27,7 +24,6 @@ Env = gym.Env[Any, Any]
 IMAGE_SIZES = (42, 64, 84, 96)
 """Heights and widths that RLlib has convolutions for."""
 OURS = ("ray_worker",)
-_IMAGE_KEYS = ("image", "observation", "rgb")
 
 
 class Unmasked(gym.Wrapper[Any, Any, Any, Any]):
@@ -97,17 +93,7 @@ def make_environment(env_id: str, steps: Steps = (), render_mode: str | None = N
     Raises:
         ConfigError: The id is unknown, a package is missing, or the steps do not fit.
     """
-    try:
-        env: Env = Unmasked(environments.make_environment(env_id, render_mode))
-    except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError) as error:
-        raise ConfigError(
-            with_place(f"environment {env_id!r} cannot be made: {one_line(error)}", error, OURS)
-        ) from error
-    try:
-        return wrap(env, list(steps)) if steps else env
-    except PreprocessingError as error:
-        env.close()
-        raise ConfigError(f"environment {env_id!r}: {error}") from error
+    return prepared(Unmasked(make_single(env_id, render_mode, OURS)), steps, env_id)
 
 
 def trainable(env: Env) -> Env:
@@ -153,7 +139,7 @@ def steps_for(space: Any, config: RayConfig) -> list[dict[str, Any]]:
     """
     steps: list[dict[str, Any]] = []
     if isinstance(space, spaces.Dict):
-        main = next((key for key in _IMAGE_KEYS if key in space.spaces), "")
+        main = next((key for key in MAIN_ENTRIES if key in space.spaces), "")
         keys = config.selected or ([main] if main else [])
         for key in keys:
             if key not in space.spaces:
@@ -208,35 +194,22 @@ def _image_steps(shape: tuple[int, ...], config: RayConfig) -> list[dict[str, An
     return [*steps, {"step": "rescale", "low": 0.0, "high": 1.0}]
 
 
-def make_joint(env_id: str, steps: Mapping[str, Steps], render_mode: str | None = None) -> JointEnv:
-    """As :func:`mosaic_worker.learning.joint_env.make_joint`, of MOSAIC's environments too."""
-    gym_gui_importable()
-    return joint_env.make_joint(env_id, steps, render_mode)
-
-
 def _no_mask(_: Any, __: Any) -> None:
     """RLlib's networks know no masks."""
 
 
-EVALUATION = PolicyEvaluation(make_environment, make_joint, _no_mask, max_steps=20_000)
+EVALUATION = PolicyEvaluation(make_environment, mask_of=_no_mask, max_steps=20_000)
 """How good the policies of this worker are, and what they do."""
-
-
-def make_parallel(env_id: str) -> Any:
-    """As :func:`mosaic_worker.learning.joint_env.make_parallel`, of MOSAIC's environments too."""
-    gym_gui_importable()
-    return joint_env.make_parallel(env_id)
 
 
 def is_joint(env_id: str) -> bool:
     """Whether an environment has several agents; one that Gymnasium makes has one."""
     try:
-        env = environments.make_environment(env_id)
-    except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError):
+        make_single(env_id).close()
+    except ConfigError:
         try:
             make_parallel(env_id).close()
         except ConfigError:
             return False
         return True
-    env.close()
     return False

@@ -11,24 +11,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 
 from mosaic_worker.checkpoint import PolicyDescription
-from mosaic_worker.learning.importing import ImportParser, imported
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Import one checkpoint.
-
-    Returns:
-        The exit status.
-    """
-    what = (__doc__ or "").partition("\n")[0]
-    parser = ImportParser("ray_worker.importing", what, "refuse a checkpoint of another one")
-    parser.add_argument(
-        "--mapping", default="", help="which network plays which agents, as green_*=green,blue_*=blue"
-    )
-    return imported(parser, argv, bring)
+from mosaic_worker.learning.importing import ImportMain
 
 
 def bring(args: argparse.Namespace) -> PolicyDescription:
@@ -37,6 +22,19 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
 
     return take_over(args)
 
+
+main = ImportMain(
+    "ray_worker",
+    __doc__,
+    "refuse a checkpoint of another one",
+    bring,
+    {
+        "--mapping": {
+            "default": "",
+            "help": "which network plays which agents, as green_*=green,blue_*=blue",
+        },
+    },
+)
 
 if __name__ == "__main__":
     sys.exit(main())

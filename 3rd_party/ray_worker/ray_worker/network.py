@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-import safetensors
-import safetensors.torch
 import torch
 from torch import Tensor, nn
 
@@ -228,48 +226,3 @@ def describe_layers(modules: Sequence[nn.Module]) -> tuple[list[Mapping[str, Any
         told.append(layer)
         kept.append(module)
     return told, kept
-
-
-def load_weights(module: Module, tensors: Mapping[str, Tensor]) -> None:
-    """Put weights into a network.
-
-    Raises:
-        ValueError: They do not fit; names the keys that do not.
-    """
-    wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
-    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    if wanted != found:
-        wrong = [k for k in sorted({**found, **wanted}) if found.get(k) != wanted.get(k)]
-        words = ", ".join(f"{k} has shape {found.get(k)} where {wanted.get(k)} is needed" for k in wrong[:4])
-        raise ValueError(f"{words}{f' and {len(wrong) - 4} more' if len(wrong) > 4 else ''}")
-    for name, tensor in tensors.items():
-        if tensor.dtype != torch.float32 or not bool(tensor.isfinite().all()):
-            raise ValueError(f"{name} is not all finite float32 numbers")
-    module.load_state_dict(dict(tensors))
-
-
-def finite_weights(module: nn.Module, prefix: str = "") -> dict[str, Tensor]:
-    """Copies of its weights, under names that begin with ``prefix``.
-
-    Raises:
-        ValueError: Some weight is no finite number.
-    """
-    tensors = {
-        prefix + name: t.detach().cpu().contiguous().clone() for name, t in module.state_dict().items()
-    }
-    for name, tensor in tensors.items():
-        if not bool(tensor.isfinite().all()):
-            raise ValueError(f"{name} is no finite number any more")
-    return tensors
-
-
-def read_tensors(data: bytes) -> dict[str, Tensor]:
-    """The tensors of a safetensors file.
-
-    Raises:
-        ValueError: It is none.
-    """
-    try:
-        return safetensors.torch.load(data)
-    except safetensors.SafetensorError as error:
-        raise ValueError(f"the weights are no safetensors file ({error})") from error

@@ -14,6 +14,8 @@ import numpy as np
 from gymnasium import spaces
 
 from mosaic_worker.gymnasium_spaces import describe
+from mosaic_worker.learning.joint_env import make_parallel
+from mosaic_worker.learning.training_arguments import check_actions_learnt
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.preprocessing import Pipeline, check_steps
 from mosaic_worker.spaces import Space
@@ -25,7 +27,6 @@ from ray_worker.environments import (
     is_joint,
     is_picture,
     make_environment,
-    make_parallel,
     steps_for,
     unbounded,
 )
@@ -109,12 +110,7 @@ def plan_of(algorithm: Algorithm, config: RayConfig) -> Plan:
     for seat in plan.seats:
         check_actions(config.env_id, seat.action_space)
         kind = action_kind(seat.action_space)
-        if kind not in algorithm.actions:
-            others = [each.name for each in ALGORITHMS.values() if kind in each.actions]
-            raise ConfigError(
-                f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; {config.env_id} acts in "
-                f"{seat.action_space}. These learn there: {', '.join(others)}"
-            )
+        check_actions_learnt(algorithm, ALGORITHMS, kind, seat.action_space, config.env_id)
         if getattr(config, "normalize_observations", False) and len(seat.input_space.shape) != 1:
             raise ConfigError("normalize_observations is for vectors; leave it out for images")
     return plan

@@ -16,10 +16,17 @@ from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
+from mosaic_worker.playing.drawn_actions import (
+    choices_of,
+    counted_actions,
+    draw_normals,
+    greedy_index,
+    hide_illegal,
+)
 from mosaic_worker.playing.full_batches import BATCH
-from mosaic_worker.playing.torch_policy import TorchPolicy
+from mosaic_worker.playing.torch_policy import TorchPolicy, put_weights
 from mosaic_worker.spaces import Space
-from ray_worker.network import Module, Network, load_weights
+from ray_worker.network import Module, Network
 
 WORKER = "ray_worker"
 _LOG_STD = (-5.0, 2.0)
@@ -52,7 +59,7 @@ class Policy(TorchPolicy):
             RuntimeError: The same.
         """
         module = Module(Network.from_json(description.network))
-        load_weights(module, weights)
+        put_weights(module, weights)
         policy = cls(description, module)
         policy.check()
         return policy
@@ -92,12 +99,7 @@ class Policy(TorchPolicy):
             values[~ok] = 0.0
         outputs[~ok] = 0.0
         if masks is not None and self._space.kind != "Box":
-            full = np.ones((BATCH, masks.shape[1]), np.bool_)
-            full[:count] = masks
-            parts = np.split(full, np.cumsum(self._sizes())[:-1], axis=1)
-            ok &= np.all([part.any(axis=1) for part in parts], axis=0)
-            outputs[~full] = -math.inf
-            outputs[~ok] = 0.0
+            ok &= hide_illegal(outputs, masks, self._space)
         if self._network.outputs == "values":
             values = outputs.max(axis=1).astype(np.float64)
         actions = self._act(outputs, draws)
@@ -108,22 +110,14 @@ class Policy(TorchPolicy):
         if space.kind == "Box":
             return self._continuous(outputs, draws)
         if self._network.outputs == "values":
-            return (_greedy(outputs, draws, self._network.epsilon) + space.start).astype(space.dtype)
-        parts = np.split(outputs, np.cumsum(self._sizes())[:-1], axis=1)
-        chosen = [
-            part.argmax(axis=1) if draws is None else _sample(part.astype(np.float64), draws(j))
-            for j, part in enumerate(parts)
-        ]
-        if space.kind == "Discrete":
-            return (chosen[0] + space.start).astype(space.dtype)
-        return (np.stack(chosen, 1) + np.asarray(space.starts)).astype(space.dtype)
+            return (greedy_index(outputs, draws, self._network.epsilon) + space.start).astype(space.dtype)
+        return counted_actions(outputs, space, draws)
 
     def _continuous(self, outputs: NDArray[np.float32], draws: Draws | None) -> NDArray[Any]:
         moved, log_deviation = np.split(outputs, 2, axis=1)
         squashed = self._network.outputs == "squashed"
         if draws is not None:
-            uniforms = np.stack([draws(j) for j in range(moved.shape[1])], 1)
-            normal = torch.special.ndtri(torch.from_numpy(np.clip(uniforms, 2.0**-54, 1 - 2.0**-53))).numpy()
+            normal = draw_normals(draws, moved.shape[1])
             deviation = np.exp(np.clip(log_deviation, *_LOG_STD) if squashed else log_deviation)
             moved = (moved + deviation * normal).astype(np.float32)
         if squashed:
@@ -133,10 +127,6 @@ class Policy(TorchPolicy):
         if self._network.scaling == "unsquash":
             moved = low + (moved + 1.0) * (high - low) / 2.0  # in RLlib's order: the same bits
         return np.clip(moved, low, high).astype(self._space.dtype)
-
-    def _sizes(self) -> list[int]:
-        space = self._space
-        return [space.n] if space.kind == "Discrete" else [int(n) for n in np.ravel(np.asarray(space.nvec))]
 
     def _width(self) -> int:
         space: Space = self._space
@@ -149,19 +139,4 @@ class Policy(TorchPolicy):
             "values",
         ):
             raise ValueError(f"its network gives no actions of {space.kind}")
-        return sum(self._sizes())
-
-
-def _greedy(values: NDArray[np.float32], draws: Draws | None, epsilon: float) -> NDArray[np.int64]:
-    best = values.argmax(axis=1)
-    if draws is None or not epsilon:
-        return best
-    level = np.where(np.isfinite(values), 0.0, -math.inf)
-    return np.where(draws(0) < epsilon, _sample(level, draws(1)), best)
-
-
-def _sample(logits: NDArray[np.float64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Invert the cumulative distribution; an action of probability zero is never chosen."""
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    cumulative = weights.cumsum(axis=1)
-    return (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(axis=1)
+        return sum(choices_of(self._space))

@@ -18,8 +18,8 @@ from ray.rllib.callbacks.callbacks import RLlibCallback
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from mosaic_worker.failures import described
-from mosaic_worker.learning.joint_env import AgentStep
-from ray_worker.environments import from_zero, make_environment, make_joint, starts_of, trainable, unbounded
+from mosaic_worker.learning.joint_env import AgentStep, make_joint
+from ray_worker.environments import from_zero, make_environment, starts_of, trainable, unbounded
 
 EPISODES = "mosaic_episodes"
 """Under which finished episodes are told."""

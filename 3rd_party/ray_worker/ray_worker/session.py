@@ -123,11 +123,7 @@ class Session(Training):
 
     def state(self) -> State:
         """What RLlib has learnt, and of episodes, what means are made of."""
-        session = {
-            "returns": list(self.report.returns),
-            "lengths": list(self.report.lengths),
-            "agents": self._agents.kept(),
-        }
+        session = {**self.report.kept(), "agents": self._agents.kept()}
         return state_of(self._trained, {"session": session})
 
     def save_policy(self, result: float | None = None, seeds: tuple[int, ...] = ()) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from mosaic_worker.learning.training_settings import MAIN, TrainingSettings, num_envs_field, rate, steps
+from mosaic_worker.learning import training_fields as fields
+from mosaic_worker.learning.training_settings import LibrarySettings
 
 Width = Annotated[int, Field(ge=1, le=8192)]
 """Of a layer."""
+Activation = Literal["tanh", "relu", "elu", "silu"]
 
 
 def batch(default: int, description: str) -> Any:
@@ -22,63 +23,50 @@ def batch(default: int, description: str) -> Any:
         le=10_000_000,
         title="Train batch size",
         description=description,
-        json_schema_extra=MAIN,
+        json_schema_extra=fields.MAIN,
     )
 
 
-def learning_rate(default: float) -> Any:
-    """``lr``."""
-    return rate(default, "Step size of the optimizer.")
+def runners(default: int, description: str) -> Any:
+    """``num_env_runners``."""
+    return Field(
+        default, ge=0, le=1024, title="Env runners", description=description, json_schema_extra=fields.MAIN
+    )
 
 
-def clipping(default: float | None) -> Any:
+def grad_clip(default: float | None) -> Any:
     """``grad_clip``."""
-    return Field(
-        default, gt=0, le=1e6, title="Max gradient norm", description="Norm to which gradients are clipped."
-    )
+    return fields.gradient_norm(default, le=1e6)
 
 
-def entropy(default: float) -> Any:
+def entropy_coeff(default: float) -> Any:
     """``entropy_coeff``."""
-    return Field(
-        default, ge=0, le=100, title="Entropy coefficient", description="Weight of the entropy bonus."
-    )
+    return fields.entropy_weight(default, main=False)
 
 
-class RayConfig(TrainingSettings):
+class RayConfig(LibrarySettings):
     """What every algorithm can be told."""
 
-    RESUMABLE: ClassVar[frozenset[str]] = TrainingSettings.RESUMABLE | {"num_env_runners", "address"}
+    RESUMABLE: ClassVar[frozenset[str]] = LibrarySettings.RESUMABLE | {"num_env_runners", "address"}
+    LIBRARY = ("gamma", "grad_clip", "lr")
 
-    seed: int = Field(1, ge=0, lt=2**31, title="Seed", description="Everything random derives from it.")
-    total_steps: int = steps(100_000)
-    num_envs: int = num_envs_field(1, ", of each runner")
-    num_env_runners: int = Field(
-        0,
-        ge=0,
-        le=1024,
-        title="Env runners",
-        description="Processes that play; 0: the process that learns plays itself.",
-        json_schema_extra=MAIN,
+    total_steps: int = fields.total_steps(100_000)
+    num_envs: int = fields.num_envs(
+        1, "Instances of the environment that are stepped together, of each runner."
     )
+    num_env_runners: int = runners(0, "Processes that play; 0: the process that learns plays itself.")
     address: str = Field(
         "",
         title="Ray cluster",
         description="host:port of a Ray cluster that runs already; empty: one of its own, on this machine.",
     )
     train_batch_size: int = batch(4000, "Steps of one update.")
-    lr: float = learning_rate(3e-4)
-    hidden: tuple[Width, ...] = Field(
-        (64, 64), max_length=16, title="Hidden layer sizes", description="Widths of the hidden layers."
-    )
-    activation: Literal["tanh", "relu", "elu", "silu"] = Field(
-        "tanh", title="Activation", description="Between layers."
-    )
-    grad_clip: float | None = clipping(None)
-    share_parameters: bool = Field(
-        True,
-        title="Share parameters",
-        description="Agents that see and act alike have one network; else each has its own.",
+    lr: float = fields.learning_rate(3e-4)
+    hidden: tuple[Width, ...] = fields.hidden((64, 64))
+    activation: Activation = fields.activation("tanh")
+    grad_clip: float | None = grad_clip(None)
+    share_parameters: bool = fields.share_parameters(
+        True, "Agents that see and act alike have one network; else each has its own.", main=False
     )
     mapping: str = Field(
         "",
@@ -110,12 +98,7 @@ class RayConfig(TrainingSettings):
 
     def arguments(self) -> dict[str, Any]:
         """What goes to ``AlgorithmConfig.training``."""
-        return {
-            "gamma": self.gamma,
-            "grad_clip": self.grad_clip,
-            "lr": self.lr,
-            "train_batch_size_per_learner": self.train_batch_size,
-        }
+        return {**super().arguments(), "train_batch_size_per_learner": self.train_batch_size}
 
     @property
     def batch(self) -> int:
@@ -130,13 +113,13 @@ class RayConfig(TrainingSettings):
 class OnPolicyConfig(RayConfig):
     """What actor-critic algorithms can be told."""
 
+    LIBRARY = (*RayConfig.LIBRARY, "entropy_coeff", "vf_loss_coeff")
+
     vf_share_layers: bool = Field(
         False, title="Share layers", description="Policy and value have one encoder, or one each."
     )
-    entropy_coeff: float = entropy(0.0)
-    vf_loss_coeff: float = Field(
-        1.0, ge=0, le=100, title="Value coefficient", description="Weight of the value loss."
-    )
+    entropy_coeff: float = entropy_coeff(0.0)
+    vf_loss_coeff: float = fields.value_weight(1.0)
 
     @model_validator(mode="after")
     def _check_total(self) -> OnPolicyConfig:
@@ -148,39 +131,42 @@ class OnPolicyConfig(RayConfig):
             )
         return self
 
-    def arguments(self) -> dict[str, Any]:
-        return {
-            **super().arguments(),
-            "entropy_coeff": self.entropy_coeff,
-            "vf_loss_coeff": self.vf_loss_coeff,
-        }
+
+def use_kl_loss(default: bool) -> Any:
+    """``use_kl_loss``."""
+    return Field(default, title="KL loss", description="Add RLlib's adaptive KL penalty.")
+
+
+def kl_coeff(default: float) -> Any:
+    """``kl_coeff``."""
+    return Field(default, ge=0, le=100, title="KL weight", description="Of the penalty, at first.")
+
+
+def kl_target(default: float) -> Any:
+    """``kl_target``."""
+    return Field(default, gt=0, le=100, title="KL target", description="Aimed at by its weight.")
+
+
+_OF_PPO = ("lambda_", "clip_param", "use_kl_loss", "kl_coeff", "kl_target")
 
 
 class PPOConfig(OnPolicyConfig):
     """Proximal policy optimisation (Schulman et al. 2017)."""
 
+    LIBRARY = (*OnPolicyConfig.LIBRARY, *_OF_PPO, "minibatch_size", "num_epochs", "vf_clip_param")
+
     train_batch_size: int = batch(2048, "Steps between two updates, over all runners.")
-    normalize_observations: bool = Field(
-        False,
-        title="Normalise observations",
-        description="RLlib's running mean and deviation of vectors; the statistics stay with the policy.",
-    )
-    minibatch_size: int = Field(
-        128, ge=2, le=1_000_000, title="Minibatch size", description="Steps of one gradient step."
-    )
-    num_epochs: int = Field(10, ge=1, le=1000, title="Epochs", description="Passes over each batch.")
-    lambda_: float = Field(
-        0.95, ge=0, le=1, title="GAE lambda", description="Lambda of generalised advantage estimation."
-    )
-    clip_param: float = Field(
-        0.2, gt=0, le=10, title="Clip range", description="How far the probability ratio may move."
-    )
+    normalize_observations: bool = fields.normalize_observations(False)
+    minibatch_size: int = fields.minibatch_size(128)
+    num_epochs: int = fields.epochs(10, "Passes over each batch.")
+    lambda_: float = fields.gae_lambda(0.95)
+    clip_param: float = fields.clip_range(0.2)
     vf_clip_param: float = Field(
         10.0, gt=0, le=1e9, title="Value clip", description="Largest squared value error that counts."
     )
-    use_kl_loss: bool = Field(True, title="KL loss", description="Add RLlib's adaptive KL penalty.")
-    kl_coeff: float = Field(0.2, ge=0, le=100, title="KL weight", description="Of the penalty, at first.")
-    kl_target: float = Field(0.01, gt=0, le=100, title="KL target", description="Aimed at by its weight.")
+    use_kl_loss: bool = use_kl_loss(True)
+    kl_coeff: float = kl_coeff(0.2)
+    kl_target: float = kl_target(0.01)
 
     @model_validator(mode="after")
     def _check_minibatch(self) -> PPOConfig:
@@ -191,33 +177,16 @@ class PPOConfig(OnPolicyConfig):
             )
         return self
 
-    def arguments(self) -> dict[str, Any]:
-        return {
-            **super().arguments(),
-            "minibatch_size": self.minibatch_size,
-            "num_epochs": self.num_epochs,
-            "lambda_": self.lambda_,
-            "clip_param": self.clip_param,
-            "vf_clip_param": self.vf_clip_param,
-            "use_kl_loss": self.use_kl_loss,
-            "kl_coeff": self.kl_coeff,
-            "kl_target": self.kl_target,
-        }
-
 
 class IMPALAConfig(OnPolicyConfig):
     """Importance-weighted actor-learners (Espeholt et al. 2018): runners play on while it learns."""
 
-    num_env_runners: int = Field(
-        1, ge=0, le=1024, title="Env runners", description="Processes that play.", json_schema_extra=MAIN
-    )
+    num_env_runners: int = runners(1, "Processes that play.")
     train_batch_size: int = batch(500, "Steps of one update.")
-    lr: float = learning_rate(5e-4)
-    grad_clip: float | None = clipping(40.0)
-    entropy_coeff: float = entropy(0.01)
-    vf_loss_coeff: float = Field(
-        0.5, ge=0, le=100, title="Value coefficient", description="Weight of the value loss."
-    )
+    lr: float = fields.learning_rate(5e-4)
+    grad_clip: float | None = grad_clip(40.0)
+    entropy_coeff: float = entropy_coeff(0.01)
+    vf_loss_coeff: float = fields.value_weight(0.5)
     rollout_fragment_length: int = Field(
         50,
         ge=1,
@@ -230,40 +199,24 @@ class IMPALAConfig(OnPolicyConfig):
 class APPOConfig(IMPALAConfig):
     """Asynchronous PPO: IMPALA with the clipped loss."""
 
-    lambda_: float = Field(
-        1.0, ge=0, le=1, title="GAE lambda", description="Lambda of generalised advantage estimation."
-    )
-    clip_param: float = Field(
-        0.4, gt=0, le=10, title="Clip range", description="How far the probability ratio may move."
-    )
-    use_kl_loss: bool = Field(False, title="KL loss", description="Add RLlib's adaptive KL penalty.")
-    kl_coeff: float = Field(1.0, ge=0, le=100, title="KL weight", description="Of the penalty, at first.")
-    kl_target: float = Field(0.01, gt=0, le=100, title="KL target", description="Aimed at by its weight.")
+    LIBRARY = (*IMPALAConfig.LIBRARY, *_OF_PPO)
 
-    def arguments(self) -> dict[str, Any]:
-        return {
-            **super().arguments(),
-            "lambda_": self.lambda_,
-            "clip_param": self.clip_param,
-            "use_kl_loss": self.use_kl_loss,
-            "kl_coeff": self.kl_coeff,
-            "kl_target": self.kl_target,
-        }
+    lambda_: float = fields.gae_lambda(1.0)
+    clip_param: float = fields.clip_range(0.4)
+    use_kl_loss: bool = use_kl_loss(False)
+    kl_coeff: float = kl_coeff(1.0)
+    kl_target: float = kl_target(0.01)
 
 
 class ReplayConfig(RayConfig):
     """What algorithms that learn from remembered steps can be told."""
 
+    LIBRARY = (*RayConfig.LIBRARY, "n_step", "num_steps_sampled_before_learning_starts")
+
     train_batch_size: int = batch(32, "Remembered steps of one update.")
-    activation: Literal["tanh", "relu", "elu", "silu"] = Field(
-        "relu", title="Activation", description="Between layers."
-    )
-    buffer_size: int = Field(
-        50_000, ge=1, le=100_000_000, title="Replay buffer size", description="Steps that are remembered."
-    )
-    num_steps_sampled_before_learning_starts: int = Field(
-        1000, ge=0, le=100_000_000, title="Learning starts", description="Steps played before it learns."
-    )
+    activation: Activation = fields.activation("relu")
+    buffer_size: int = fields.buffer_size(50_000)
+    num_steps_sampled_before_learning_starts: int = fields.learning_starts(1000)
     n_step: int = Field(1, ge=1, le=100, title="n-step returns", description="Rewards in a target.")
     training_intensity: float | None = Field(
         None,
@@ -279,66 +232,38 @@ class ReplayConfig(RayConfig):
 
     def arguments(self) -> dict[str, Any]:
         often = self.training_intensity
-        return {
-            **super().arguments(),
-            "n_step": self.n_step,
-            "num_steps_sampled_before_learning_starts": self.num_steps_sampled_before_learning_starts,
-            **({} if often is None else {"training_intensity": often}),
-        }
+        return {**super().arguments(), **({} if often is None else {"training_intensity": often})}
 
 
 class DQNConfig(ReplayConfig):
     """Deep Q-learning (Mnih et al. 2015), double and dueling."""
 
-    lr: float = learning_rate(5e-4)
-    grad_clip: float | None = clipping(40.0)
-    double_q: bool = Field(True, title="Double Q", description="Double Q-learning (van Hasselt et al. 2016).")
-    dueling: bool = Field(True, title="Dueling heads", description="Dueling heads (Wang et al. 2016).")
-    target_network_update_freq: int = Field(
-        500,
-        ge=1,
-        le=100_000_000,
-        title="Target update interval",
-        description="Steps between copies to the target.",
-    )
-    epsilon_timesteps: int = Field(
-        10_000, ge=1, le=1_000_000_000, title="Exploration steps", description="In which epsilon falls."
-    )
-    final_epsilon: float = Field(
-        0.05, ge=0, le=1, title="Final epsilon", description="Share of random actions."
-    )
+    LIBRARY = (*ReplayConfig.LIBRARY, "double_q", "dueling", "target_network_update_freq")
 
-    def arguments(self) -> dict[str, Any]:
-        return {
-            **super().arguments(),
-            "double_q": self.double_q,
-            "dueling": self.dueling,
-            "target_network_update_freq": self.target_network_update_freq,
-        }
+    lr: float = fields.learning_rate(5e-4)
+    grad_clip: float | None = grad_clip(40.0)
+    double_q: bool = fields.double_q(True)
+    dueling: bool = Field(True, title="Dueling heads", description="Dueling heads (Wang et al. 2016).")
+    target_network_update_freq: int = fields.target_interval(500)
+    epsilon_timesteps: int = fields.exploration_steps(10_000, le=1_000_000_000)
+    final_epsilon: float = fields.last_epsilon(0.05)
 
 
 class SACConfig(ReplayConfig):
     """Soft actor-critic (Haarnoja et al. 2018)."""
 
-    hidden: tuple[Width, ...] = Field(
-        (256, 256), max_length=16, title="Hidden layer sizes", description="Widths of the hidden layers."
-    )
+    LIBRARY = (*ReplayConfig.LIBRARY, "tau", "initial_alpha", "twin_q")
+
+    hidden: tuple[Width, ...] = fields.hidden((256, 256))
     train_batch_size: int = batch(256, "Remembered steps of one update.")
-    buffer_size: int = Field(
-        100_000, ge=1, le=100_000_000, title="Replay buffer size", description="Steps that are remembered."
-    )
-    tau: float = Field(0.005, gt=0, le=1, title="Tau", description="How fast the target follows.")
-    initial_alpha: float = Field(
-        1.0, gt=0, le=1000, title="Alpha", description="Weight of the entropy at first; it is learnt."
-    )
+    buffer_size: int = fields.buffer_size(100_000)
+    tau: float = fields.tau(0.005)
+    initial_alpha: float = fields.temperature(1.0, "Weight of the entropy at first; it is learnt.")
     twin_q: bool = Field(True, title="Twin Q", description="The smaller of two values is believed.")
 
     def arguments(self) -> dict[str, Any]:
         return {
             **super().arguments(),
-            "tau": self.tau,
-            "initial_alpha": self.initial_alpha,
-            "twin_q": self.twin_q,
             "lr": None,
             **dict.fromkeys(("actor_lr", "critic_lr", "alpha_lr"), self.lr),
         }
@@ -351,8 +276,3 @@ def network_of(mapping: str, agent: str) -> str:
         if fnmatchcase(agent, pattern.strip()):
             return name.strip()
     return ""
-
-
-def plain(config: RayConfig) -> Mapping[str, Any]:
-    """All settings as plain data."""
-    return config.model_dump(mode="json")

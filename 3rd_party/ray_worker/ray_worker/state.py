@@ -18,9 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mosaic_worker.failures import one_line
-from mosaic_worker.learning.training_command import ConfigError
-from mosaic_worker.learning.training_state import State
+from mosaic_worker.learning.training_state import State, fitting
 from ray_worker.connectors import as_arrays, as_rllib_has_them
 
 _TENSOR, _TUPLE, _PAIRS = "tensor", "tuple", "pairs"
@@ -53,7 +51,7 @@ def put_back(algorithm: Any, state: State) -> None:
         ConfigError: It does not fit.
     """
     learner = algorithm.learner_group._learner
-    try:
+    with fitting():
         kept = unpacked(state.values["learnt"], state.tensors)
         found = learner.get_state(components=["rl_module", "optimizer"])
         for module, weights in found["rl_module"].items():
@@ -70,10 +68,6 @@ def put_back(algorithm: Any, state: State) -> None:
         if kept["connectors"]:
             connectors = {"env_to_module_connector": as_rllib_has_them(kept["connectors"])}
             algorithm.env_runner_group.foreach_env_runner(_with_state(connectors))
-    except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as error:
-        raise ConfigError(
-            f"the state there does not fit ({one_line(error)}). Train anew, with --overwrite"
-        ) from error
 
 
 def _with_state(state: Any) -> Callable[[Any], None]:

@@ -27,11 +27,13 @@ from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpo
 from mosaic_worker.failures import one_line
 from mosaic_worker.gymnasium_spaces import build, describe
 from mosaic_worker.learning.importing import ImportRefused, json_of
+from mosaic_worker.learning.joint_env import make_parallel
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_report import moment
 from mosaic_worker.limits import memory_for
 from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.playing.joint_policy import JointPolicy
+from mosaic_worker.playing.torch_policy import copies
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps
 from ray_worker import cluster
 from ray_worker.checkpoint_files import Saved, SavedModule, read_checkpoint_folder
@@ -42,10 +44,9 @@ from ray_worker.environments import (
     from_zero,
     is_joint,
     make_environment,
-    make_parallel,
     starts_of,
 )
-from ray_worker.network import Module, finite_weights
+from ray_worker.network import Module
 from ray_worker.policy import WORKER, Policy
 from ray_worker.settings import network_of
 
@@ -144,7 +145,7 @@ def take_over(args: argparse.Namespace) -> PolicyDescription:
         except NotConvertible as error:
             raise ImportRefused(f"{name} cannot be converted: {error}") from error
         prefix = f"{name}." if joint else ""
-        weights |= finite_weights(converted, prefix)
+        weights |= {prefix + n: tensor for n, tensor in copies(converted.state_dict()).items()}
         parts.append(_part(agent, sees, does, own, converted, prefix))
         observe = _observer(saved, sees, agent if joint else None) if steps is None else _piped(own, sees)
         players[agent] = Player(modules[name], observe, does, saved.scaling)

@@ -14,10 +14,9 @@ import os
 from collections.abc import Callable, Generator
 from typing import Any
 
-import torch
-
 from mosaic_worker.failures import one_line
 from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.learning.training_cycle import device_of
 from mosaic_worker.learning.training_memory import check_room
 from mosaic_worker.learning.training_state import Beginning, State, begin
 from mosaic_worker.training import TENSORBOARD, TrainingRun
@@ -34,16 +33,7 @@ _ENV = "mosaic"
 
 
 def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: State | None = None) -> bool:
-    """Train a policy into a run folder, to the end or until somebody wishes it to stop.
-
-    Args:
-        algorithm: Which.
-        config: Every setting.
-        run: The run folder.
-        restored: State of the training that goes on.
-
-    Returns:
-        Whether it is all done, the evaluation too.
+    """Train a policy into a run folder, as :class:`~mosaic_worker.learning.train_main.TrainMain` calls it.
 
     Raises:
         ConfigError: The environment cannot be trained in by this algorithm, or there is no such cluster.
@@ -52,7 +42,7 @@ def train(algorithm: Algorithm, config: RayConfig, run: TrainingRun, restored: S
     """
     if config.address:
         cluster.check_cluster(config.address)
-    gpus = _gpus(config)
+    gpus = int(device_of(config.device, worthwhile=_given()) == "cuda")
     cluster.quiet()
     plan = plan_of(algorithm, config)
     _check_room(config, plan)
@@ -182,14 +172,6 @@ def _check_room(config: RayConfig, plan: Plan) -> None:
         check_room("buffer_size", config.buffer_size, seen + acts + 24)
     else:
         check_room("train_batch_size", config.train_batch_size, seen + acts + 24)
-
-
-def _gpus(config: RayConfig) -> int:
-    if config.device == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("device is cuda, but torch finds no GPU here; set it to auto or cpu")
-    return int(
-        config.device == "cuda" or (config.device == "auto" and _given() and torch.cuda.is_available())
-    )
 
 
 def _given() -> bool:

@@ -384,12 +384,11 @@ def test_what_does_not_fit_is_refused_with_its_keys(tmp_path: Path, start: Any, 
 # -- RLlib's environments in MOSAIC ------------------------------------------------------------
 
 PLAYED = """
-from ray_worker.home import gym_gui_importable
-gym_gui_importable()
+from mosaic_worker.environments import mosaic_module
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.rllib.examples.envs.classes.multi_agent.rock_paper_scissors import RockPaperScissors
-from gym_gui.core.paradigms import adapt
-from gym_gui.core.paradigms.simultaneous import RLlibParadigmAdapter
+adapt = mosaic_module("gym_gui.core.paradigms").adapt
+RLlibParadigmAdapter = mosaic_module("gym_gui.core.paradigms.simultaneous").RLlibParadigmAdapter
 env = RockPaperScissors({})
 assert isinstance(env, MultiAgentEnv)
 adapter = adapt(env)

@@ -19,12 +19,12 @@ from torch import nn
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.playing.full_batches import BATCH
-from mosaic_worker.playing.torch_policy import read_weights
+from mosaic_worker.playing.torch_policy import copies, read_weights
 from mosaic_worker.worker import Batch, EpisodeStart, LoadError, Slot
 from ray_worker.convert import NotConvertible, convert
 from ray_worker.environments import EVALUATION
 from ray_worker.main import RayWorker
-from ray_worker.network import Module, finite_weights
+from ray_worker.network import Module
 from ray_worker.policy import Policy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,7 +45,7 @@ def keep(folder: Path, module: Module, sees: Any, does: Any) -> Path:
     about = PolicyDescription(
         "ray_worker", "ppo", "Probe", describe(sees), describe(does), module.network.to_json()
     )
-    save_checkpoint(folder, about, safetensors.torch.save(finite_weights(module)))
+    save_checkpoint(folder, about, safetensors.torch.save(copies(module.state_dict())))
     return folder
 
 
@@ -141,7 +141,7 @@ def joint(folder: Path) -> Path:
     ]
     about = PolicyDescription.joint(parts, worker="ray_worker", algorithm="ppo", env_id="ray_probes:Pair")
     weights = {
-        k: v for name, module in modules.items() for k, v in finite_weights(module, f"{name}.").items()
+        f"{name}.{k}": v for name, module in modules.items() for k, v in copies(module.state_dict()).items()
     }
     save_checkpoint(folder, about, safetensors.torch.save(weights))
     return folder

@@ -23,6 +23,7 @@ from gymnasium import spaces
 
 from gym_gui.workers.manifest import read_manifest
 from mosaic_worker.learning.importing import ImportRefused
+from mosaic_worker.learning.joint_env import make_joint, make_parallel
 from mosaic_worker.learning.training_schema import schema_file, schema_text
 from mosaic_worker.learning.training_state import State, read_state, write_state
 from mosaic_worker.preprocessing import Pipeline
@@ -30,7 +31,7 @@ from ray_worker import importing
 from ray_worker.algorithms import ALGORITHMS
 from ray_worker.checkpoint_files import read_checkpoint_folder
 from ray_worker.connectors import array_of, as_rllib_has_them, normalize_step
-from ray_worker.environments import make_environment, make_joint, make_parallel, steps_for
+from ray_worker.environments import make_environment, steps_for
 from ray_worker.plan import plan_of
 from ray_worker.settings import DQNConfig, PPOConfig
 from ray_worker.state import packed, unpacked

@@ -14,17 +14,18 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from mosaic_worker import environments
-from mosaic_worker.failures import one_line, with_place
 from mosaic_worker.learning.action_masks import mask_method
+from mosaic_worker.learning.observation_steps import MAIN_ENTRIES
 from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
-from mosaic_worker.preprocessing import PreprocessingError, check_steps, wrap
-from sb3_worker.config import ConfigError, TrainingConfig
+from mosaic_worker.learning.single_env import make_single, prepared
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.preprocessing import check_steps
+from sb3_worker.config import TrainingConfig
 
 Env = gym.Env[Any, Any]
 Step = Mapping[str, Any]
 
-_IMAGE_KEYS = ("image", "observation", "rgb")
+OURS = ("sb3_worker",)
 CNN_SIZE = 36
 """The convolutions of the library take no smaller images."""
 
@@ -98,17 +99,7 @@ def make_environment(env_id: str, steps: Sequence[Step] = (), render_mode: str |
     Raises:
         ConfigError: The id is unknown, a package is missing, or the steps do not fit.
     """
-    try:
-        env: Env = Masked(environments.make_environment(env_id, render_mode))
-    except (gym.error.Error, ImportError, ValueError, TypeError, AttributeError) as error:
-        raise ConfigError(
-            with_place(f"environment {env_id!r} cannot be made: {one_line(error)}", error, ["sb3_worker"])
-        ) from error
-    try:
-        return wrap(env, steps) if steps else env
-    except PreprocessingError as error:
-        env.close()
-        raise ConfigError(f"environment {env_id!r}: {error}") from error
+    return prepared(Masked(make_single(env_id, render_mode, OURS)), steps, env_id)
 
 
 def _mask_of(env: Any, _: Any) -> NDArray[np.bool_] | None:
@@ -219,7 +210,7 @@ def _image_steps(shape: tuple[int, ...], config: TrainingConfig) -> list[dict[st
 
 
 def _main_entry(space: spaces.Dict) -> str:
-    return next((key for key in _IMAGE_KEYS if key in space.spaces), "")
+    return next((key for key in MAIN_ENTRIES if key in space.spaces), "")
 
 
 def name_of(env: Env) -> str:

@@ -13,38 +13,19 @@ import argparse
 import dataclasses
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
-from mosaic_worker.learning.importing import ImportParser, ImportRefused, imported, json_of, origin_of
+from mosaic_worker.learning.importing import ImportMain, ImportRefused, json_of, origin_of
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_report import moment
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps
-from mosaic_worker.spaces import Space
-from sb3_worker.config import ConfigError
+from mosaic_worker.spaces import Space, words_of
 
 Steps = list[dict[str, Any]]
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Import one file.
-
-    Returns:
-        The exit status.
-    """
-    what = (__doc__ or "").partition("\n")[0]
-    parser = ImportParser("sb3_worker.importing", what, "refuse a file of another one")
-    parser.add_argument("--vecnormalize", type=Path, help="statistics that VecNormalize.save wrote")
-    parser.add_argument(
-        "--describe", type=Path, help="JSON file with the layers of an extractor of one's own"
-    )
-    parser.add_argument("--frame-stack", type=int, default=0, help="frames of VecFrameStack")
-    from sb3_worker.environments import quiet
-
-    quiet()
-    return imported(parser, argv, bring)
 
 
 def bring(args: argparse.Namespace) -> PolicyDescription:
@@ -55,11 +36,15 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         ImportRefused: The file cannot be imported.
         OSError: The folder cannot be written.
     """
-    from sb3_worker.environments import make_environment
-    from sb3_worker.network import load_weights, write_weights
+    import safetensors.torch
+
+    from mosaic_worker.playing.torch_policy import copies
+    from sb3_worker.environments import make_environment, quiet
+    from sb3_worker.network import load_weights, tensors_of
     from sb3_worker.policy import WORKER, from_zero
     from sb3_worker.sb3_zip import LARGEST, read_statistics, read_zip
 
+    quiet()
     saved = read_zip(args.file, _layers(args.describe) if args.describe else ())
     if args.algorithm and args.algorithm.lower() != saved.algorithm:
         raise ImportRefused(f"{args.file} holds a policy of {saved.algorithm}, not of {args.algorithm}")
@@ -82,15 +67,15 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     input_space = gymnasium_spaces.describe(Pipeline(steps, observation_space).input_space)
     if _numbers(input_space) != _numbers(network.observation_space):
         raise ConfigError(
-            f"after preprocessing, observations of {args.env_id} are {_space_words(input_space)}, but the "
-            f"policy takes {_space_words(network.observation_space)}"
+            f"after preprocessing, observations of {args.env_id} are {words_of(input_space)}, but the "
+            f"policy takes {words_of(network.observation_space)}"
         )
     # Bounds do not change what a network is, and an environment may have moved its own since.
     network = dataclasses.replace(network, action_space=from_zero(action_space))
     try:
         module = network.build()
         load_weights(module, saved.weights)
-        weights = write_weights(module)
+        weights = safetensors.torch.save(copies(tensors_of(module)))
     except ValueError as error:
         raise ImportRefused(f"{args.file} does not hold what it describes: {error}") from error
     description = PolicyDescription(
@@ -150,8 +135,8 @@ def find_steps(
     shapes = [statistics] if "step" in statistics else list(statistics.values())
     told += f" and statistics of shape {', '.join(map(_shape, shapes))}" if statistics else ""
     raise ConfigError(
-        f"observations of {env_id} are {_space_words(observation_space)}, but the policy takes "
-        f"{_space_words(takes)}{told}. Choose its environment, or say with --preprocess (and --frame-stack, "
+        f"observations of {env_id} are {words_of(observation_space)}, but the policy takes "
+        f"{words_of(takes)}{told}. Choose its environment, or say with --preprocess (and --frame-stack, "
         "--vecnormalize) what was done to them"
     )
 
@@ -244,10 +229,10 @@ def _fits(input_space: Space, takes: Space) -> bool:
 
 
 def _check_actions(env_id: str, action_space: Space, network: Space) -> None:
-    if _space_words(action_space) != _space_words(network):
+    if words_of(action_space) != words_of(network):
         raise ConfigError(
-            f"{env_id} has actions of {_space_words(action_space)}, but the policy acts in "
-            f"{_space_words(network)}. Choose the environment it was trained in"
+            f"{env_id} has actions of {words_of(action_space)}, but the policy acts in "
+            f"{words_of(network)}. Choose the environment it was trained in"
         )
 
 
@@ -269,15 +254,17 @@ def _shape(statistics: dict[str, Any]) -> str:
     return str(tuple(sizes))
 
 
-def _space_words(space: Space) -> str:
-    if space.kind == "Discrete":
-        return f"Discrete({space.n}{f', start={space.start}' if space.start else ''})"
-    if space.kind == "MultiDiscrete":
-        return f"MultiDiscrete({[] if space.nvec is None else space.nvec.tolist()})"
-    if space.kind == "Dict":
-        return f"Dict({', '.join(f'{key}: {_space_words(child)}' for key, child in space.spaces.items())})"
-    return f"{space.kind}{space.shape}"
-
+main = ImportMain(
+    "sb3_worker",
+    __doc__,
+    "refuse a file of another one",
+    bring,
+    {
+        "--vecnormalize": {"type": Path, "help": "statistics that VecNormalize.save wrote"},
+        "--describe": {"type": Path, "help": "JSON file with the layers of an extractor of one's own"},
+        "--frame-stack": {"type": int, "default": 0, "help": "frames of VecFrameStack"},
+    },
+)
 
 if __name__ == "__main__":
     sys.exit(main())

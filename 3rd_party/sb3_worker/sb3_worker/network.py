@@ -16,7 +16,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-import safetensors.torch
 import torch
 from stable_baselines3.common.torch_layers import CombinedExtractor, FlattenExtractor, NatureCNN
 from torch import Tensor, nn
@@ -218,19 +217,6 @@ def load_weights(policy: nn.Module, given: Mapping[str, Tensor]) -> None:
     for name, place in places.items():
         if id(place) not in filled:
             raise ValueError(f"the weights lack {name}, of shape {tuple(place.shape)}")
-
-
-def write_weights(policy: nn.Module) -> bytes:
-    """Content of the safetensors file.
-
-    Raises:
-        ValueError: Some weight is no finite number.
-    """
-    tensors = {name: t.detach().cpu().contiguous().clone() for name, t in tensors_of(policy).items()}
-    for name, tensor in tensors.items():
-        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
-            raise ValueError(f"{name} is no finite number any more")
-    return safetensors.torch.save(tensors)
 
 
 def _no_schedule(_: float) -> float:

@@ -17,6 +17,7 @@ from torch import Tensor
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
+from mosaic_worker.playing.drawn_actions import counted_actions, draw_normals, greedy_index, hide_illegal
 from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.playing.torch_policy import TorchPolicy
 from mosaic_worker.spaces import Space
@@ -112,14 +113,10 @@ class Policy(TorchPolicy):
         for found in (outputs.first, outputs.deviation, outputs.value):
             if found is not None:
                 ok &= np.isfinite(found).reshape(BATCH, -1).all(axis=1)
-        whole = _whole_masks(masks, count, outputs.first.shape[-1])
         outputs.first[~ok] = 0.0
-        if whole is not None and outputs.kind in ("logits", "values"):
-            parts = np.split(whole, np.cumsum(self._sizes())[:-1], axis=1)
-            ok &= np.all([part.any(axis=1) for part in parts], axis=0)
-            outputs.first[~whole] = -math.inf
-            outputs.first[~ok] = 0.0
-        actions = self._act(outputs, draws, whole)
+        if masks is not None and outputs.kind in ("logits", "values"):
+            ok &= hide_illegal(outputs.first, masks, self._actions)
+        actions = self._act(outputs, draws)
         values = outputs.value
         if outputs.kind == "values":
             values = outputs.first.max(axis=1)
@@ -180,25 +177,12 @@ class Policy(TorchPolicy):
 
     # -- acting --------------------------------------------------------------------------
 
-    def _sizes(self) -> list[int]:
-        space = self._actions
-        return [space.n] if space.kind == "Discrete" else [int(n) for n in np.ravel(np.asarray(space.nvec))]
-
-    def _act(self, outputs: Outputs, draws: Draws | None, masks: NDArray[np.bool_] | None) -> NDArray[Any]:
+    def _act(self, outputs: Outputs, draws: Draws | None) -> NDArray[Any]:
         space = self._actions
         if outputs.kind == "values":
-            return _greedy(outputs.first, draws, masks, self._network.exploration) + space.start
+            return greedy_index(outputs.first, draws, self._network.exploration) + space.start
         if outputs.kind == "logits":
-            parts = np.split(outputs.first, np.cumsum(self._sizes())[:-1], axis=1)
-            chosen = [
-                part.argmax(axis=1) if draws is None else _sample(part, draws(j))
-                for j, part in enumerate(parts)
-            ]
-            if space.kind == "Discrete":
-                return (chosen[0] + space.start).astype(space.dtype)
-            return (np.stack(chosen, 1).reshape(BATCH, *space.shape) + np.asarray(space.starts)).astype(
-                space.dtype
-            )
+            return counted_actions(outputs.first, space, draws)
         if outputs.kind == "bits":
             share = 1.0 / (1.0 + np.exp(-outputs.first))
             at = 0.5 if draws is None else np.stack([draws(j) for j in range(share.shape[1])], 1)
@@ -209,9 +193,7 @@ class Policy(TorchPolicy):
     def _continuous(self, outputs: Outputs, draws: Draws | None) -> NDArray[Any]:
         moved = outputs.first
         if draws is not None and outputs.deviation is not None:
-            uniforms = np.stack([draws(j) for j in range(moved.shape[1])], 1)
-            normal = torch.special.ndtri(torch.from_numpy(np.clip(uniforms, 2.0**-54, 1 - 2.0**-53)))
-            moved = moved + outputs.deviation * normal.numpy()
+            moved = moved + outputs.deviation * draw_normals(draws, moved.shape[1])
         space: Any = self._actions
         low, high = np.asarray(space.low), np.asarray(space.high)
         # In the space's own precision from here on, as the library does.
@@ -253,14 +235,6 @@ def _count(space: Space) -> int:
     return sum(math.prod(leaf.shape) if leaf.kind != "Discrete" else 1 for _, leaf in space.leaves)
 
 
-def _whole_masks(masks: NDArray[np.bool_] | None, count: int, width: int) -> NDArray[np.bool_] | None:
-    if masks is None:
-        return None
-    whole = np.ones((BATCH, width), np.bool_)
-    whole[:count] = masks
-    return whole
-
-
 def _double(tensor: Tensor) -> NDArray[np.float64]:
     return tensor.numpy().astype(np.float64)
 
@@ -269,26 +243,6 @@ def _state_noise(distribution: Any, log_std: Tensor, latent: Tensor) -> Tensor:
     """Deviation of state-dependent noise whose matrix is drawn anew: normal, as gSDE's is."""
     variance = (latent**2) @ (distribution.get_std(log_std) ** 2)
     return torch.sqrt(variance + distribution.epsilon)
-
-
-def _greedy(
-    values: NDArray[np.float64], draws: Draws | None, masks: NDArray[np.bool_] | None, exploration: float
-) -> NDArray[np.int64]:
-    best = values.argmax(axis=1)
-    if draws is None or not exploration:
-        return best
-    level = np.zeros_like(values)
-    if masks is not None:
-        level[~masks] = -math.inf
-        level[~masks.any(axis=1)] = 0.0
-    return np.where(draws(0) < exploration, _sample(level, draws(1)), best)
-
-
-def _sample(logits: NDArray[np.float64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Invert the cumulative distribution; an action of probability zero is never chosen."""
-    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-    cumulative = weights.cumsum(axis=1)
-    return (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(axis=1)
 
 
 def input_space(policy: Policy) -> Any:

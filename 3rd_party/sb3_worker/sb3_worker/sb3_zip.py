@@ -14,7 +14,6 @@ import base64
 import binascii
 import io
 import json
-import pickle
 import re
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -23,12 +22,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from mosaic_worker.failures import one_line
 from mosaic_worker.learning.importing import ImportRefused, space_of
-from mosaic_worker.limits import check_torch_archive, memory_for, read_member
+from mosaic_worker.learning.torch_files import read_torch, weights_in
+from mosaic_worker.limits import memory_for, read_member
 from mosaic_worker.plain_files import open_file, read_file
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
 from sb3_worker.described import DESCRIBED, renamed
@@ -125,7 +124,7 @@ def _read(members: Mapping[str, bytes], layers: Sequence[Any]) -> Saved:
     return Saved(
         algorithm=_algorithm(family, data),
         network=network,
-        weights=renamed(read_tensors(members["policy.pth"]), layers),
+        weights=renamed(_weights(members["policy.pth"]), layers),
         seed=_count_or_zero(data.get("seed")),
         total_steps=_count_or_zero(data.get("num_timesteps")),
         config={k: v for k, v in data.items() if isinstance(v, bool | int | float | str) and k[0] != "_"},
@@ -216,28 +215,9 @@ def _named(data: Mapping[str, Any], key: str, classes: tuple[str, ...]) -> Any:
         raise ImportRefused(f"its {key} is refused: {one_line(error)}") from error
 
 
-def read_tensors(raw: bytes) -> dict[str, Tensor]:
-    """The tensors of a member that ``torch.save`` wrote.
-
-    Raises:
-        ImportRefused: They are none, damaged, compressed, or larger than what they show.
-    """
-    try:
-        check_torch_archive(io.BytesIO(raw), len(raw))
-        found = torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)
-    except MemoryError:
-        raise
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
-        first = str(error).strip().partition("\n")[0]
-        raise ImportRefused(f"its policy.pth is refused: {first or one_line(error)}") from error
-    except Exception as error:  # whatever a made-up file breaks
-        raise ImportRefused(f"its policy.pth is damaged ({one_line(error)})") from error
-    tensors = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
-    if not tensors or not all(isinstance(t, Tensor) for t in tensors.values()):
-        raise ImportRefused("its policy.pth holds no weights")
-    if any(t.numel() * t.element_size() > t.untyped_storage().nbytes() for t in tensors.values()):
-        raise ImportRefused("its policy.pth holds tensors that are larger than what it stores")
-    return tensors
+def _weights(raw: bytes) -> dict[str, Tensor]:
+    """The tensors of the member that ``torch.save`` wrote."""
+    return weights_in(read_torch(io.BytesIO(raw), len(raw), "its policy.pth"), "its policy.pth")
 
 
 # -- what it says ------------------------------------------------------------------------

@@ -16,8 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mosaic_worker.learning.training_state import State
-from sb3_worker.config import ConfigError
+from mosaic_worker.learning.training_state import State, fitting
 
 LARGEST_REPLAY = 64 << 20
 """Bytes of remembered steps that are kept; a larger buffer is filled anew."""
@@ -57,7 +56,7 @@ def restore(state: State, model: Any, normalizer: Any) -> None:
     Raises:
         ConfigError: It does not fit.
     """
-    try:
+    with fitting():
         model.num_timesteps = state.step
         model._n_updates = int(state.values["updates"])
         model.set_parameters(
@@ -76,9 +75,6 @@ def restore(state: State, model: Any, normalizer: Any) -> None:
                 statistics.var = state.tensors[f"{which}.var"].numpy()
                 statistics.count = float(state.values[f"{which}.count"])
         _unpack_replay(getattr(model, "replay_buffer", None), state)
-    except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as error:
-        words = " ".join(str(error).split())
-        raise ConfigError(f"the state there does not fit ({words}). Train anew, with --overwrite") from error
 
 
 def _pack_replay(buffer: Any, tensors: dict[str, Tensor], values: dict[str, Any]) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
 from gymnasium import spaces
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.noise import NormalActionNoise
@@ -19,14 +18,15 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecNorm
 
 from mosaic_worker import gymnasium_spaces
 from mosaic_worker.failures import one_line
-from mosaic_worker.learning.training_cycle import tensorboard
+from mosaic_worker.learning.training_arguments import check_actions_learnt
+from mosaic_worker.learning.training_command import ConfigError
+from mosaic_worker.learning.training_cycle import device_of, tensorboard
 from mosaic_worker.learning.training_memory import check_room
 from mosaic_worker.learning.training_state import State, begin
 from mosaic_worker.playing.torch_policy import read_weights
 from mosaic_worker.training import TrainingRun
-from sb3_worker.algorithms import Algorithm
+from sb3_worker.algorithms import ALGORITHMS, Algorithm
 from sb3_worker.config import (
-    ConfigError,
     DDPGConfig,
     OffPolicyConfig,
     QRDQNConfig,
@@ -52,16 +52,7 @@ from sb3_worker.state import restore
 def train(
     algorithm: Algorithm, config: TrainingConfig, run: TrainingRun, restored: State | None = None
 ) -> bool:
-    """Train a policy into a run folder, to the end or until somebody wishes it to stop.
-
-    Args:
-        algorithm: Which.
-        config: Every setting.
-        run: The run folder.
-        restored: State of the training that goes on.
-
-    Returns:
-        Whether it is all done, the evaluation too.
+    """Train a policy into a run folder, as :class:`~mosaic_worker.learning.train_main.TrainMain` calls it.
 
     Raises:
         ConfigError: The environment cannot be trained in by this algorithm.
@@ -119,16 +110,9 @@ def _fitting_steps(algorithm: Algorithm, config: TrainingConfig, env: Env) -> li
     Raises:
         ConfigError: The algorithm does not learn such actions, or observations are beyond it.
     """
-    from sb3_worker.algorithms import ALGORITHMS
-
     playable(env)
     kind = action_kind(env.action_space)
-    if kind not in algorithm.actions:
-        others = [a.name for a in ALGORITHMS.values() if kind in a.actions]
-        raise ConfigError(
-            f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; {config.env_id} acts "
-            f"in {env.action_space}. These learn there: {', '.join(others) or 'none'}"
-        )
+    check_actions_learnt(algorithm, ALGORITHMS, kind, env.action_space, config.env_id)
     return steps_for(env.observation_space, config)
 
 
@@ -201,7 +185,7 @@ def _model(
             learning_rate=_falling(rate) if config.anneal_lr else rate,
             gamma=config.gamma,
             policy_kwargs=policy_arguments,
-            device=_device(config, network),
+            device=device_of(config.device, worthwhile=network.features == "nature_cnn"),
             seed=config.seed if restored is None else restored.seed,
             **arguments,
         )
@@ -232,11 +216,3 @@ def _bytes(space: Any) -> int:
 def _falling(rate: float) -> Callable[[float], float]:
     """From ``rate`` at the start (1 is left) to 0 at the end."""
     return lambda left: rate * left
-
-
-def _device(config: TrainingConfig, network: Network) -> str:
-    if config.device == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("device is cuda, but torch finds no GPU here; set it to auto or cpu")
-    if config.device == "auto":
-        return "cuda" if network.features == "nature_cnn" and torch.cuda.is_available() else "cpu"
-    return config.device

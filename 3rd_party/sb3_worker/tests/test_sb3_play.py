@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
+from mosaic_worker.playing.torch_policy import copies
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Actions, Batch, EpisodeEnd, EpisodeStart, Invalid, LoadError, Slot
 from sb3_worker.main import SB3Worker
-from sb3_worker.network import Network, write_weights
+from sb3_worker.network import Network, tensors_of
 from sb3_worker.policy import from_zero
 
 
@@ -48,7 +50,7 @@ def keep(folder: Path, family: str, sees: Space, does: Space, **more: Any) -> Pa
         for weights in module.parameters():
             weights.normal_(0.0, 0.3, generator=generator)
     description = PolicyDescription("sb3_worker", "ppo", "CartPole-v1", sees, does, network.to_json())
-    save_checkpoint(folder, description, write_weights(module))
+    save_checkpoint(folder, description, safetensors.torch.save(copies(tensors_of(module))))
     return folder
 
 
@@ -232,7 +234,7 @@ def test_a_policy_that_does_not_fit_its_slot_is_refused(
 )
 def test_a_strange_description_is_refused(tmp_path: Path, change: dict[str, Any], words: str) -> None:
     network = Network("actor_critic", box(4), discrete(2))
-    weights = write_weights(network.build())
+    weights = safetensors.torch.save(copies(tensors_of(network.build())))
     strange = {**network.to_json(), **change}
     description = PolicyDescription("sb3_worker", "ppo", "CartPole-v1", box(4), discrete(2), strange)
     save_checkpoint(tmp_path, description, weights)

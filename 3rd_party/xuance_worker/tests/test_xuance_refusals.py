@@ -101,7 +101,7 @@ class Malice:
 def test_a_pickle_is_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "final.pth"
     torch.save({"policy": Malice()}, file)
-    with pytest.raises(ImportRefused, match="asks for more than weights"):
+    with pytest.raises(ImportRefused, match="it needs print, and only tensors and plain data are read"):
         read_pth(file)
     assert "it ran" not in capsys.readouterr().out
 
@@ -109,8 +109,8 @@ def test_a_pickle_is_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"no pickle", "no file of torch's, or damaged|more than weights"),
-        (b"", "no file of torch's, or damaged"),
+        (b"no pickle", "holds more than tensors|was not written by torch.save"),
+        (b"", "was not written by torch.save"),
     ],
 )
 def test_a_file_that_is_none(tmp_path: Path, content: bytes, why: str) -> None:
@@ -123,7 +123,7 @@ def test_a_file_that_is_none(tmp_path: Path, content: bytes, why: str) -> None:
 @pytest.mark.parametrize("found", [{"weights": {}}, {"policy": {}}, {"policy": {"a": 1}}, [torch.zeros(1)]])
 def test_a_file_without_a_policy(tmp_path: Path, found: Any) -> None:
     torch.save(found, tmp_path / "final.pth")
-    with pytest.raises(ImportRefused, match=r"holds (no policy|a policy that is not made of weights)"):
+    with pytest.raises(ImportRefused, match=r"holds no policy|which is no tensor"):
         read_pth(tmp_path / "final.pth")
 
 

@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from mosaic_worker.learning.training_settings import MAIN, TrainingSettings, num_envs_field, rate, steps
+from mosaic_worker.learning import training_fields as fields
+from mosaic_worker.learning.training_settings import LibrarySettings, Width
 
-Width = Annotated[int, Field(ge=1, le=65_536)]
+Activation = Literal["relu", "leaky_relu", "tanh", "elu"]
 
 
 def widths(default: tuple[int, ...], title: str, description: str) -> Any:
     """Of layers."""
-    return Field(default, max_length=8, title=title, description=description)
+    return fields.hidden(default, description, title=title, max_length=8)
 
 
-class TeamConfig(TrainingSettings):
+def clips(default: bool) -> Any:
+    """``use_grad_clip``."""
+    return Field(default, title="Clip gradients", description="Clip gradients to a norm.")
+
+
+class TeamConfig(LibrarySettings):
     """What every algorithm can be told."""
 
-    LIBRARY: ClassVar[tuple[str, ...]] = ()
-    """Settings that the library gets under their own names."""
-
-    env_id: str = Field(
-        "simple_spread_v3",
-        title="Environment",
-        description="An environment whose agents act at once, or module:factory of a PettingZoo ParallelEnv.",
-    )
-    # The library hands it to generators that take no more.
-    seed: int = Field(1, ge=0, lt=2**31, title="Seed", description="Everything random derives from it.")
-    total_steps: int = steps(200_000)
-    num_envs: int = num_envs_field(16)
-    use_parameter_sharing: bool | None = Field(
+    env_id: str = fields.team("simple_spread_v3")
+    total_steps: int = fields.total_steps(200_000)
+    num_envs: int = fields.num_envs(16)
+    use_parameter_sharing: bool | None = fields.share_parameters(
         None,
-        title="Share parameters",
-        description="One network for all agents, who are told which of them they are; none: where all see "
-        "and act alike, and else one each.",
-        json_schema_extra=MAIN,
+        "One network for all agents, who are told which of them they are; none: where all see and act "
+        "alike, and else one each.",
     )
     use_rnn: bool = Field(
         False,
         title="Recurrent network",
         description="Agents remember what they have seen of the episode.",
-        json_schema_extra=MAIN,
+        json_schema_extra=fields.MAIN,
     )
     rnn: Literal["GRU", "LSTM"] = Field("GRU", title="Recurrent cell", description="What remembers.")
     recurrent_hidden_size: Width = Field(
@@ -51,19 +46,11 @@ class TeamConfig(TrainingSettings):
     representation_hidden_size: tuple[Width, ...] = widths(
         (64,), "Representation", "Widths of the layers that see; before the memory, where there is one."
     )
-    activation: Literal["relu", "leaky_relu", "tanh", "elu"] = Field(
-        "relu", title="Activation", description="Between layers."
-    )
+    activation: Activation = fields.activation("relu")
     layer_norm: bool = Field(False, title="Layer norm", description="Normalise what comes out of layers.")
-    use_grad_clip: bool = Field(False, title="Clip gradients", description="Clip gradients to a norm.")
-    grad_clip_norm: float = Field(
-        10.0, gt=0, le=1000, title="Max gradient norm", description="Norm to which gradients are clipped."
-    )
-    normalize_observations: bool = Field(
-        False,
-        title="Normalise observations",
-        description="Divide observations by their running deviation; the statistics stay with the policy.",
-    )
+    use_grad_clip: bool = clips(False)
+    grad_clip_norm: float = fields.gradient_norm(10.0)
+    normalize_observations: bool = fields.normalize_observations(False)
     max_episode_steps: int | None = Field(
         None,
         ge=1,
@@ -91,47 +78,25 @@ class OnPolicyConfig(TeamConfig):
 
     LIBRARY = ("n_epochs", "n_minibatch", "learning_rate", "vf_coef", "ent_coef", "gae_lambda", "use_advnorm")
 
-    learning_rate: float = rate(7e-4, "Step size of the optimizer.")
-    gamma: float = Field(
-        0.99,
-        ge=0,
-        le=1,
-        title="Discount factor",
-        description="What a reward counts for each step that it comes later.",
-        json_schema_extra=MAIN,
-    )
-    n_steps: int = Field(
+    learning_rate: float = fields.learning_rate(7e-4)
+    gamma: float = fields.discount(0.99)
+    n_steps: int = fields.rollout_length(
         128,
-        ge=1,
+        "Steps of each environment between two updates; if recurrent, whole episodes.",
+        main=True,
         le=100_000,
-        title="Rollout length",
-        description="Steps of each environment between two updates; if recurrent, whole episodes.",
-        json_schema_extra=MAIN,
     )
-    n_epochs: int = Field(10, ge=1, le=1000, title="Epochs", description="Passes over each rollout.")
-    n_minibatch: int = Field(
-        1, ge=1, le=1024, title="Minibatches", description="Parts of a rollout, one gradient step each."
-    )
+    n_epochs: int = fields.epochs(10)
+    n_minibatch: int = fields.minibatches(1, le=1024)
     actor_hidden_size: tuple[Width, ...] = widths((64,), "Actor", "Widths of what acts, behind what sees.")
     critic_hidden_size: tuple[Width, ...] = widths(
         (64,), "Critic", "Widths of what values, behind what sees."
     )
-    vf_coef: float = Field(
-        0.5, ge=0, le=100, title="Value coefficient", description="Weight of the value loss."
-    )
-    ent_coef: float = Field(
-        0.01,
-        ge=0,
-        le=100,
-        title="Entropy coefficient",
-        description="Weight of the entropy bonus.",
-        json_schema_extra=MAIN,
-    )
-    gae_lambda: float = Field(
-        0.95, ge=0, le=1, title="GAE lambda", description="Lambda of generalised advantage estimation."
-    )
-    use_advnorm: bool = Field(True, title="Normalise advantages", description="Of each rollout.")
-    use_grad_clip: bool = Field(True, title="Clip gradients", description="Clip gradients to a norm.")
+    vf_coef: float = fields.value_weight(0.5)
+    ent_coef: float = fields.entropy_weight(0.01)
+    gae_lambda: float = fields.gae_lambda(0.95)
+    use_advnorm: bool = fields.normalize_advantages(True, "Normalise advantages in each rollout.")
+    use_grad_clip: bool = clips(True)
 
     @property
     def heads(self) -> dict[str, Any]:
@@ -153,9 +118,7 @@ class PPOConfig(OnPolicyConfig):
 
     LIBRARY = (*OnPolicyConfig.LIBRARY, "clip_range", "use_value_norm")
 
-    clip_range: float = Field(
-        0.2, gt=0, le=10, title="Clip range", description="How far the probability ratio may move."
-    )
+    clip_range: float = fields.clip_range(0.2)
     use_value_norm: bool = Field(
         True, title="Normalise values", description="Learn values with mean 0 and variance 1."
     )
@@ -172,8 +135,8 @@ class MAPPOConfig(PPOConfig):
 class IACConfig(OnPolicyConfig):
     """Independent actor critic: each agent learns by itself (Foerster et al. 2018)."""
 
-    learning_rate: float = rate(5e-4, "Step size of the optimizer.")
-    n_epochs: int = Field(1, ge=1, le=1000, title="Epochs", description="Passes over each rollout.")
+    learning_rate: float = fields.learning_rate(5e-4)
+    n_epochs: int = fields.epochs(1)
 
 
 class VDACConfig(IACConfig):
@@ -185,38 +148,16 @@ class OffPolicyConfig(TeamConfig):
 
     LIBRARY = ("buffer_size", "batch_size", "start_training", "training_frequency")
 
-    gamma: float = Field(
-        0.95,
-        ge=0,
-        le=1,
-        title="Discount factor",
-        description="What a reward counts for each step that it comes later.",
-        json_schema_extra=MAIN,
+    gamma: float = fields.discount(0.95)
+    buffer_size: int = fields.buffer_size(
+        100_000, "Steps that are remembered; with a memory, whole episodes (1,000 do).", main=True
     )
-    buffer_size: int = Field(
-        100_000,
-        ge=1,
-        le=100_000_000,
-        title="Replay buffer size",
-        description="Steps that are remembered; with a memory, whole episodes (1,000 do).",
-        json_schema_extra=MAIN,
+    batch_size: int = fields.minibatch_size(
+        256, "Steps (with a memory: episodes) of one gradient step.", ge=1
     )
-    batch_size: int = Field(
-        256,
-        ge=1,
-        le=1_000_000,
-        title="Minibatch size",
-        description="Steps (with a memory: episodes) of a gradient step.",
-    )
-    start_training: int = Field(
-        1000, ge=0, le=100_000_000, title="Learning starts", description="Steps before learning begins."
-    )
-    training_frequency: int = Field(
-        32,
-        ge=1,
-        le=1_000_000,
-        title="Train frequency",
-        description="Steps, over all parallel environments, between two updates.",
+    start_training: int = fields.learning_starts(1000)
+    training_frequency: int = fields.train_frequency(
+        32, "Steps, over all parallel environments, between two updates."
     )
 
     @model_validator(mode="after")
@@ -240,31 +181,17 @@ class QConfig(OffPolicyConfig):
         *("learning_rate", "start_greedy", "end_greedy", "decay_step_greedy", "sync_frequency", "double_q"),
     )
 
-    learning_rate: float = rate(1e-3, "Step size of the optimizer.")
+    learning_rate: float = fields.learning_rate(1e-3)
     q_hidden_size: tuple[Width, ...] = widths(
         (64,), "Values", "Widths of what values actions, behind what sees."
     )
-    start_greedy: float = Field(
-        1.0, ge=0, le=1, title="Initial epsilon", description="Part of random actions at the start."
+    start_greedy: float = fields.first_epsilon(1.0)
+    end_greedy: float = fields.last_epsilon(0.05, "Share of random actions at the end.")
+    decay_step_greedy: int = fields.exploration_steps(100_000, main=True)
+    sync_frequency: int = fields.target_interval(
+        100, "Updates between two of the target network.", le=1_000_000
     )
-    end_greedy: float = Field(
-        0.05, ge=0, le=1, title="Final epsilon", description="Part of random actions in the end."
-    )
-    decay_step_greedy: int = Field(
-        100_000,
-        ge=1,
-        title="Exploration steps",
-        description="Steps over which exploration falls.",
-        json_schema_extra=MAIN,
-    )
-    sync_frequency: int = Field(
-        100,
-        ge=1,
-        le=1_000_000,
-        title="Target update interval",
-        description="Updates between two of the target network.",
-    )
-    double_q: bool = Field(True, title="Double Q", description="Choose and value the next action apart.")
+    double_q: bool = fields.double_q(True)
 
     @property
     def heads(self) -> dict[str, Any]:
@@ -305,6 +232,12 @@ class WQMIXConfig(QMIXConfig):
     )
 
 
+def noise(default: float, title: str, when: str) -> Any:
+    """Of exploration, which falls."""
+    said = f"Standard deviation of the noise on actions at the {when}."
+    return fields.exploration_noise(default, said, title=title, main=False)
+
+
 class DDPGConfig(OffPolicyConfig):
     """What algorithms with deterministic actors can be told."""
 
@@ -316,20 +249,16 @@ class DDPGConfig(OffPolicyConfig):
     representation_hidden_size: tuple[Width, ...] = widths(
         (), "Representation", "Widths of the layers that see."
     )
-    activation: Literal["relu", "leaky_relu", "tanh", "elu"] = Field(
-        "leaky_relu", title="Activation", description="Between layers."
+    activation: Activation = fields.activation("leaky_relu")
+    learning_rate_actor: float = fields.learning_rate(1e-3, "Step size of what acts.", title="Actor's rate")
+    learning_rate_critic: float = fields.learning_rate(
+        1e-3, "Step size of what values.", title="Critic's rate"
     )
-    learning_rate_actor: float = rate(1e-3, "Step size of what acts.", "Actor's rate")
-    learning_rate_critic: float = rate(1e-3, "Step size of what values.", "Critic's rate")
     actor_hidden_size: tuple[Width, ...] = widths((64, 64), "Actor", "Widths of what acts.")
     critic_hidden_size: tuple[Width, ...] = widths((64, 64), "Critic", "Widths of what values.")
-    tau: float = Field(0.001, gt=0, le=1, title="Tau", description="Part of the network that targets take.")
-    start_noise: float = Field(
-        1.0, ge=0, le=10, title="Initial noise", description="Deviation of the noise on actions at the start."
-    )
-    end_noise: float = Field(
-        0.01, ge=0, le=10, title="Final noise", description="Deviation of the noise on actions in the end."
-    )
+    tau: float = fields.tau(0.001)
+    start_noise: float = noise(1.0, "Initial noise", "start")
+    end_noise: float = noise(0.01, "Final noise", "end")
 
     @property
     def heads(self) -> dict[str, Any]:
@@ -349,9 +278,7 @@ class TD3Config(DDPGConfig):
 
     LIBRARY = (*DDPGConfig.LIBRARY, "actor_update_delay")
 
-    actor_update_delay: int = Field(
-        2, ge=1, le=1000, title="Policy delay", description="Updates of critics for one of the actor."
-    )
+    actor_update_delay: int = fields.policy_delay(2)
 
 
 class ITD3Config(TD3Config):
@@ -370,12 +297,8 @@ class SACConfig(DDPGConfig):
         *("learning_rate_actor", "learning_rate_critic", "tau", "alpha", "use_automatic_entropy_tuning"),
     )
 
-    alpha: float = Field(
-        0.01, ge=0, le=100, title="Entropy coefficient", description="Weight of the entropy, or its first."
-    )
-    use_automatic_entropy_tuning: bool = Field(
-        True, title="Tune the entropy coefficient", description="Learn the weight of the entropy."
-    )
+    alpha: float = fields.temperature(0.01, ge=0, gt=None, le=100)
+    use_automatic_entropy_tuning: bool = fields.tune_temperature(True, "Learn the weight of the entropy.")
 
 
 class ISACConfig(SACConfig):

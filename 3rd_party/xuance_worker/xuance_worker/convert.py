@@ -10,6 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
+from mosaic_worker.playing.torch_policy import copies
 from xuance_worker.algorithms import Acting
 from xuance_worker.network import Network
 from xuance_worker.plan import Plan
@@ -67,8 +68,10 @@ def acting_weights(acting: Acting, weights: Mapping[str, Tensor], key: str) -> d
 
 def playing_weights(acting: Acting, weights: Mapping[str, Tensor], plan: Plan) -> dict[str, Tensor]:
     """Of all the library's weights those that play, by their names in our file."""
-    return {
-        f"{plan.prefix_of(key)}{name}": tensor.detach().cpu().clone().contiguous()
-        for key in plan.keys
-        for name, tensor in acting_weights(acting, weights, key).items()
-    }
+    return copies(
+        {
+            f"{plan.prefix_of(key)}{name}": tensor
+            for key in plan.keys
+            for name, tensor in acting_weights(acting, weights, key).items()
+        }
+    )

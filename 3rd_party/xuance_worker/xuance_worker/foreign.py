@@ -6,20 +6,18 @@
 from __future__ import annotations
 
 import dataclasses
-import pickle
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-import torch
 import yaml
 from torch import Tensor
 
 from mosaic_worker.learning.importing import ImportRefused
+from mosaic_worker.learning.torch_files import read_torch_file, weights_in
 from mosaic_worker.learning.training_command import named
-from mosaic_worker.limits import check_torch_archive, memory_for
-from mosaic_worker.plain_files import open_file, read_file
+from mosaic_worker.plain_files import read_file
 from mosaic_worker.preprocessing import check_steps
 from xuance_worker.algorithms import ALGORITHMS, Acting, Algorithm
 from xuance_worker.convert import acting_weights
@@ -34,37 +32,13 @@ def read_pth(file: Path) -> dict[str, Tensor]:
     """The weights of a ``.pth`` of XuanCe's; nothing of it is run.
 
     Raises:
-        ImportRefused: It is none, or asks for more than weights.
+        ImportRefused: It is none, or holds more than weights.
     """
-    if not file.is_file():
-        raise ImportRefused(f"{file} is no file")
-    if file.stat().st_size > LARGEST:
-        raise ImportRefused(f"{file} has more than {LARGEST >> 30} GB")
-    try:
-        with open_file(file, links=True) as opened:
-            check_torch_archive(opened, file.stat().st_size)
-        with memory_for(file):
-            found: Any = torch.load(file, map_location="cpu", weights_only=True)
-    except MemoryError:
-        raise ImportRefused(f"{file} asks for more memory than a file of its size may take") from None
-    except pickle.UnpicklingError as error:
-        reason = next((line.strip() for line in str(error).splitlines() if "GLOBAL" in line), "")
-        raise ImportRefused(
-            f"{file} asks for more than weights, so it is not opened{f' ({reason})' if reason else ''}"
-        ) from error
-    except (RuntimeError, ValueError, EOFError, KeyError, OSError) as error:
-        raise ImportRefused(
-            f"{file} is no file of torch's, or damaged: {str(error).partition('.')[0]}"
-        ) from error
+    found: Any = read_torch_file(file, LARGEST)
     policy = cast("dict[Any, Any]", found).get("policy") if isinstance(found, dict) else None
     if not isinstance(policy, Mapping) or not policy:
         raise ImportRefused(f"{file} holds no policy of XuanCe's (save_model writes one under 'policy')")
-    weights = cast("Mapping[Any, Any]", policy)
-    if not all(isinstance(k, str) and isinstance(v, Tensor) for k, v in weights.items()):
-        raise ImportRefused(f"{file} holds a policy that is not made of weights")
-    if any(t.numel() * t.element_size() > t.untyped_storage().nbytes() for t in weights.values()):
-        raise ImportRefused(f"{file} holds tensors that are larger than what it stores")
-    return dict(weights)
+    return weights_in(policy, f"the policy in {file}")
 
 
 def read_config(file: Path | None, asked: str, env_id: str) -> tuple[Algorithm, dict[str, Any]]:

@@ -11,24 +11,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
-from mosaic_worker.learning.importing import ImportParser, ImportRefused, imported, json_of, origin_of
+from mosaic_worker.learning.importing import ImportMain, ImportRefused, json_of, origin_of
 from mosaic_worker.learning.training_report import moment
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Import one file.
-
-    Returns:
-        The exit status.
-    """
-    what = (__doc__ or "").partition("\n")[0]
-    parser = ImportParser("xuance_worker.importing", what, "mappo, qmix, …; by default what --config says")
-    parser.add_argument("--config", type=Path, help="YAML file with which XuanCe trained it")
-    return imported(parser, argv, bring)
 
 
 def bring(args: argparse.Namespace) -> PolicyDescription:
@@ -94,6 +81,16 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     check_alike(library.Player(agents, algorithm, plan), Policy.whole(description, playing), plan)
     return save_checkpoint(args.out, description, safetensors.torch.save(playing))
 
+
+main = ImportMain(
+    "xuance_worker",
+    __doc__,
+    "mappo, qmix, …; by default what --config says",
+    bring,
+    {
+        "--config": {"type": Path, "help": "YAML file with which XuanCe trained it"},
+    },
+)
 
 if __name__ == "__main__":
     sys.exit(main())

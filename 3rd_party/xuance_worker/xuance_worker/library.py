@@ -148,7 +148,7 @@ def told(
 ) -> dict[str, Any]:
     """What the library is told, by its own names."""
     representation = "Basic_MLP" if config.representation_hidden_size else "Basic_Identical"
-    own = {name: getattr(config, name) for name in algorithm.config_class.LIBRARY}
+    own = config.arguments()
     if isinstance(config, OnPolicyConfig):
         own["buffer_size"] = config.num_envs * (1 if config.use_rnn else config.n_steps)
     return {

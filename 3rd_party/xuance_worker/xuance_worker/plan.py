@@ -16,13 +16,15 @@ from gymnasium import spaces
 from mosaic_worker.checkpoint import PolicyPart
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.learning.joint_env import JointEnv, make_parallel
+from mosaic_worker.learning.observation_steps import vector_steps
+from mosaic_worker.learning.training_arguments import check_actions_learnt
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.preprocessing import Pipeline
 from xuance_worker.algorithms import ALGORITHMS, Acting, Algorithm
 from xuance_worker.config import OffPolicyConfig, TeamConfig
 from xuance_worker.moments import Moments
 from xuance_worker.network import Network
-from xuance_worker.team import action_kind, longest_episode, vector_steps
+from xuance_worker.team import action_kind, longest_episode
 
 SHARED = "shared."
 """What names of weights begin with that all agents share."""
@@ -155,12 +157,8 @@ def plan_for(
 def _kind(algorithm: Algorithm, env_id: str, does: Mapping[str, Any]) -> str:
     kinds = {agent: action_kind(space) for agent, space in does.items()}
     for agent, kind in kinds.items():
-        if kind not in algorithm.acting:
-            others = [a.name for a in ALGORITHMS.values() if all(k in a.acting for k in kinds.values())]
-            raise ConfigError(
-                f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; {agent} of {env_id} "
-                f"acts in {does[agent]}. These learn there: {', '.join(others) or 'none'}"
-            )
+        able = {n: a for n, a in ALGORITHMS.items() if all(k in a.acting for k in kinds.values())}
+        check_actions_learnt(algorithm, able, kind, does[agent], f"{agent} of {env_id}")
     if len(set(kinds.values())) > 1:
         raise ConfigError(
             f"some agents of {env_id} have counted actions and some have real ones: none learns both"

@@ -16,9 +16,10 @@ from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
+from mosaic_worker.playing.drawn_actions import counted_actions, draw_normals, hide_illegal
 from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.playing.joint_policy import JointPolicy
-from mosaic_worker.playing.torch_policy import TorchPolicy
+from mosaic_worker.playing.torch_policy import TorchPolicy, put_weights
 from xuance_worker.network import ACTIVATIONS, TYPE, Network, PlayingNetwork
 
 WORKER = "xuance_worker"
@@ -59,7 +60,7 @@ class Policy(TorchPolicy):
         if (acts.n if acts.kind == "Discrete" else math.prod(acts.shape)) != network.outputs:
             raise ValueError("its network has another number of outputs than its action_space")
         module = network.build()
-        fill(module, weights)
+        put_weights(module, {name: tensor.float() for name, tensor in weights.items()})
         return cls(description, network, module)
 
     @classmethod
@@ -96,35 +97,22 @@ class Policy(TorchPolicy):
         first[~ok] = 0.0
         values = None
         if self._actions.kind == "Discrete":
-            legal = np.ones(first.shape, np.bool_)
             if masks is not None:
-                legal[:count] = masks
-                ok &= legal.any(axis=1)
-                legal[~ok] = True
-                first[~legal] = -math.inf
+                ok &= hide_illegal(first, masks, self._actions)
             values = first.max(axis=1)[:count] if self._network.kind == "values" else None
-            actions = (self._discrete(first, draws) + self._actions.start).astype(self._actions.dtype)
+            # The library's greedy policies explore while they learn only.
+            asked = None if self._network.kind == "values" else draws
+            actions = counted_actions(first, self._actions, asked)
         else:
             actions = self._continuous(first, None if deviation is None else deviation.numpy(), draws)
         kept = after[:count].numpy().copy() if self.memory else None
         return Choices(actions[:count], values, ok[:count], kept)
 
-    def _discrete(self, first: NDArray[np.float64], draws: Draws | None) -> NDArray[np.int64]:
-        # The library's greedy policies explore while they learn only.
-        if draws is None or self._network.kind == "values":
-            return first.argmax(axis=1)
-        weights = np.exp(first - first.max(axis=1, keepdims=True))
-        cumulative = weights.cumsum(axis=1)
-        below = cumulative <= draws(0)[:, None] * cumulative[:, -1:]
-        return np.minimum(below.sum(axis=1), first.shape[1] - 1)
-
     def _continuous(
         self, first: NDArray[np.float64], deviation: NDArray[Any] | None, draws: Draws | None
     ) -> NDArray[Any]:
         if draws is not None and deviation is not None:
-            uniforms = np.stack([draws(j) for j in range(first.shape[1])], 1)
-            normal = torch.special.ndtri(torch.from_numpy(np.clip(uniforms, 2.0**-54, 1 - 2.0**-53)))
-            first = first + deviation * normal.numpy()
+            first = first + deviation * draw_normals(draws, first.shape[1])
         # In the library's own precision from here on.
         moved = torch.from_numpy(first.astype(np.float32))
         if self._network.kind == "squashed" and self._network.bound:
@@ -139,25 +127,3 @@ def in_bounds(numbers: NDArray[np.float32], space: Any, *, scaled: bool) -> NDAr
     if scaled:
         moved = low + 0.5 * (moved + 1.0) * (high - low)
     return np.clip(moved, low, high).astype(space.dtype)
-
-
-def fill(module: PlayingNetwork, weights: Mapping[str, Tensor]) -> None:
-    """Put weights into a network.
-
-    Raises:
-        ValueError: They are not those of such a network; names the first that is not.
-    """
-    wanted = module.state_dict()
-    for what, names in (
-        ("lacks", sorted(wanted.keys() - weights.keys())),
-        ("has too many", sorted(weights.keys() - wanted.keys())),
-    ):
-        if names:
-            raise ValueError(f"it {what} weights: {', '.join(names[:3])}")
-    for name, tensor in wanted.items():
-        if tensor.shape != weights[name].shape:
-            found, here = tuple(weights[name].shape), tuple(tensor.shape)
-            raise ValueError(f"its weights {name} are of shape {found} where {here} is needed")
-        if not bool(weights[name].isfinite().all()):
-            raise ValueError(f"its weights {name} are no finite numbers")
-    module.load_state_dict({name: weights[name].float() for name in wanted})

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mosaic_worker.learning.training_command import ConfigError
-from mosaic_worker.learning.training_state import State
+from mosaic_worker.learning.training_state import State, fitting
 
 _COUNTS = ("current_step", "e_greedy", "noise_scale")
 """Attributes of the library's agents that change while they learn."""
@@ -50,7 +49,7 @@ def restore(state: State, agents: Any) -> None:
     Raises:
         ConfigError: It does not fit.
     """
-    try:
+    with fitting():
         agents.policy.load_state_dict(state.under("policy").tensors)
         for name in _counted(agents):
             value = state.values["counts"][name]
@@ -64,9 +63,6 @@ def restore(state: State, agents: Any) -> None:
             optimizer.load_state_dict(state.unpack_optimizer(name, state.values["optimizers"][name]))
         for name, module in _normalizers(learner):
             module.load_state_dict(state.under(name).tensors)
-    except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as error:
-        words = " ".join(str(error).split())
-        raise ConfigError(f"the state there does not fit ({words}). Train anew, with --overwrite") from error
 
 
 def _counted(agents: Any) -> list[str]:

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
-
 from mosaic_worker.learning.training_command import ConfigError
-from mosaic_worker.learning.training_cycle import tensorboard
+from mosaic_worker.learning.training_cycle import device_of, tensorboard
 from mosaic_worker.learning.training_memory import check_room
 from mosaic_worker.learning.training_state import State, begin
 from mosaic_worker.training import TrainingRun
@@ -27,23 +25,14 @@ _SEEN = ("buf_obs", "buf_state", "buf_avail_actions")
 
 
 def train(algorithm: Algorithm, config: TeamConfig, run: TrainingRun, restored: State | None = None) -> bool:
-    """Train a team into a run folder, to the end or until somebody wishes it to stop.
-
-    Args:
-        algorithm: Which.
-        config: Every setting.
-        run: The run folder.
-        restored: State of the training that goes on.
-
-    Returns:
-        Whether it is all done, the evaluation too.
+    """Train a team into a run folder, as :class:`~mosaic_worker.learning.train_main.TrainMain` calls it.
 
     Raises:
         ConfigError: The environment cannot be trained in by this algorithm.
         TrainingFailed: A number is not finite any more, or the environment raised.
         OSError: The folder cannot be written.
     """
-    device = _device(config)
+    device = "cuda:0" if device_of(config.device) == "cuda" else "cpu"
     plan = plan_for(algorithm, config)
     _check_room(config, plan)
     if config.normalize_observations and config.async_envs:
@@ -102,9 +91,3 @@ def _check_room(config: TeamConfig, plan: Plan) -> None:
         check_room("num_envs x n_steps", rows, each)
     elif isinstance(config, OffPolicyConfig):
         check_room("buffer_size", config.buffer_size * (plan.limit if config.use_rnn else 1), each)
-
-
-def _device(config: TeamConfig) -> str:
-    if config.device == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("device is cuda, but torch finds no GPU here; set it to auto or cpu")
-    return "cuda:0" if config.device == "cuda" else "cpu"

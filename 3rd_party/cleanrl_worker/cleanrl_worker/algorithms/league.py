@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cleanrl_worker.config.base import ConfigError
 from mosaic_worker.checkpoint import holds_checkpoint, write_whole
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.plain_files import read_file
 from mosaic_worker.training import LEAGUE
 

@@ -22,7 +22,6 @@ import safetensors.torch
 
 from cleanrl_worker.algorithms.league import League, Member
 from cleanrl_worker.algorithms.ppo import PPO, collect_rollout, update
-from cleanrl_worker.config.base import ConfigError
 from cleanrl_worker.config.self_play import SelfPlayConfig
 from cleanrl_worker.games import Games
 from cleanrl_worker.policy import Policy
@@ -30,6 +29,7 @@ from cleanrl_worker.seated_policy import SeatedPolicy
 from cleanrl_worker.session import Session
 from mosaic_worker.checkpoint import save_checkpoint
 from mosaic_worker.learning.evaluation import EVALUATION_SEEDS, Interrupted
+from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_report import RECENT
 from mosaic_worker.training import CALLS, LEAGUE, PAST
 

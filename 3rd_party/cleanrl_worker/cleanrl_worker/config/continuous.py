@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Any
 
-from cleanrl_worker.config.base import MAIN, Width, widths
-from cleanrl_worker.config.replay import ReplayConfig, batch, starts
-from mosaic_worker.learning.training_settings import rate, steps
+from cleanrl_worker.config.replay import ReplayConfig, learning_starts
+from mosaic_worker.learning import training_fields as fields
+from mosaic_worker.learning.training_settings import Width
+
+
+def hidden(default: tuple[int, ...]) -> Any:
+    """``hidden``."""
+    return fields.hidden(default, "Widths of the hidden layers of actor and critics.", min_length=1)
 
 
 class ContinuousConfig(ReplayConfig):
@@ -16,29 +21,18 @@ class ContinuousConfig(ReplayConfig):
     core (CleanRL, for MuJoCo: hidden 256 256, batch_size 256, learning_starts 5000 or 25000).
     """
 
-    env_id: str = Field(
-        "Pendulum-v1",
-        title="Environment",
-        description="Gymnasium id of the environment (package:Id-v0 imports package first).",
-    )
-    total_steps: int = steps(30_000)
-    learning_rate: float = rate(
+    env_id: str = fields.environment("Pendulum-v1")
+    total_steps: int = fields.total_steps(30_000)
+    learning_rate: float = fields.learning_rate(
         3e-4, "Adam's step size for the actor, and for the critics where they have none of their own."
     )
-    hidden: tuple[Width, ...] = widths((128, 128), "Widths of the hidden layers of actor and critics.")
+    hidden: tuple[Width, ...] = hidden((128, 128))
 
 
 class DDPGConfig(ContinuousConfig):
     """Deep deterministic policy gradient for bounded continuous actions: an actor climbs its critic."""
 
-    exploration_noise: float = Field(
-        0.1,
-        ge=0,
-        le=10,
-        title="Exploration noise",
-        description="Standard deviation of the noise on actions, where the bounds are -1 and 1.",
-        json_schema_extra=MAIN,
-    )
+    exploration_noise: float = fields.exploration_noise(0.1)
 
 
 class TD3Config(DDPGConfig):
@@ -47,40 +41,20 @@ class TD3Config(DDPGConfig):
     Rate, batch and start are those of Stable-Baselines3's TD3; layers, those of CleanRL.
     """
 
-    learning_rate: float = rate(1e-3, "Adam's step size for the actor and the critics.")
-    batch_size: int = batch(256)
-    learning_starts: int = starts(100)
-    hidden: tuple[Width, ...] = widths((256, 256), "Widths of the hidden layers of actor and critics.")
-    policy_frequency: int = Field(
-        2, ge=1, title="Policy frequency", description="Gradient steps of the critics for one of the actor."
-    )
-    policy_noise: float = Field(
-        0.2,
-        ge=0,
-        le=10,
-        title="Target noise",
-        description="Standard deviation of the noise that smooths the target's action.",
-    )
-    noise_clip: float = Field(
-        0.5, ge=0, le=10, title="Target noise limit", description="Largest noise on the target's action."
-    )
+    learning_rate: float = fields.learning_rate(1e-3, "Adam's step size for the actor and the critics.")
+    batch_size: int = fields.minibatch_size(256, ge=1, le=65_536)
+    learning_starts: int = learning_starts(100)
+    hidden: tuple[Width, ...] = hidden((256, 256))
+    policy_frequency: int = fields.policy_delay(2, le=None)
+    policy_noise: float = fields.target_noise(0.2)
+    noise_clip: float = fields.target_noise_limit(0.5)
 
 
 class SACConfig(ContinuousConfig):
     """Soft actor-critic for bounded continuous actions: as much return and as much chance as possible."""
 
-    q_learning_rate: float = rate(
-        1e-3, "Adam's step size for the critics and the temperature.", "Critics' learning rate"
+    q_learning_rate: float = fields.learning_rate(
+        1e-3, "Adam's step size for the critics and the temperature.", title="Critics' learning rate"
     )
-    autotune: bool = Field(
-        True,
-        title="Tune the temperature",
-        description="Keep the entropy of the policy at minus the number of action components.",
-    )
-    alpha: float = Field(
-        0.2,
-        gt=0,
-        le=1000,
-        title="Temperature",
-        description="Weight of the entropy: where it starts when it is tuned, else what it stays at.",
-    )
+    autotune: bool = fields.tune_temperature(True)
+    alpha: float = fields.temperature(0.2)

@@ -4,47 +4,29 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from cleanrl_worker.config.base import MAIN, Width, widths
-from cleanrl_worker.config.replay import MORE, ReplayConfig, buffer, frequency, starts, way
-from mosaic_worker.learning.training_settings import num_envs_field, rate
+from cleanrl_worker.config.replay import ReplayConfig, learning_starts, num_envs
+from mosaic_worker.learning import training_fields as fields
+from mosaic_worker.learning.training_settings import Width
 
 
 class ValueConfig(ReplayConfig):
     """What learning action values from a replay buffer needs; the values are those of CleanRL but for the
     copies of the environment, of which it has one."""
 
-    num_envs: int = num_envs_field(4, MORE)
-    learning_rate: float = rate(2.5e-4, "Adam's step size.")
-    buffer_size: int = buffer(10_000)
-    learning_starts: int = starts(10_000)
-    train_frequency: int = frequency(10)
-    target_network_frequency: int = Field(
-        500,
-        ge=1,
-        title="Target network frequency",
-        description="Environment steps between two updates of the target network.",
-    )
-    tau: float = way(1.0)
-    start_e: float = Field(
-        1.0, ge=0, le=1, title="Initial epsilon", description="Share of random actions at the start."
-    )
-    end_e: float = Field(
-        0.05,
-        ge=0,
-        le=1,
-        title="Final epsilon",
-        description="Share of random actions at the end, and where the policy is asked to sample.",
-    )
-    exploration_fraction: float = Field(
-        0.5,
-        gt=0,
-        le=1,
-        title="Exploration fraction",
-        description="Part of the training over which epsilon falls in a straight line.",
-        json_schema_extra=MAIN,
-    )
-    hidden: tuple[Width, ...] = widths(
-        (120, 84), "Widths of the hidden layers behind a vector; an image has convolutions first."
+    num_envs: int = num_envs(4)
+    learning_rate: float = fields.learning_rate(2.5e-4, "Adam's step size.")
+    buffer_size: int = fields.buffer_size(10_000, le=1_000_000_000)
+    learning_starts: int = learning_starts(10_000)
+    train_frequency: int = fields.train_frequency(10, "Environment steps for each gradient step.", le=None)
+    target_network_frequency: int = fields.target_interval(500, le=None)
+    tau: float = fields.tau(1.0)
+    start_e: float = fields.first_epsilon(1.0)
+    end_e: float = fields.last_epsilon(0.05)
+    exploration_fraction: float = fields.exploration_fraction(0.5)
+    hidden: tuple[Width, ...] = fields.hidden(
+        (120, 84),
+        "Widths of the hidden layers behind a vector; an image has convolutions first.",
+        min_length=1,
     )
 
 
@@ -66,13 +48,13 @@ class C51Config(ValueConfig):
         -100.0,
         title="Lowest return",
         description="Discounted return of the first atom; lower ones count as this.",
-        json_schema_extra=MAIN,
+        json_schema_extra=fields.MAIN,
     )
     v_max: float = Field(
         100.0,
         title="Highest return",
         description="Discounted return of the last atom; higher ones count as this.",
-        json_schema_extra=MAIN,
+        json_schema_extra=fields.MAIN,
     )
 
     @model_validator(mode="after")

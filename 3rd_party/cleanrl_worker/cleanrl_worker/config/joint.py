@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from cleanrl_worker.config.base import MAIN
-from cleanrl_worker.config.ppo import OnPolicyConfig, epochs, rollout, scaled, values_held
-from mosaic_worker.learning.training_settings import num_envs_field, rate
+from cleanrl_worker.config.ppo import OnPolicyConfig, clip_vloss
+from mosaic_worker.learning import training_fields as fields
 
 
 class JointConfig(OnPolicyConfig):
@@ -17,39 +16,18 @@ class JointConfig(OnPolicyConfig):
     belong, and at 0.2 an update the policy learns next to nothing until they are there.
     """
 
-    env_id: str = Field(
-        "simple_spread_v3",
-        title="Environment",
-        description="An environment whose agents act at once, or module:factory of a PettingZoo ParallelEnv.",
+    env_id: str = fields.team("simple_spread_v3")
+    num_envs: int = fields.num_envs(32)
+    num_steps: int = fields.rollout_length(50, main=True)
+    learning_rate: float = fields.learning_rate(5e-4, "Adam's step size at the start.")
+    gamma: float = fields.discount(0.95)
+    update_epochs: int = fields.epochs(10)
+    share_parameters: bool = fields.share_parameters(True)
+    lstm_size: int = fields.lstm_size(
+        0, "Numbers that each agent remembers of its episode; 0: it remembers nothing.", ge=0, le=4096
     )
-    num_envs: int = num_envs_field(32)
-    num_steps: int = rollout(50)
-    learning_rate: float = rate(5e-4, "Adam's step size at the start.")
-    gamma: float = Field(
-        0.95,
-        ge=0,
-        le=1,
-        title="Discount factor",
-        description="What a reward counts for each step that it comes later.",
-        json_schema_extra=MAIN,
-    )
-    update_epochs: int = epochs(10)
-    share_parameters: bool = Field(
-        True,
-        title="Share parameters",
-        description="Agents that see and act alike have one network, and are told which of them they are; "
-        "else each has its own.",
-        json_schema_extra=MAIN,
-    )
-    lstm_size: int = Field(
-        0,
-        ge=0,
-        le=4096,
-        title="LSTM size",
-        description="Numbers that each agent remembers of its episode; 0: it remembers nothing.",
-    )
-    clip_vloss: bool = values_held(False)
-    normalize_rewards: bool = scaled(True)
+    clip_vloss: bool = clip_vloss(False)
+    normalize_rewards: bool = fields.normalize_rewards(True)
     async_envs: bool = Field(
         default=True,
         title="Environments on all cores",

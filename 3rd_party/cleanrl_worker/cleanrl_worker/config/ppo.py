@@ -6,32 +6,14 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from cleanrl_worker.config.base import MAIN, TrainingConfig
-from mosaic_worker.learning.training_settings import rate
+from cleanrl_worker.config.base import TrainingConfig
+from mosaic_worker.learning import training_fields as fields
+
+MINIBATCH = 64
+"""Steps of a minibatch, where nothing is said of how many there are."""
 
 
-def scaled(default: bool) -> Any:
-    """``normalize_rewards``."""
-    return Field(
-        default,
-        title="Normalise rewards",
-        description="Learn from rewards divided by the spread of the discounted return.",
-    )
-
-
-def rollout(default: int) -> Any:
-    """``num_steps``."""
-    return Field(
-        default,
-        ge=1,
-        le=1_000_000,
-        title="Rollout length",
-        description="Steps of each environment between two updates.",
-        json_schema_extra=MAIN,
-    )
-
-
-def values_held(default: bool) -> Any:
+def clip_vloss(default: bool) -> Any:
     """``clip_vloss``."""
     return Field(
         default,
@@ -40,56 +22,28 @@ def values_held(default: bool) -> Any:
     )
 
 
-def epochs(default: int) -> Any:
-    """``update_epochs``."""
-    return Field(default, ge=1, le=1000, title="Epochs", description="Passes over each rollout.")
-
-
-def falling(default: bool) -> Any:
+def anneal(default: bool) -> Any:
     """``anneal_lr``."""
-    return Field(
+    return fields.anneal(
         default,
-        title="Anneal the learning rate",
-        description="Let the learning rate fall linearly: whole for the first rollout, one step above zero "
-        "for the last (sb3_worker: by the steps played, to zero).",
+        "Let the learning rate fall linearly: whole for the first rollout, one step above zero for the last "
+        "(sb3_worker: by the steps played, to zero).",
     )
-
-
-MINIBATCH = 64
-"""Steps of a minibatch, where nothing is said of how many there are."""
 
 
 def minibatches(default: int | None) -> Any:
     """``num_minibatches``."""
-    return Field(
+    return fields.minibatches(
         default,
-        ge=1,
-        title="Minibatches",
-        description="Parts into which a rollout is shuffled in each epoch; none: as many as leave "
+        "Parts into which a rollout is shuffled in each epoch; none: as many as leave "
         f"{MINIBATCH} steps in each.",
-    )
-
-
-def entropy(default: float) -> Any:
-    """``ent_coef``."""
-    return Field(
-        default,
-        ge=0,
-        le=100,
-        title="Entropy coefficient",
-        description="Weight of the entropy bonus.",
-        json_schema_extra=MAIN,
     )
 
 
 def value_weight(default: float) -> Any:
     """``vf_coef``."""
-    return Field(
-        default,
-        ge=0,
-        le=100,
-        title="Value coefficient",
-        description="Weight of the value loss, half the squared error: 0.5 is 0.25 in sb3_worker.",
+    return fields.value_weight(
+        default, "Weight of the value loss, half the squared error: 0.5 is 0.25 in sb3_worker."
     )
 
 
@@ -100,43 +54,26 @@ class OnPolicyConfig(TrainingConfig):
     memory, with several agents and in self-play they are what was measured.
     """
 
-    num_steps: int = rollout(128)
-    learning_rate: float = rate(1e-3, "Adam's step size at the start.")
-    anneal_lr: bool = falling(True)
-    gae_lambda: float = Field(
-        0.95, ge=0, le=1, title="GAE lambda", description="Lambda of generalised advantage estimation."
-    )
+    num_steps: int = fields.rollout_length(128, main=True)
+    learning_rate: float = fields.learning_rate(1e-3, "Adam's step size at the start.")
+    anneal_lr: bool = anneal(True)
+    gae_lambda: float = fields.gae_lambda(0.95)
     num_minibatches: int | None = minibatches(4)
-    update_epochs: int = epochs(4)
-    clip_coef: float = Field(
-        0.2,
-        gt=0,
-        le=10,
-        title="Clip range",
-        description="How far the probability ratio may move before its gradient is cut.",
-    )
-    clip_vloss: bool = values_held(True)
-    norm_adv: bool = Field(
-        True, title="Normalise advantages", description="Normalise advantages in each minibatch."
-    )
-    ent_coef: float = entropy(0.01)
+    update_epochs: int = fields.epochs(4)
+    clip_coef: float = fields.clip_range(0.2)
+    clip_vloss: bool = clip_vloss(True)
+    norm_adv: bool = fields.normalize_advantages(True)
+    ent_coef: float = fields.entropy_weight(0.01)
     vf_coef: float = value_weight(0.5)
-    max_grad_norm: float = Field(
-        0.5, gt=0, title="Max gradient norm", description="Global norm to which gradients are clipped."
-    )
-    target_kl: float | None = Field(
+    max_grad_norm: float = fields.gradient_norm(0.5, le=None)
+    target_kl: float | None = fields.target_kl(
         None,
-        gt=0,
-        title="Target KL",
-        description="End the epochs of an update after the one whose last minibatch has an approximate KL "
-        "divergence above this (sb3_worker: at once, above 1.5 times its own); none: never.",
+        "End the epochs of an update after the one whose last minibatch has an approximate KL divergence "
+        "above this (sb3_worker: at once, above 1.5 times its own); none: never.",
+        le=None,
     )
-    normalize_observations: bool = Field(
-        False,
-        title="Normalise observations",
-        description="Show vectors with mean 0 and variance 1; the statistics travel with the policy.",
-    )
-    normalize_rewards: bool = scaled(False)
+    normalize_observations: bool = fields.normalize_observations(False)
+    normalize_rewards: bool = fields.normalize_rewards(False)
 
     @model_validator(mode="after")
     def _check_batches(self) -> OnPolicyConfig:
@@ -185,13 +122,13 @@ class PPOConfig(OnPolicyConfig):
     which is far less than a return of unscaled rewards.
     """
 
-    num_steps: int = rollout(256)
-    learning_rate: float = rate(3e-4, "Adam's step size at the start.")
-    anneal_lr: bool = falling(False)
+    num_steps: int = fields.rollout_length(256, main=True)
+    learning_rate: float = fields.learning_rate(3e-4, "Adam's step size at the start.")
+    anneal_lr: bool = anneal(False)
     num_minibatches: int | None = minibatches(None)
-    update_epochs: int = epochs(10)
-    clip_vloss: bool = values_held(False)
-    ent_coef: float = entropy(0.0)
+    update_epochs: int = fields.epochs(10)
+    clip_vloss: bool = clip_vloss(False)
+    ent_coef: float = fields.entropy_weight(0.0)
     vf_coef: float = value_weight(1.0)
 
 
@@ -203,10 +140,8 @@ class PPOLSTMConfig(OnPolicyConfig):
     velocities stays at a return of 26), so rewards are scaled unless somebody says otherwise.
     """
 
-    normalize_rewards: bool = scaled(True)
-    lstm_size: int = Field(
-        64, ge=1, le=4096, title="LSTM size", description="Numbers that the network remembers."
-    )
+    normalize_rewards: bool = fields.normalize_rewards(True)
+    lstm_size: int = fields.lstm_size(64, le=4096)
 
     @model_validator(mode="after")
     def _check_copies(self) -> PPOLSTMConfig:

@@ -4,70 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from cleanrl_worker.config.base import TrainingConfig
-from mosaic_worker.learning.training_settings import num_envs_field
-
-MORE = "; gradient steps per environment step stay the same"
-"""What copies of the environment do not change here."""
+from mosaic_worker.learning import training_fields as fields
 
 
-def buffer(default: int) -> Any:
-    """``buffer_size``."""
-    return Field(
+def num_envs(default: int) -> Any:
+    """``num_envs``."""
+    return fields.num_envs(
         default,
-        ge=1,
-        le=1_000_000_000,
-        title="Replay buffer size",
-        description="Transitions that are remembered; the oldest make room for the newest.",
+        "Instances of the environment that are stepped together; gradient steps per environment step stay "
+        "the same.",
     )
 
 
-def batch(default: int) -> Any:
-    """``batch_size``."""
-    return Field(
-        default, ge=1, le=65_536, title="Batch size", description="Transitions of each gradient step."
-    )
-
-
-def starts(default: int) -> Any:
+def learning_starts(default: int) -> Any:
     """``learning_starts``."""
-    return Field(
-        default,
-        ge=0,
-        title="Learning starts",
-        description="Steps of random play before the first gradient step.",
-    )
-
-
-def frequency(default: int) -> Any:
-    """``train_frequency``."""
-    return Field(
-        default, ge=1, title="Train frequency", description="Environment steps for each gradient step."
-    )
-
-
-def way(default: float) -> Any:
-    """``tau``."""
-    return Field(
-        default,
-        gt=0,
-        le=1,
-        title="Target update rate",
-        description="How much of the way the target networks go at each update; 1 copies the networks.",
-    )
+    return fields.learning_starts(default, "Steps of random play before the first gradient step.", le=None)
 
 
 class ReplayConfig(TrainingConfig):
     """What learning from a replay buffer needs."""
 
-    num_envs: int = num_envs_field(1, MORE)
-    buffer_size: int = buffer(1_000_000)
-    batch_size: int = batch(128)
-    learning_starts: int = starts(1_000)
-    train_frequency: int = frequency(1)
-    tau: float = way(0.005)
+    num_envs: int = num_envs(1)
+    buffer_size: int = fields.buffer_size(1_000_000, le=1_000_000_000)
+    batch_size: int = fields.minibatch_size(128, ge=1, le=65_536)
+    learning_starts: int = learning_starts(1_000)
+    train_frequency: int = fields.train_frequency(1, "Environment steps for each gradient step.", le=None)
+    tau: float = fields.tau(0.005)
 
     @model_validator(mode="after")
     def _fits(self) -> ReplayConfig:

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from cleanrl_worker.config.base import MAIN
 from cleanrl_worker.config.ppo import OnPolicyConfig
+from mosaic_worker.learning import training_fields as fields
 
 
 class SelfPlayConfig(OnPolicyConfig):
@@ -16,19 +16,10 @@ class SelfPlayConfig(OnPolicyConfig):
     Values are those with which connect four is learnt in some minutes.
     """
 
-    env_id: str = Field(
-        "connect_four_v3",
-        title="Environment",
-        description="A game of several agents, who act at once or in turn.",
+    env_id: str = fields.environment(
+        "connect_four_v3", "A game of several agents, who act at once or in turn."
     )
-    num_envs: int = Field(
-        32,
-        ge=1,
-        le=4096,
-        title="Parallel environments",
-        description="Games that are played side by side.",
-        json_schema_extra=MAIN,
-    )
+    num_envs: int = fields.num_envs(32, "Games that are played side by side.", le=4096)
     seat: str = Field(
         "",
         title="Seat",
@@ -53,7 +44,7 @@ class SelfPlayConfig(OnPolicyConfig):
         description="Others who are members from the beginning, with commas between: folders of "
         "trained policies of any worker, tournament files (all of their policies), names of behaviours "
         "such as random.",
-        json_schema_extra=MAIN,
+        json_schema_extra=fields.MAIN,
     )
 
     @property

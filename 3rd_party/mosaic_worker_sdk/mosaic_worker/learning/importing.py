@@ -10,8 +10,9 @@ import argparse
 import hashlib
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable, Dict, NoReturn, Optional, Sequence, cast
+from typing import Any, Callable, Dict, Mapping, NoReturn, Optional, Sequence, cast
 
 import numpy as np
 
@@ -54,6 +55,40 @@ class ImportParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """A bad option is refused like anything else."""
         raise ConfigError(f"{message}. See --help")
+
+
+@dataclass(frozen=True)
+class ImportMain:
+    """The ``main`` of a worker's ``importing`` module.
+
+    Attributes:
+        package: The worker's package.
+        about: The documentation of the module; its first line is the help.
+        algorithm: What ``--algorithm`` is for.
+        bring: Reads the file, checks it against the environment, writes the policy.
+        options: Those of the worker's own, by flag: keywords of ``add_argument``.
+    """
+
+    package: str
+    about: Optional[str]
+    algorithm: str
+    bring: Callable[[argparse.Namespace], PolicyDescription]
+    options: Mapping[str, Mapping[str, Any]]
+
+    def __call__(self, argv: Optional[Sequence[str]] = None) -> int:
+        """Import one file, and say what became of it.
+
+        Args:
+            argv: The words of the command line; ``None``: those of the process.
+
+        Returns:
+            The exit status.
+        """
+        what = (self.about or "").partition("\n")[0]
+        parser = ImportParser(f"{self.package}.importing", what, self.algorithm)
+        for flag, keywords in self.options.items():
+            parser.add_argument(flag, **keywords)
+        return imported(parser, argv, self.bring)
 
 
 def imported(

@@ -32,9 +32,10 @@ _Algorithm = TypeVar("_Algorithm", bound=Algorithm)
 class TrainMain(Generic[_Algorithm]):
     """The ``main`` of a worker's ``train`` module.
 
-    It calls ``train(algorithm, settings, run, restored)`` of the package's ``training`` module, which
-    answers whether all was done, false where it was stopped. ``restored`` is the state of a training that
-    goes on, else ``None``. The module is imported after the cheap checks: torch takes seconds to import.
+    It calls ``train(algorithm, settings, run, restored)`` of the package's ``training`` module, which trains
+    into the run folder to the end, or until it is to stop, and answers whether all was done, the evaluation
+    too. ``restored`` is the state of a training that goes on, else ``None``. The module is imported after
+    the cheap checks: torch takes seconds to import.
 
     Attributes:
         package: The worker's package.

@@ -47,6 +47,30 @@ class Algorithm(Described, Protocol):
 _Algorithm = TypeVar("_Algorithm", bound=Algorithm)
 
 
+def check_actions_learnt(
+    algorithm: _Algorithm, algorithms: Mapping[str, _Algorithm], kind: str, space: object, where: str
+) -> None:
+    """See that an algorithm learns such actions.
+
+    Args:
+        algorithm: Which.
+        algorithms: Those that may be named in its place.
+        kind: ``discrete``, ``multi_discrete``, ``continuous`` or whatever its worker calls them.
+        space: The actions, for the message.
+        where: Whose they are, for the message.
+
+    Raises:
+        ConfigError: It does not; names those that do.
+    """
+    if kind in algorithm.actions:
+        return
+    others = [other.name for other in algorithms.values() if kind in other.actions]
+    raise ConfigError(
+        f"{algorithm.name} learns {' and '.join(algorithm.actions)} actions; {where} acts in {space}. "
+        f"These learn there: {', '.join(others) or 'none'}"
+    )
+
+
 class HelpAsked(Exception):
     """Somebody wants to know; the text says what there is."""
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Any, Callable, ClassVar, Dict, Generator, Mapping, Optional, Sequence, Tuple, Type
 
 import safetensors.torch
+import torch
 from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, read_description, save_checkpoint
@@ -29,7 +30,7 @@ from mosaic_worker.learning.training_report import Scalars, TrainingReport, mome
 from mosaic_worker.learning.training_settings import TrainingSettings
 from mosaic_worker.learning.training_state import Beginning, State, write_state
 from mosaic_worker.plain_files import read_file
-from mosaic_worker.playing.torch_policy import TorchPolicy, read_weights
+from mosaic_worker.playing.torch_policy import TorchPolicy, copies, read_weights
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 
 _REPORTS = 100
@@ -228,15 +229,14 @@ class Training(ABC):
         Raises:
             TrainingFailed: They are no finite numbers any more.
         """
-        weights: Dict[str, Tensor] = {}
-        for name, tensor in self.weights().items():
+        weights = copies(self.weights())
+        for name, tensor in weights.items():
             if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
                 self._good = False
                 raise TrainingFailed(
                     f"the weights are no finite numbers any more at step {self.step:,} ({name}); "
                     f"lower {self.rate}"
                 )
-            weights[name] = tensor.detach().cpu().clone().contiguous()
         return self.described(), weights
 
     def described(self) -> PolicyDescription:
@@ -321,6 +321,22 @@ class Training(ABC):
         """Say why there are no films."""
         self._filming = False
         self.run.warn(f"no videos: {error}")
+
+
+def device_of(asked: str, *, worthwhile: bool = False) -> str:
+    """Where a network learns, ``cpu`` or ``cuda``.
+
+    Args:
+        asked: ``auto``, ``cpu`` or ``cuda``.
+        worthwhile: Whether ``auto`` takes a GPU where there is one.
+
+    Raises:
+        ConfigError: There is no GPU, and one was asked for.
+    """
+    there = asked != "cpu" and torch.cuda.is_available()
+    if asked == "cuda" and not there:
+        raise ConfigError("device is cuda, but torch finds no GPU here; set it to auto or cpu")
+    return "cuda" if there and (asked == "cuda" or worthwhile) else "cpu"
 
 
 @contextmanager

@@ -59,6 +59,10 @@ class TrainingReport:
         self.lengths.append(length)
         self._run.episode(step, total, length, agents)
 
+    def kept(self) -> Dict[str, List[float]]:
+        """The last episodes, for a training that goes on."""
+        return {"returns": list(self.returns), "lengths": list(self.lengths)}
+
     def metrics(self, step: int, values: Mapping[str, float]) -> None:
         """Report numbers by TensorBoard name, and with them how episodes go and the speed."""
         full = dict(values)

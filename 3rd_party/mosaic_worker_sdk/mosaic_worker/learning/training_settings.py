@@ -8,46 +8,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, Dict, FrozenSet, List, Literal, Mapping, Tuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import Annotated
 
+from mosaic_worker.learning import training_fields as fields
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.training import TrainingRun
 
-MAIN: Dict[str, Any] = {"x-group": "main"}
-"""Marks the few settings that a form shows first."""
-
-
-# -- settings whose default depends on the algorithm ---------------------------------------
-
-
-def steps(default: int) -> Any:
-    """``total_steps``."""
-    return Field(
-        default,
-        ge=1,
-        title="Total steps",
-        description="Environment steps of the whole training, over all parallel environments.",
-        json_schema_extra=MAIN,
-    )
-
-
-def num_envs_field(default: int, more: str = "") -> Any:
-    """``num_envs``, with ``more`` to say of it."""
-    return Field(
-        default,
-        ge=1,
-        le=1024,
-        title="Parallel environments",
-        description=f"Instances of the environment that are stepped together{more}.",
-        json_schema_extra=MAIN,
-    )
-
-
-def rate(default: float, description: str, title: str = "Learning rate") -> Any:
-    """Step size of an optimizer."""
-    return Field(default, gt=0, le=1, title=title, description=description, json_schema_extra=MAIN)
-
-
-# -- the model -----------------------------------------------------------------------------
+Width = Annotated[int, Field(ge=1, le=65_536)]
+"""Of a layer."""
 
 
 class TrainingSettings(BaseModel):
@@ -83,34 +51,17 @@ class TrainingSettings(BaseModel):
         planned = self.planned_steps(step)
         run.start(algorithm, self.env_id, self.seed, planned, step, asked=self.total_steps)
 
-    env_id: str = Field(
-        default="CartPole-v1",
-        title="Environment",
-        description="Gymnasium id of the environment (``package:Id-v0`` imports ``package`` first).",
-    )
-    seed: int = Field(
-        default=1,
-        ge=0,
-        lt=2**62,
-        title="Seed",
-        description="The one seed that environments, initialisation, sampling and shuffling derive from.",
-    )
-    total_steps: int = steps(500_000)
-    num_envs: int = num_envs_field(8)
-    gamma: float = Field(
-        default=0.99,
-        ge=0,
-        le=1,
-        title="Discount factor",
-        description="What a reward counts for each step that it comes later.",
-        json_schema_extra=MAIN,
-    )
+    env_id: str = fields.environment("CartPole-v1")
+    seed: int = fields.seed(1)
+    total_steps: int = fields.total_steps(500_000)
+    num_envs: int = fields.num_envs(8)
+    gamma: float = fields.discount(0.99)
     device: Literal["auto", "cpu", "cuda"] = Field(
         default="auto",
         title="Device",
         description="Where the network learns; auto takes a GPU for images where there is one: "
         "for vectors a CPU is faster.",
-        json_schema_extra=MAIN,
+        json_schema_extra=fields.MAIN,
     )
     async_envs: bool = Field(
         default=False,
@@ -164,6 +115,20 @@ class TrainingSettings(BaseModel):
             # The first problem of each setting: what follows is often its echo.
             first = {str(found["loc"][:1]): found for found in reversed(error.errors())}
             raise ConfigError("; ".join(map(_sentence, reversed(list(first.values()))))) from error
+
+
+class LibrarySettings(TrainingSettings):
+    """What a training that a library carries out can be told."""
+
+    LIBRARY: ClassVar[Tuple[str, ...]] = ()
+    """Settings that the library gets under their own names."""
+
+    # Libraries hand it to generators that take no more.
+    seed: int = fields.seed(1, lt=2**31)
+
+    def arguments(self) -> Dict[str, Any]:
+        """What the library is told, by its own names."""
+        return {name: getattr(self, name) for name in self.LIBRARY}
 
 
 # -- what is wrong with one ----------------------------------------------------------------

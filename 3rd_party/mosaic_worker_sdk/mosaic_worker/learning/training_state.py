@@ -9,9 +9,10 @@ For workers that learn with torch; only they need it, and safetensors, to be the
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Dict, Mapping, Optional, Set, TypeVar
+from typing import Any, Dict, Generator, Mapping, Optional, Set, TypeVar
 
 import numpy as np
 import safetensors
@@ -117,6 +118,21 @@ def begin(seed: int, restored: Optional[State]) -> Beginning:
     # Small matrices gain nothing from two threads, and sums must not depend on the machine's load.
     torch.set_num_threads(1)
     return Beginning(0, seed) if restored is None else Beginning(restored.step, restored.seed)
+
+
+@contextmanager
+def fitting() -> Generator[None, None, None]:
+    """Around what puts a state back into a training.
+
+    Raises:
+        ConfigError: The state does not fit; says what to do.
+    """
+    try:
+        yield
+    except (KeyError, ValueError, RuntimeError, TypeError, AttributeError) as error:
+        raise ConfigError(
+            f"the state there does not fit ({one_line(error)}). Train anew, with --overwrite"
+        ) from error
 
 
 def entries_under(head: str, entries: Mapping[str, _Entry]) -> Dict[str, _Entry]:

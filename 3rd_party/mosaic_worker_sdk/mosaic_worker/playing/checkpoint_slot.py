@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mosaic_worker.checkpoint import PolicyDescription
-from mosaic_worker.spaces import Space
+from mosaic_worker.spaces import words_of
 from mosaic_worker.worker import Batch, LoadError, Slot
 
 
@@ -49,7 +49,7 @@ def check_fit(slot: Slot, described: PolicyDescription) -> None:
         ("observations", described.shown_space, slot.observation_space),
         ("actions", described.action_space, slot.action_space),
     ):
-        ours, theirs = (_shown(space, bounds=what == "actions") for space in (trained, given))
+        ours, theirs = (words_of(space, bounds=what == "actions") for space in (trained, given))
         if ours != theirs:
             raise LoadError(
                 f"the checkpoint was trained in {described.env_id} for {what} of {ours}, but slot "
@@ -70,26 +70,3 @@ def _arrays(observations: Any) -> List[NDArray[Any]]:
     if isinstance(observations, dict):
         return [array for part in observations.values() for array in _arrays(part)]  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
     return [np.asarray(observations)]
-
-
-def _shown(space: Space, bounds: bool) -> str:
-    """What must agree between checkpoint and slot, in words."""
-    if space.kind == "Discrete":
-        return f"Discrete({space.n}{f', start={space.start}' if space.start else ''})"
-    if space.kind == "MultiDiscrete" and space.nvec is not None:
-        starts = np.zeros(0) if space.starts is None else space.starts
-        begin = f", start={starts.tolist()}" if starts.any() else ""
-        return f"MultiDiscrete({space.nvec.tolist()}{begin})"
-    if space.kind == "Box":
-        return f"Box{space.shape}" + (f" from {_bound(space.low)} to {_bound(space.high)}" if bounds else "")
-    if space.kind == "MultiBinary":
-        return f"MultiBinary{space.shape}"
-    if space.kind in ("Dict", "Tuple"):
-        parts = (f"{key}: {_shown(part, bounds)}" for key, part in space.spaces.items())
-        return f"{space.kind}({', '.join(parts)})"
-    return f"kind {space.kind}"
-
-
-def _bound(values: Any) -> Any:
-    array = np.asarray(values, np.float32)
-    return array.flat[0].item() if array.size and (array == array.flat[0]).all() else array.tolist()

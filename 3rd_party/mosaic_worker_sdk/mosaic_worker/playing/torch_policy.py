@@ -17,7 +17,7 @@ import safetensors
 import safetensors.torch
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
@@ -157,6 +157,29 @@ class TorchPolicy(ABC):
             The choice for each row, whichever rows are with it.
         """
         return in_batches(self.decide, self.rows(observations), masks, draws, memory)
+
+
+def put_weights(module: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Put weights into a network.
+
+    Raises:
+        ValueError: They are not those of such a network, or no finite float32 numbers; names them.
+    """
+    wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
+    found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
+    if wrong := [name for name in sorted({**found, **wanted}) if found.get(name) != wanted.get(name)]:
+        words = [f"{n} has shape {found.get(n)} where {wanted.get(n)} is needed" for n in wrong[:4]]
+        more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
+        raise ValueError(f"the weights do not fit their description: {', '.join(words)}{more}")
+    for name, tensor in weights.items():
+        if tensor.dtype != torch.float32 or not bool(tensor.isfinite().all()):
+            raise ValueError(f"the weights {name} are not all finite float32 numbers")
+    module.load_state_dict(dict(weights))
+
+
+def copies(weights: Mapping[str, Tensor]) -> Dict[str, Tensor]:
+    """Weights as a safetensors file can hold them: on the CPU, none sharing memory with another."""
+    return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in weights.items()}
 
 
 def read_weights(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, Dict[str, Tensor]]:

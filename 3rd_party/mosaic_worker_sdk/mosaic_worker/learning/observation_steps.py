@@ -1,0 +1,62 @@
+"""What a network learns from: the steps that the settings of a training put before it."""
+
+# Gymnasium's spaces are typed only in part.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Tuple
+
+from gymnasium import spaces
+
+from mosaic_worker.learning.training_settings import TrainingSettings
+from mosaic_worker.preprocessing import check_steps
+
+MAIN_ENTRIES = ("image", "observation", "rgb")
+"""Entries of a Dict that are what a policy wants to see, the first that is there."""
+
+
+def entry_steps(config: TrainingSettings, space: Any) -> Tuple[List[Dict[str, Any]], Any]:
+    """The steps that take out of a Dict what ``select`` names, and the space that is left.
+
+    Args:
+        config: ``select``; empty: the main entry, else all that is made of numbers.
+        space: Gymnasium space of what the environment shows.
+    """
+    if not isinstance(space, spaces.Dict):
+        return [], space
+    main = next((key for key in MAIN_ENTRIES if isinstance(space.get(key), spaces.Box)), "")
+    keys = config.selected or ([main] if main else [])
+    if len(keys) == 1:
+        return [{"step": "select", "key": keys[0]}], space.get(keys[0])
+    return [{"step": "keep", "keys": keys or _numbers_in(space)}], space
+
+
+def picture_steps(config: TrainingSettings) -> List[Dict[str, Any]]:
+    """The steps that ``grayscale``, ``resize`` and ``frame_stack`` ask for."""
+    steps: List[Dict[str, Any]] = []
+    if config.grayscale:
+        steps.append({"step": "grayscale"})
+    if config.resize:
+        steps.append({"step": "resize", "shape": [config.resize, config.resize]})
+    if config.frame_stack > 1:
+        steps.append({"step": "frame_stack", "size": config.frame_stack})
+    return steps
+
+
+def vector_steps(config: TrainingSettings, space: Any) -> List[Dict[str, Any]]:
+    """The steps that make a vector of what an agent sees, as the settings ask."""
+    steps, shown = entry_steps(config, space)
+    flat = isinstance(shown, spaces.Box) and len(shown.shape) == 1 and config.frame_stack == 1
+    return check_steps([*steps, *picture_steps(config), *([] if flat else [{"step": "flatten"}])])
+
+
+def _numbers_in(space: Any, within: str = "") -> List[str]:
+    """Paths of all that is made of numbers: a text that stands beside them is left out."""
+    paths: List[str] = []
+    for key, entry in space.spaces.items():
+        if isinstance(entry, spaces.Dict):
+            paths += _numbers_in(entry, f"{within}{key}/")
+        elif isinstance(entry, (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)):
+            paths.append(f"{within}{key}")
+    return paths

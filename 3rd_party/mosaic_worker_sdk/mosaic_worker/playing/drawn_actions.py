@@ -1,0 +1,81 @@
+"""Actions from what a network says: the likeliest, or drawn with numbers that are given for each decision."""
+
+# torch and numpy annotate only part of their functions.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import math
+from typing import Any, List, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mosaic_worker.playing.checkpoint_worker import Draws
+from mosaic_worker.spaces import Space
+
+
+def choices_of(space: Space) -> List[int]:
+    """How many actions each choice of a Discrete or MultiDiscrete space has."""
+    return [space.n] if space.kind == "Discrete" else [int(n) for n in np.ravel(np.asarray(space.nvec))]
+
+
+def hide_illegal(outputs: NDArray[Any], masks: NDArray[np.bool_], space: Space) -> NDArray[np.bool_]:
+    """Give illegal actions a logit, or value, of minus infinity.
+
+    Args:
+        outputs: (N, actions), changed in place; a row without a legal action is made zeros.
+        masks: bool (M, actions), true where legal, of the first M rows; every action of the others is.
+        space: Of the actions.
+
+    Returns:
+        bool (N,): the rows with a legal action for each choice.
+    """
+    legal = np.ones(outputs.shape, np.bool_)
+    legal[: len(masks)] = masks
+    parts = np.split(legal, np.cumsum(choices_of(space))[:-1], axis=1)
+    able: NDArray[np.bool_] = np.all([part.any(axis=1) for part in parts], axis=0)
+    outputs[~legal] = -math.inf
+    outputs[~able] = 0.0
+    return able
+
+
+def counted_actions(logits: NDArray[Any], space: Space, draws: Optional[Draws]) -> NDArray[Any]:
+    """Actions of a Discrete or MultiDiscrete space, (N, *shape), from logits (N, sum of all choices)."""
+    parts = np.split(logits, np.cumsum(choices_of(space))[:-1], axis=1)
+    chosen = [
+        part.argmax(axis=1) if draws is None else draw_index(part.astype(np.float64), draws(j))
+        for j, part in enumerate(parts)
+    ]
+    if space.kind == "Discrete":
+        return (chosen[0] + space.start).astype(space.dtype)
+    stacked = np.stack(chosen, 1).reshape(len(logits), *space.shape)
+    return (stacked + np.asarray(space.starts)).astype(space.dtype)
+
+
+def greedy_index(values: NDArray[Any], draws: Optional[Draws], epsilon: float) -> NDArray[np.int64]:
+    """The best action of each row (N, actions); where it is drawn, a random one in ``epsilon`` of the time.
+
+    Actions whose value is minus infinity are never chosen.
+    """
+    best = values.argmax(axis=1)
+    if draws is None or not epsilon:
+        return best
+    level = np.where(np.isfinite(values), 0.0, -math.inf)
+    return np.where(draws(0) < epsilon, draw_index(level, draws(1)), best)
+
+
+def draw_index(logits: NDArray[np.float64], uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Invert the cumulative distribution; an action of probability zero is never chosen."""
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+    cumulative = weights.cumsum(axis=1)
+    return (cumulative <= (uniforms * cumulative[:, -1])[:, None]).sum(axis=1)
+
+
+def draw_normals(draws: Draws, count: int) -> NDArray[np.float64]:
+    """Standard normal numbers, (N, count)."""
+    import torch
+
+    uniforms = np.clip(np.stack([draws(j) for j in range(count)], 1), 2.0**-54, 1 - 2.0**-53)
+    normal: NDArray[np.float64] = torch.special.ndtri(torch.from_numpy(uniforms)).numpy()
+    return normal
