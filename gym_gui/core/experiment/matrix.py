@@ -44,7 +44,7 @@ SETTING_KEYS: Final[Mapping[str, Key[Any]]] = {
 KEYS: Final[Mapping[str, Key[Any]]] = {
     "rows": Key(
         None,
-        "names of the documents' rows and tables, and rows of one's own: `{name, title, sides}`",
+        "names of built-in rows and of groups of them, and rows of one's own: `{name, title, sides}`",
         usual="one of `rows` and `players`",
         each=ROW_KEYS,
         words=("documents", *GROUPS, *ROWS),
@@ -53,19 +53,19 @@ KEYS: Final[Mapping[str, Key[Any]]] = {
     "task": replace(_OF_OPERATORS["task"], usual="one of `task` and `tasks`"),
     "tasks": Key(
         None,
-        "environments, or name → an environment or keys of an operator that say which",
+        "environments; or name → an environment, or a mapping with `task` and other keys of it",
         usual="one of `task` and `tasks`",
         each=TASK_KEYS,
     ),
     "settings": Key(
         None,
         "name → what is different: `policies` by name, `env_kwargs`, `max_steps`",
-        usual="as it is",
+        usual="one in which nothing is different",
         each=SETTING_KEYS,
     ),
     "roles": Key(
         None,
-        "role of the documents' rows → policy",
+        "role of a built-in row → policy",
         usual="the policy of that name",
         within={role: Key(None, "policy that has this role") for role in ROLES},
     ),
