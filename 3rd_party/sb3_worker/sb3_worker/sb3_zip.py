@@ -24,10 +24,11 @@ from typing import Any, cast
 import numpy as np
 from torch import Tensor
 
+from mosaic_worker.archive_members import read_member
 from mosaic_worker.failures import one_line
 from mosaic_worker.learning.importing import ImportRefused, space_of
 from mosaic_worker.learning.torch_files import read_torch, weights_in
-from mosaic_worker.limits import memory_for, read_member
+from mosaic_worker.limits import memory_for
 from mosaic_worker.plain_files import open_file, read_file
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
 from sb3_worker.described import DESCRIBED, renamed

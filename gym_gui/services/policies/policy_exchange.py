@@ -23,8 +23,8 @@ from gym_gui.core.errors import CheckpointError, UsageError
 from gym_gui.services.policies.policy_library import PolicyEntry, PolicyLibrary
 from gym_gui.services.policies.policy_scores import PolicyScore
 from gym_gui.services.policy_files import describe_policy
+from mosaic_worker.archive_members import check_members
 from mosaic_worker.checkpoint import DESCRIPTION, LARGEST_WEIGHTS, WEIGHTS, read_checkpoint, save_checkpoint
-from mosaic_worker.limits import check_members
 from mosaic_worker.plain_files import UnsafeFileError, open_file, read_file
 from mosaic_worker.worker import LoadError
 

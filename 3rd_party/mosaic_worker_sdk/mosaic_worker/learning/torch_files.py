@@ -16,8 +16,9 @@ from typing import Any, BinaryIO, Dict, Mapping
 import torch
 from torch import Tensor
 
+from mosaic_worker.archive_members import check_torch_archive
 from mosaic_worker.learning.importing import ImportRefused
-from mosaic_worker.limits import check_torch_archive, memory_for
+from mosaic_worker.limits import memory_for
 from mosaic_worker.plain_files import open_file
 
 MOST_NUMBERS = 2**30
