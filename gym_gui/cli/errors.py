@@ -103,8 +103,10 @@ def _give_up_output(error: OSError, *, as_json: bool) -> NoReturn:
             _throw_away(stream)
     told = UsageError(f"what is printed cannot be written: {error.strerror}", fix="Write it to another place")
     tell_error(told, as_json=as_json)
-    with suppress(OSError):
+    try:
         sys.stderr.flush()
+    except OSError:  # at its end Python would flush it again, and end with a status of its own
+        _throw_away(sys.stderr)
     raise SystemExit(USAGE) from None
 
 

@@ -7,13 +7,11 @@ from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QFrame,
     QLabel,
     QLineEdit,
     QListWidget,
     QPlainTextEdit,
     QPushButton,
-    QScrollArea,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -23,7 +21,7 @@ from pytestqt.qtbot import QtBot
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import Card, EmptyHint, PickerButton, PrimaryButton, QuietButton, title_label
-from gym_gui.ui.widgets.scrolling import see_through
+from gym_gui.ui.widgets.scrolling import scroll_over
 from tests.support.named import named
 
 
@@ -64,13 +62,10 @@ def test_text_can_be_read_after_every_switch(context: AppContext, qtbot: QtBot) 
 
 def test_what_scrolls_shows_what_is_behind_it_after_every_switch(context: AppContext, qtbot: QtBot) -> None:
     context.theme.set_mode("dark")
-    panel, scroll, content = QWidget(), QScrollArea(), QWidget()
+    panel, content = QWidget(), QWidget()
     qtbot.addWidget(panel)
     content.setMinimumSize(40, 40)
-    scroll.setFrameShape(QFrame.Shape.NoFrame)
-    scroll.setWidgetResizable(True)
-    scroll.setWidget(content)
-    see_through(scroll)
+    scroll = scroll_over(content)
     layout = QVBoxLayout(panel)
     layout.setContentsMargins(10, 10, 10, 10)
     layout.addWidget(scroll)

@@ -8,6 +8,7 @@ import asyncio
 import json
 import logging
 import os
+import signal
 import socket
 import sys
 import tempfile
@@ -50,7 +51,7 @@ async def main(secret: str, name: str, to: str) -> None:
         agent.add_behaviour(tell)
         await tell.join()
         await agent.client.disconnect()
-    os._exit(0)  # SPADE's own threads would go on
+    os.kill(os.getpid(), signal.SIGKILL)  # SPADE's own threads would go on
 
 
 if __name__ == "__main__":
