@@ -25,6 +25,7 @@ from gym_gui.host.outbox import Outbox
 from gym_gui.host.pb import session_pb2_grpc
 from gym_gui.host.program import LISTENING
 from gym_gui.host.session_servicer import SessionServicer
+from gym_gui.processes.child_output import keep_stdout
 from gym_gui.processes.tree import TAG, adopt_orphans
 from gym_gui.services.rpc.serving import RpcServer
 from gym_gui.services.secrets import provide
@@ -93,8 +94,7 @@ def main(frames: int | None = None) -> int:
     adopt_orphans()
     set_aside()
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
-    begun = os.dup(1)
-    os.dup2(2, 1)  # what an environment prints must not get between
+    begun = keep_stdout()  # what an environment prints must not get between
     if frames is not None:
         os.set_inheritable(frames, False)  # workers have no business with it
     keys = orders["keys"]

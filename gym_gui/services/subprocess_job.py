@@ -25,6 +25,7 @@ from gym_gui.core.record_fields import mapping
 from gym_gui.core.trusted import trust
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.processes.child import ManagedChild, lines_of
+from gym_gui.processes.child_output import keep_stdout
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.processes.run_child import FinishedChild, run_child
 from gym_gui.workers.environment_variables import engine_environment
@@ -168,8 +169,7 @@ def answer_job(work: Callable[[], Any]) -> NoReturn:
     What foreign code prints goes to stderr; threads that it has left do not keep the process from
     ending. It may use what was handed on to this process alone.
     """
-    out = os.dup(1)
-    os.dup2(2, 1)
+    out = keep_stdout()
     trust.enforce()
     answer: dict[str, Any]
     try:

@@ -211,6 +211,7 @@ def test_a_submission_of_another_person_is_confirmed_in_a_terminal(
     ids=" ".join,
 )
 def test_output_without_room_ends_in_a_sentence(mosaic: Mosaic, arguments: list[str]) -> None:
+    mosaic.env.pop("PYTHONUNBUFFERED", None)
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [*COMMAND, *arguments],

@@ -25,6 +25,7 @@ from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.trusted.subjects import subject_of
 from gym_gui.core.trusted.trust import Origin, allow, enforce
 from gym_gui.envs import Environment
+from gym_gui.processes.child_output import keep_stdout
 from mosaic_worker.failures import described
 
 if TYPE_CHECKING:
@@ -147,8 +148,7 @@ def _read_message(source: BinaryIO) -> dict[str, Any] | None:
 def main() -> None:
     """Answer until stdin ends; what environments print goes to stderr."""
     enforce()
-    out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    out = os.fdopen(keep_stdout(), "wb")
     # SDL would open a window, where there is a display, for environments that only draw arrays.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")

@@ -111,6 +111,7 @@ async def test_an_environment_that_kills_its_process_costs_only_that(
 ):
     (tmp_path / "deadly.py").write_text("import os\ndef make(**_):\n    print('oh no')\n    os._exit(3)\n")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     with pytest.raises(
         UsageError, match=r"deadly:make could not be looked at: its process ended with exit status 3: oh no"
     ):
