@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from torch_networks import network_of
 
-from cleanrl_worker.policy import Policy, build_player
+from cleanrl_worker.policy import Policy
 from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint, save_checkpoint
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import LoadError
@@ -39,7 +40,7 @@ def describe(inputs: int = 4, actions: int = 2, hidden: tuple[int, ...] = (8,)) 
 
 
 def weigh(description: PolicyDescription, seed: int = 0) -> bytes:
-    network: Any = build_player(description).module
+    network: Any = network_of(description)
     network.initialise(torch.Generator().manual_seed(seed))
     return safetensors.torch.save(network.state_dict())
 
@@ -138,7 +139,7 @@ BAD = {
     ),
     "an action more": (
         lambda f: edit(f, action_space={"kind": "Discrete", "n": 3, "start": 0, "dtype": "int64"}),
-        re.escape("actor.2.bias has shape (2,) where (3,) is needed"),
+        re.escape("actor.2.weight has shape (2, 8) where (3, 8) is needed"),
     ),
     "garbage vouched for": (lambda f: rehash(f, b"\x80\x04N."), "no safetensors file"),
     "NaN weights": (lambda f: rehash(f, with_nan()), "not all finite"),
