@@ -15,7 +15,7 @@ from mosaic_worker.playing.layers import (
     ACTIVATIONS,
     Columns,
     Layer,
-    Memory,
+    RecurrentLayers,
     Weights,
     chain,
     convolution,
@@ -117,7 +117,7 @@ class RecurrentPlayer(ActorCriticPlayer):
         self._head, a = head, architecture
         width = a.encoding.units if a.encoding.images else a.hidden[-1]
         self._features = features(a.encoding, weights.under("network"), a.hidden, "tanh")
-        self._lstm = Memory(weights.under("lstm"), "LSTM", width, a.lstm_size, numbered=False)
+        self._lstm = RecurrentLayers(weights.under("lstm"), "LSTM", width, a.lstm_size, numbered=False)
         self.memory = self._lstm.remembered
         self._actor = linear(weights.under("actor"), a.lstm_size, a.outputs)
         self._critic = linear(weights.under("critic"), a.lstm_size, 1) if a.critic else None

@@ -14,7 +14,7 @@ from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.playing.layers import (
     ACTIVATIONS,
     BatchColumns,
-    Memory,
+    RecurrentLayers,
     Weights,
     by_column,
     convolution,
@@ -101,7 +101,7 @@ def test_an_activation_is_torchs(name: str) -> None:
 def test_a_memory_is_torchs_over_several_steps(cell: str, layers: int) -> None:
     module = getattr(nn, cell)(5, 6, layers)
     weights = weights_of(module)
-    ours = Memory(weights, cell, 5, 6, layers)
+    ours = RecurrentLayers(weights, cell, 5, 6, layers)
     weights.check()
     memory = BatchColumns((ours.remembered,)).columns
     state: Any = None

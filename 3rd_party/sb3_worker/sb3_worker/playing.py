@@ -13,7 +13,7 @@ from mosaic_worker.playing.layers import (
     COLUMNS,
     Columns,
     Layer,
-    Memory,
+    RecurrentLayers,
     Weights,
     chain,
     convolution,
@@ -85,7 +85,7 @@ class PlayingNetwork:
     def _recurrent(self, network: Network, weights: Weights) -> Says:
         features, width = _features(network, weights)
         size, layers = network.options.get("lstm_hidden_size", 256), network.options.get("n_lstm_layers", 1)
-        lstm = Memory(weights.under("lstm_actor"), "LSTM", width, size, layers)
+        lstm = RecurrentLayers(weights.under("lstm_actor"), "LSTM", width, size, layers)
         self.memory = lstm.remembered
         act = _actor(network, weights, size)
 

@@ -20,7 +20,7 @@ from mosaic_worker.playing.layers import (
     ACTIVATIONS,
     Columns,
     Layer,
-    Memory,
+    RecurrentLayers,
     Weights,
     chain,
     layer_norm,
@@ -196,7 +196,9 @@ def _recurrent(network: Network, weights: Weights) -> Represent:
     """``Basic_RNN``, one step at a time."""
     inputs = network.representation[-1] if network.representation else network.inputs
     layers = chain(_layers(network, weights.under("mlp"), network.inputs, network.representation))
-    memories = Memory(weights.under("rnn"), network.cell, inputs, network.memory, network.memory_layers)
+    memories = RecurrentLayers(
+        weights.under("rnn"), network.cell, inputs, network.memory, network.memory_layers
+    )
     before, behind = ACTIVATIONS["identity"], ACTIVATIONS["identity"]
     if network.layer_norm:
         before = layer_norm(weights.under("input_norm"), (network.inputs,))

@@ -72,9 +72,6 @@ class Weights:
         part._taken = self._taken
         return part
 
-    def __contains__(self, name: str) -> bool:
-        return f"{self._prefix}{name}" in self.arrays
-
     def take(self, name: str, *shape: int) -> NDArray[np.float32]:
         """One array.
 
@@ -99,7 +96,7 @@ class Weights:
         """See that nothing is left over.
 
         Args:
-            ignored: Beginnings of names that who plays does not need.
+            ignored: Beginnings of names that playing does not need.
 
         Raises:
             UnfitWeights: Something is; names the first.
@@ -199,9 +196,7 @@ def linear(weights: Weights, inputs: int, outputs: int, *, bias: bool = True) ->
     return forward
 
 
-def perceptron(
-    weights: Weights, widths: Sequence[int], activation: str, *, last: bool = False, every: int = 2
-) -> Layer:
+def perceptron(weights: Weights, widths: Sequence[int], activation: str, *, last: bool = False) -> Layer:
     """Affine layers with an activation in between, and after the last one too where ``last``.
 
     Args:
@@ -209,11 +204,10 @@ def perceptron(
         widths: Of the input and of what each layer gives.
         activation: A key of :data:`ACTIVATIONS`.
         last: Whether an activation follows the last layer.
-        every: Places that a layer and what follows it take.
     """
     found: List[Layer] = []
     for place, (inputs, outputs) in enumerate(zip(widths, widths[1:])):
-        found += [linear(weights.under(str(every * place)), inputs, outputs), ACTIVATIONS[activation]]
+        found += [linear(weights.under(str(2 * place)), inputs, outputs), ACTIVATIONS[activation]]
     return chain(found if last or not found else found[:-1])
 
 
@@ -310,14 +304,14 @@ def by_column(matrix: NDArray[np.float32], x: Columns) -> Columns:
     return np.concatenate([matrix @ column for column in found], axis=-1)
 
 
-# -- memories ------------------------------------------------------------------------------
+# -- memory --------------------------------------------------------------------------------
 
 
 _Gates = Tuple[Layer, Layer, Columns, Columns]
 """Products with input and hidden state, and what is added to each."""
 
 
-class Memory:
+class RecurrentLayers:
     """Layers of a long short-term memory (``LSTM``; Hochreiter and Schmidhuber, 1997) or of gated recurrent
     units (``GRU``; Cho et al., 2014), as torch computes them.
 
