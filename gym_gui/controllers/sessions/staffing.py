@@ -76,11 +76,23 @@ async def start_worker(
 
 
 def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
-    """Slots that share a process: those of a link group; every other has its own."""
-    groups: dict[str, list[AgentID]] = {}
-    for agent in resolved.workers:
-        link = resolved.config.link_group_of(agent)
-        groups.setdefault(f"link:{link.group_id}" if link else f"slot:{agent}", []).append(agent)
+    """Slots that share a process: those of a link group; every other has its own.
+
+    With ``isolation: worker``, slots of one team share one that the same worker plays, on the same GPU. What
+    plays against them never does.
+    """
+    groups: dict[tuple[str, ...], list[AgentID]] = {}
+    team_of = {agent: team for team, agents in resolved.teams.items() for agent in agents}
+    for agent, definition in resolved.workers.items():
+        link, team = resolved.config.link_group_of(agent), team_of.get(agent)
+        assignment = resolved.assignments[agent]
+        if link is not None:
+            shared = "link", link.group_id
+        elif resolved.config.isolation == "worker" and team is not None and assignment.worker_type != "human":
+            shared = "worker", definition.type_id, team, repr(assignment.settings.get("gpu"))
+        else:
+            shared = "slot", agent
+        groups.setdefault(shared, []).append(agent)
     return list(groups.values())
 
 
