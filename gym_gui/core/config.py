@@ -261,7 +261,7 @@ class OperatorConfig:
     isolation: Isolation | None = key(
         converter=optional(ISOLATIONS),
         default=None,
-        meaning="`slot` or `worker`; before that of `execution`",
+        meaning="`slot` or `worker`; overrides that of `execution`",
         usual="that of `execution`",
         said=said_isolation,
     )

@@ -74,10 +74,10 @@ def registered(
     return here(module) if module in sys.modules else entries(kind, module)
 
 
-def registered_as(
+def find_registered(
     kind: str, module: str, name: str, here: Callable[[str], Mapping[str, Any] | None]
 ) -> Mapping[str, Any] | None:
-    """What a registry holds under one name; ``None``: nothing.
+    """The row of one id in a registry, or ``None``.
 
     Args:
         kind: See :func:`entries`.

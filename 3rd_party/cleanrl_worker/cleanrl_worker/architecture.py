@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+LOG_STD_RANGE = (-5.0, 2.0)
+"""Between these lies the logarithm of a squashed Gaussian's standard deviation, as in CleanRL's SAC."""
 _NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
 """Mnih et al., "Human-level control through deep RL", 2015."""
 _SMALL = ((16, 2, 1), (32, 2, 1), (64, 2, 1))
@@ -30,7 +32,7 @@ class Encoding:
 
     @classmethod
     def of(cls, shape: Sequence[int], is_bytes: bool) -> Encoding:
-        """What fits observations of this shape.
+        """The usual encoding of observations of this shape.
 
         Args:
             shape: Of one observation.
@@ -72,7 +74,7 @@ class Encoding:
 
     @property
     def images(self) -> bool:
-        """Whether it has layers of its own."""
+        """Whether observations are images."""
         return self.kind != "mlp"
 
     @property

@@ -1,6 +1,6 @@
 """The distributions over actions that are learnt, a kind for each action space.
 
-Who plays needs their :mod:`cleanrl_worker.heads` alone.
+Playing imports :mod:`cleanrl_worker.heads` alone.
 """
 
 # torch annotates only part of its functions.

@@ -1,7 +1,6 @@
 """From the numbers of a network to actions, for each kind of action space.
 
-A draw depends on the decision's own numbers alone. How such numbers are learnt:
-:mod:`cleanrl_worker.distributions`.
+A draw depends on the decision's own numbers alone. Training uses :mod:`cleanrl_worker.distributions`.
 """
 
 # numpy annotates only part of its functions.

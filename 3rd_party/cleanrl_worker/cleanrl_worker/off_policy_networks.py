@@ -17,11 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from cleanrl_worker.architecture import Encoding
+from cleanrl_worker.architecture import LOG_STD_RANGE, Encoding
 from cleanrl_worker.network import Conv2d, Linear, image_layers, perceptron, prepared
-
-LOG_STD_RANGE = (-5.0, 2.0)
-"""Between these lies the logarithm of a squashed Gaussian's standard deviation, as in CleanRL's SAC."""
 
 
 class Heads(nn.Module):

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cleanrl_worker.algorithms.exploration import normals, random_legal
-from cleanrl_worker.architecture import Encoding, widths
+from cleanrl_worker.architecture import LOG_STD_RANGE, Encoding, widths
 from cleanrl_worker.bounds import Bounds
-from cleanrl_worker.players import Said, features, prepared
+from cleanrl_worker.players import ForwardResult, features, prepared
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Draws
 from mosaic_worker.playing.layers import (
@@ -25,14 +25,11 @@ from mosaic_worker.playing.layers import (
     Layer,
     Weights,
     linear,
+    matmul_with,
     perceptron,
-    product_with,
     softmax,
 )
 from mosaic_worker.spaces import Space
-
-LOG_STD_RANGE = (-5.0, 2.0)
-"""Between these lies the logarithm of a squashed Gaussian's standard deviation, as in CleanRL's SAC."""
 
 
 class QPlayer:
@@ -75,7 +72,7 @@ class QPlayer:
         top = linear(weights.under("head"), width, space.n * count)
         return cls(lambda x: top(seen(x)), space.start, _share(network, "epsilon"), atoms)
 
-    def forward(self, shown: Columns, memory: Columns | None) -> Said:
+    def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
         """Values of the actions."""
         values = self._rated(shown)
         if self._atoms is not None:
@@ -149,7 +146,7 @@ class ActorPlayer:
         noise = 0.0 if gaussian else _share(network, "noise", 10.0)
         return cls(prepared(encoding), actor, critics, space, gaussian=gaussian, noise=noise)
 
-    def forward(self, shown: Columns, memory: Columns | None) -> Said:
+    def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
         """What the actor says, and the smallest critic's value of its choice."""
         x = self._prepare(shown)
         outputs = self._actor(x)
@@ -183,7 +180,7 @@ def _critics(weights: Weights, count: int, sizes: tuple[int, ...]) -> list[Layer
         for i, (a, b) in enumerate(pairwise(sizes))
     ]
     return [
-        _rectified([(product_with(weight[k].T.copy()), bias[k].T) for weight, bias in layers])
+        _rectified([(matmul_with(weight[k].T.copy()), bias[k].T) for weight, bias in layers])
         for k in range(count)
     ]
 

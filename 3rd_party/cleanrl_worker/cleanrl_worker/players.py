@@ -24,7 +24,7 @@ from mosaic_worker.playing.layers import (
     perceptron,
 )
 
-Said = tuple[Columns, "Columns | None", "Columns | None"]
+ForwardResult = tuple[Columns, "Columns | None", "Columns | None"]
 """Outputs (k, COLUMNS), values (COLUMNS,) where there are any, and the memory after them."""
 
 
@@ -48,7 +48,7 @@ class Player(Protocol):
         """
         ...
 
-    def forward(self, shown: Columns, memory: Columns | None) -> Said:
+    def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
         """What the network says.
 
         Args:
@@ -93,7 +93,7 @@ class ActorCriticPlayer:
         """See :meth:`Player.build`."""
         return cls(*_head_and_architecture(description), weights)
 
-    def forward(self, shown: Columns, memory: Columns | None) -> Said:
+    def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
         """Distribution parameters and values."""
         x = self._features(shown)
         return self._params(self._actor(x)), None if self._critic is None else self._critic(x)[0], None
@@ -118,12 +118,12 @@ class RecurrentPlayer(ActorCriticPlayer):
         width = a.encoding.units if a.encoding.images else a.hidden[-1]
         self._features = features(a.encoding, weights.under("network"), a.hidden, "tanh")
         self._lstm = RecurrentLayers(weights.under("lstm"), "LSTM", width, a.lstm_size, numbered=False)
-        self.memory = self._lstm.remembered
+        self.memory = self._lstm.memory_size
         self._actor = linear(weights.under("actor"), a.lstm_size, a.outputs)
         self._critic = linear(weights.under("critic"), a.lstm_size, 1) if a.critic else None
         self._log_std = weights.take("actor_logstd", 1, a.outputs).T if a.continuous else None
 
-    def forward(self, shown: Columns, memory: Columns | None) -> Said:
+    def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
         """Distribution parameters, values and the memory after them."""
         assert memory is not None
         hidden, after = self._lstm.step(self._features(shown), memory)
@@ -166,7 +166,7 @@ def features(encoding: Encoding, weights: Weights, hidden: tuple[int, ...], acti
     if encoding.images:
         return image_features(encoding, weights)
     widths = (encoding.inputs, *hidden)
-    return chain([prepared(encoding), perceptron(weights, widths, activation, last=True)])
+    return chain([prepared(encoding), perceptron(weights, widths, activation, activate_output=True)])
 
 
 def _top(weights: Weights, widths: tuple[int, ...]) -> Layer:

@@ -15,7 +15,7 @@ from cleanrl_worker.registry import player_class
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
 from mosaic_worker.playing.full_batches import BATCH
-from mosaic_worker.playing.layers import BatchColumns, Weights, rows_of
+from mosaic_worker.playing.layers import ColumnBuffer, Weights, rows_of
 from mosaic_worker.playing.network_policy import NetworkPolicy
 
 WORKER = "cleanrl_worker"
@@ -34,8 +34,8 @@ class Policy(NetworkPolicy):
     def __init__(self, description: PolicyDescription, player: Player) -> None:
         super().__init__(description)
         self._player = player
-        self._shown = BatchColumns(description.shown_space.shape)
-        self._memory = BatchColumns((player.memory,))
+        self._shown = ColumnBuffer(description.shown_space.shape)
+        self._memory = ColumnBuffer((player.memory,))
 
     @property
     def memory(self) -> int:
@@ -49,13 +49,7 @@ class Policy(NetworkPolicy):
         Raises:
             ValueError: It asks for a network that cannot be built; the message says why.
         """
-        try:
-            player = player_class(str(description.network["type"])).build(description, weights)
-        except KeyError as error:
-            raise ValueError(f"the key {error} is missing in its network") from error
-        except (TypeError, AttributeError, OverflowError) as error:
-            raise ValueError(f"a value in its network has the wrong type ({error})") from error
-        return cls(description, player)
+        return cls(description, player_class(str(description.network["type"])).build(description, weights))
 
     def decide(
         self,

@@ -13,18 +13,19 @@ import pytest
 from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.playing.layers import (
     ACTIVATIONS,
-    BatchColumns,
+    ColumnBuffer,
     RecurrentLayers,
     Weights,
-    by_column,
     convolution,
     flatten,
     layer_norm,
     linear,
+    matmul_by_column,
+    matmul_with,
+    pad,
+    parameter_shapes,
     perceptron,
-    product_with,
     rows_of,
-    shapes_taken,
     softmax,
 )
 
@@ -40,7 +41,7 @@ def same(ours: Any, module: Any, rows: np.ndarray) -> None:
     """What our layer makes of rows is what torch's makes of them, to the last bits but a few."""
     with torch.inference_mode():
         theirs = module(torch.from_numpy(rows)).numpy()
-    found = rows_of(ours(BatchColumns(rows.shape[1:]).fill(rows)))[: len(rows)]
+    found = rows_of(ours(ColumnBuffer(rows.shape[1:]).fill(rows)))[: len(rows)]
     np.testing.assert_allclose(found, theirs, rtol=2e-5, atol=2e-5)
 
 
@@ -58,7 +59,7 @@ MODULES = {
     ),
     "perceptron to its last activation": (
         lambda: nn.Sequential(nn.Linear(4, 9), nn.ReLU()),
-        lambda w: perceptron(w, (4, 9), "relu", last=True),
+        lambda w: perceptron(w, (4, 9), "relu", activate_output=True),
         (4,),
     ),
     "convolution": (
@@ -103,13 +104,13 @@ def test_a_memory_is_torchs_over_several_steps(cell: str, layers: int) -> None:
     weights = weights_of(module)
     ours = RecurrentLayers(weights, cell, 5, 6, layers)
     weights.check()
-    memory = BatchColumns((ours.remembered,)).columns
+    memory = ColumnBuffer((ours.memory_size,)).columns
     state: Any = None
     for step in range(4):
         rows = drawn(BATCH, 5) * (step + 1)
         with torch.inference_mode():
             expected, state = module(torch.from_numpy(rows)[None], state)
-        out, memory = ours.step(BatchColumns((5,)).fill(rows), memory)
+        out, memory = ours.step(ColumnBuffer((5,)).fill(rows), memory)
         np.testing.assert_allclose(rows_of(out), expected[0].numpy(), atol=2e-6)
     parts = state if isinstance(state, tuple) else (state,)
     kept = torch.stack(parts).permute(2, 0, 1, 3).reshape(BATCH, -1).numpy()
@@ -118,7 +119,7 @@ def test_a_memory_is_torchs_over_several_steps(cell: str, layers: int) -> None:
 
 def test_probabilities_are_torchs() -> None:
     rows = drawn(BATCH, 4, 9)
-    found = rows_of(softmax(BatchColumns((4, 9)).fill(rows), 1))
+    found = rows_of(softmax(ColumnBuffer((4, 9)).fill(rows), 1))
     np.testing.assert_allclose(found, torch.from_numpy(rows).softmax(-1).numpy(), atol=1e-6)
 
 
@@ -144,7 +145,7 @@ def test_what_does_not_fit_is_named() -> None:
 def test_a_width_that_only_the_description_names_takes_no_memory() -> None:
     with pytest.raises(ValueError, match="is needed"):
         linear(Weights({"weight": drawn(3, 4)}), 65_536, 2**20)
-    asked = shapes_taken(lambda weights: perceptron(weights.under("net"), (65_536, 2**20, 3), "relu"))
+    asked = parameter_shapes(lambda weights: perceptron(weights.under("net"), (65_536, 2**20, 3), "relu"))
     assert asked == {
         "net.0.weight": (2**20, 65_536),
         "net.0.bias": (2**20,),
@@ -156,22 +157,22 @@ def test_a_width_that_only_the_description_names_takes_no_memory() -> None:
 _ALIKE = """
 import numpy as np
 from mosaic_worker.playing import layers
-from mosaic_worker.playing.layers import BatchColumns, product_with, rows_of
+from mosaic_worker.playing.layers import ColumnBuffer, matmul_with, rows_of
 
 def slow(matrix, x):
     raise AssertionError(f"{matrix.shape} is multiplied a column at a time")
 
-layers.by_column = slow
+layers.matmul_by_column = slow
 rng = np.random.default_rng(1)
 for inputs in (1, 2, 7, 8, 9, 20, 33, 64, 129, 400):
     for outputs in (1, 2, 3, 8, 12, 15, 16, 17, 31, 64, 128):
         matrix = rng.normal(size=(outputs, inputs)).astype(np.float32)
-        product = product_with(matrix)
+        product = matmul_with(matrix)
         rows = rng.normal(size=(64, inputs)).astype(np.float32)
-        whole = rows_of(product(BatchColumns((inputs,)).fill(rows))).copy()
+        whole = rows_of(product(ColumnBuffer((inputs,)).fill(rows))).copy()
         for _ in range(3):
             order = rng.permutation(64)
-            found = rows_of(product(BatchColumns((inputs,)).fill(rows[order])))
+            found = rows_of(product(ColumnBuffer((inputs,)).fill(rows[order])))
             assert found.tobytes() == np.ascontiguousarray(whole[order]).tobytes(), (inputs, outputs)
 """
 
@@ -188,9 +189,14 @@ def test_a_row_has_the_same_bits_wherever_it_stands(core: str) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
+def test_padding_that_fills_the_memory_is_refused() -> None:
+    with pytest.raises(ValueError, match="pads images of 4 x 3 by 4194304"):
+        pad(1 << 22, 0, 0, 1)(ColumnBuffer((1, 3, 4)).columns)
+
+
 def test_a_product_by_column_is_the_product() -> None:
-    matrix, columns = drawn(5, 9), BatchColumns((9,)).fill(drawn(40, 9))
-    np.testing.assert_allclose(by_column(matrix, columns), matrix @ columns, rtol=1e-5, atol=1e-5)
+    matrix, columns = drawn(5, 9), ColumnBuffer((9,)).fill(drawn(40, 9))
+    np.testing.assert_allclose(matmul_by_column(matrix, columns), matrix @ columns, rtol=1e-5, atol=1e-5)
     images = np.stack([columns, columns * 2])
-    np.testing.assert_allclose(by_column(matrix, images), matrix @ images, rtol=1e-5, atol=1e-5)
-    assert product_with(matrix)(columns).shape == (5, columns.shape[1])
+    np.testing.assert_allclose(matmul_by_column(matrix, images), matrix @ images, rtol=1e-5, atol=1e-5)
+    assert matmul_with(matrix)(columns).shape == (5, columns.shape[1])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from torch import Tensor, nn
 
 from mosaic_worker.learning.torch_weights import copies
-from ray_worker.network import Layers, Network
+from ray_worker.network import LayerSpecs, Network
 
 MODULES = {
     "DefaultPPOTorchRLModule": "ppo",
@@ -29,7 +29,7 @@ class NotConvertible(ValueError):
 
 
 class _Part(NamedTuple):
-    told: Layers
+    told: LayerSpecs
     modules: Sequence[nn.Module]
 
 
@@ -56,19 +56,11 @@ class Converted(NamedTuple):
 
 
 class ChannelsFirst(nn.Module):
-    """(N, H, W, C) to (N, C, H, W)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Turn the axes."""
-        return x.permute(0, 3, 1, 2)
+    """Stands for the turn from (N, H, W, C) to (N, C, H, W)."""
 
 
 class ChannelsLast(nn.Module):
-    """(N, C, H, W) to (N, H, W, C)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Turn the axes."""
-        return x.permute(0, 2, 3, 1)
+    """Stands for the turn from (N, C, H, W) to (N, H, W, C)."""
 
 
 def convert(module: Any, action_space: Any, *, epsilon: float = 0.0, scaling: str = "unsquash") -> Converted:
@@ -131,7 +123,7 @@ def convert(module: Any, action_space: Any, *, epsilon: float = 0.0, scaling: st
 
 
 def _part(model: Any, name: str) -> _Part:
-    """Layers of an encoder or a head."""
+    """LayerSpecs of an encoder or a head."""
     try:
         told, modules = _described(list(_layers(model.net)))
     except (AttributeError, ValueError) as error:
@@ -150,7 +142,7 @@ def _layers(net: Any) -> Sequence[nn.Module]:
 
 
 def _described(modules: Sequence[nn.Module]) -> tuple[list[Mapping[str, Any]], list[nn.Module]]:
-    """Layers as data, and those of them that are kept, in the same order.
+    """LayerSpecs as data, and those of them that are kept, in the same order.
 
     Raises:
         ValueError: One is none that is known.

@@ -18,19 +18,21 @@ from mosaic_worker.playing.layers import (
     flatten,
     layer_norm,
     linear,
+    pad,
 )
 
 OUTPUTS = ("categorical", "gaussian", "squashed", "values")
 """What the numbers at the end are: logits, means and log deviations (for ``squashed`` before the
 hyperbolic tangent), or values of actions."""
 _LARGEST = 1 << 20
+_MOST_LAYERS = 256
 _PLAIN: Mapping[str, Layer] = {
     **{name: ACTIVATIONS[name] for name in ("relu", "tanh", "elu", "silu", "sigmoid")},
     "flatten": flatten,
     "channels_first": lambda x: x.transpose(2, 0, 1, 3),
     "channels_last": lambda x: x.transpose(1, 2, 0, 3),
 }
-Layers = tuple[Mapping[str, Any], ...]
+LayerSpecs = tuple[Mapping[str, Any], ...]
 """Each with its name under ``"layer"``."""
 
 
@@ -52,10 +54,10 @@ class Network:
     """
 
     outputs: str
-    trunk: Layers
-    head: Layers
-    value_trunk: Layers = ()
-    value_head: Layers = ()
+    trunk: LayerSpecs
+    head: LayerSpecs
+    value_trunk: LayerSpecs = ()
+    value_head: LayerSpecs = ()
     log_std: int = 0
     log_std_clip: float = 0.0
     dueling: bool = False
@@ -98,6 +100,10 @@ class Network:
             raise ValueError(f"its network lacks something ({error})") from error
         if found.outputs not in OUTPUTS or found.scaling not in ("unsquash", "clip"):
             raise ValueError(f"its network gives {found.outputs!r}, scaled by {found.scaling!r}")
+        if not 0.0 <= found.epsilon <= 1.0 or not 0.0 <= found.log_std_clip <= _LARGEST:
+            raise ValueError(f"its network has epsilon {found.epsilon} and log_std_clip {found.log_std_clip}")
+        if max(len(getattr(found, name)) for name in _PARTS) > _MOST_LAYERS:
+            raise ValueError(f"a part of its network has more than {_MOST_LAYERS} layers")
         if found.dueling and not found.value_head:
             raise ValueError("its network is dueling and has no value_head")
         return found
@@ -162,8 +168,7 @@ def _layer(told: Mapping[str, Any], weights: Weights) -> Layer:
                 bias=bool(told["bias"]),
             )
         if kind == "pad":
-            left, right, top, bottom = (_side(n) for n in told["sides"])
-            return lambda x: np.pad(x, ((0, 0), (top, bottom), (left, right), (0, 0)))
+            return pad(*[_side(n) for n in told["sides"]])
         if kind == "layer_norm":
             return layer_norm(weights, [_size(n) for n in told["shape"]], float(told["eps"]))
     except (KeyError, TypeError) as error:

@@ -20,7 +20,7 @@ from mosaic_worker.playing.drawn_actions import (
     greedy_index,
     hide_illegal,
 )
-from mosaic_worker.playing.layers import BatchColumns, Weights, rows_of
+from mosaic_worker.playing.layers import ColumnBuffer, Weights, rows_of
 from mosaic_worker.playing.network_policy import NetworkPolicy
 from mosaic_worker.spaces import Space
 from ray_worker.network import Network, PlayingNetwork
@@ -44,7 +44,7 @@ class Policy(NetworkPolicy):
         super().__init__(description)
         self._says, self._network = network, network.network
         self._space = description.action_space
-        self._shown = BatchColumns(description.shown_space.shape)
+        self._shown = ColumnBuffer(description.shown_space.shape)
 
     @classmethod
     def build(cls, description: PolicyDescription, weights: Weights) -> Policy:
@@ -64,6 +64,8 @@ class Policy(NetworkPolicy):
             ValueError: It does not take what the input space gives, or gives no such actions.
         """
         outputs, _ = self._says(self._shown.columns)
+        if outputs.ndim != 2:
+            raise ValueError("its network does not end with a vector")
         if len(outputs) != self._width():
             raise ValueError(f"its network gives {len(outputs)} numbers where {self._width()} are needed")
 

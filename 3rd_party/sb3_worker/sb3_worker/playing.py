@@ -59,14 +59,15 @@ class PlayingNetwork:
 
     Attributes:
         memory: Numbers that it remembers from step to step of an episode; 0 for most.
-        unplayed: Beginnings of names of weights that only learning needs.
+        training_only: Beginnings of names of weights that only learning needs.
 
     Raises:
         ValueError: It asks for what cannot be built, or the weights are not those of it.
     """
 
     def __init__(self, network: Network, weights: Weights) -> None:
-        self.memory, self.unplayed = 0, tuple[str, ...]()
+        _check_kinds(network)
+        self.memory = 0
         build = {
             "dqn": _values,
             "qrdqn": _values,
@@ -75,7 +76,7 @@ class PlayingNetwork:
             "tqc": _soft,
             "recurrent_actor_critic": self._recurrent,
         }.get(network.family, _actor_critic)
-        self.unplayed = _UNPLAYED.get(network.family, ())
+        self.training_only = _UNPLAYED.get(network.family, ())
         self._says = build(network, weights)
 
     def __call__(self, seen: Seen, memory: Columns) -> tuple[Outputs, Columns]:
@@ -86,7 +87,7 @@ class PlayingNetwork:
         features, width = _features(network, weights)
         size, layers = network.options.get("lstm_hidden_size", 256), network.options.get("n_lstm_layers", 1)
         lstm = RecurrentLayers(weights.under("lstm_actor"), "LSTM", width, size, layers)
-        self.memory = lstm.remembered
+        self.memory = lstm.memory_size
         act = _actor(network, weights, size)
 
         def forward(seen: Seen, memory: Columns) -> tuple[Outputs, Columns]:
@@ -113,6 +114,22 @@ _UNPLAYED: Mapping[str, tuple[str, ...]] = {
 }
 
 
+def _check_kinds(network: Network) -> None:
+    acts, family = network.action_space.kind, network.family
+    wanted = {"dqn": "Discrete", "qrdqn": "Discrete", "td3": "Box", "sac": "Box", "tqc": "Box"}.get(
+        family, acts
+    )
+    if acts != wanted:
+        raise ValueError(f"a {family} network gives actions of a {wanted}, and they are of a {acts}")
+    sees = network.observation_space.kind
+    if (network.features == "combined") != (sees == "Dict"):
+        raise ValueError(f"its network has {network.features} features of observations that are a {sees}")
+    if network.options.get("squash_output") and not network.options.get("use_sde") and "actor" in family:
+        raise ValueError(
+            "its network squashes actions without state-dependent noise, which the library refuses"
+        )
+
+
 # -- families ------------------------------------------------------------------------------
 
 
@@ -123,7 +140,7 @@ def _actor_critic(network: Network, weights: Weights) -> Says:
         of_critic = _features(network, weights, "vf_features_extractor")[0]
     inner, last = _widths(network, "vf", [64, 64], width)
     own = weights.under("mlp_extractor.value_net")
-    layers = perceptron(own, inner, _activation(network, "tanh"), last=True)
+    layers = perceptron(own, inner, _activation(network, "tanh"), activate_output=True)
     judge = chain([layers, linear(weights.under("value_net"), last, 1)])
     act = _actor(network, weights, width)
 
@@ -139,7 +156,7 @@ def _actor(network: Network, weights: Weights, width: int) -> Callable[[Columns,
     space, options = network.action_space, network.options
     inner, last = _widths(network, "pi", [64, 64], width)
     own = weights.under("mlp_extractor.policy_net")
-    layers = perceptron(own, inner, _activation(network, "tanh"), last=True)
+    layers = perceptron(own, inner, _activation(network, "tanh"), activate_output=True)
     outputs = _numbers_of(space)
     top = linear(weights.under("action_net"), last, outputs)
     if space.kind != "Box":
@@ -185,7 +202,7 @@ def _soft(network: Network, weights: Weights) -> Says:
     own, options, outputs = weights.under("actor"), network.options, _numbers_of(network.action_space)
     features, width = _features(network, own, "features_extractor")
     inner, last = _widths(network, "pi", [256, 256], width)
-    latent = perceptron(own.under("latent_pi"), inner, _activation(network, "relu"), last=True)
+    latent = perceptron(own.under("latent_pi"), inner, _activation(network, "relu"), activate_output=True)
     if options.get("use_sde"):
         most = np.float32(options.get("clip_mean", 2.0))
         mean = linear(own.under("mu.0" if most > 0 else "mu"), last, outputs)
@@ -301,9 +318,7 @@ def _described(layers: Sequence[Any], weights: Weights, shape: tuple[int, ...]) 
     for place, (layer, given) in enumerate(shapes_through(layers, shape)):
         kind, own = layer["layer"], weights.under(str(place))
         if kind == "linear":
-            if len(given) != 1:
-                raise ValueError(f"a layer 'linear' takes a vector, not what has the shape {given}")
-            made.append(linear(own, given[0], layer["size"]))
+            made.append(linear(own, given[-1], layer["size"]))
         elif kind == "conv":
             size, stride = layer["kernel"], layer["stride"]
             steps = (stride, stride)
@@ -325,8 +340,7 @@ def _last_width(layers: Sequence[Any], shape: tuple[int, ...]) -> int:
 def _prepared(space: Space, *, scaled: bool) -> tuple[Layer, tuple[int, ...]]:
     """What the library does with observations before its layers, and the shape of what comes out."""
     if space.kind == "Discrete":
-        places = np.arange(space.n)[:, None]
-        return lambda x: (places == x).astype(np.float32), (space.n,)
+        return lambda x: (np.arange(space.n)[:, None] == x).astype(np.float32), (space.n,)
     if space.kind == "MultiDiscrete":
         counts = [int(n) for n in np.ravel(np.asarray(space.nvec))]
 

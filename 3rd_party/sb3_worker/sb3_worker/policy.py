@@ -16,10 +16,9 @@ from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
 from mosaic_worker.playing.drawn_actions import counted_actions, draw_normals, greedy_index, hide_illegal
 from mosaic_worker.playing.full_batches import BATCH
-from mosaic_worker.playing.layers import BatchColumns, Weights, rows_of
+from mosaic_worker.playing.layers import ColumnBuffer, Weights, rows_of
 from mosaic_worker.playing.network_policy import NetworkPolicy
 from mosaic_worker.spaces import Space
-from mosaic_worker.worker import LoadError
 from sb3_worker.network import Network
 from sb3_worker.playing import PlayingNetwork
 
@@ -31,8 +30,8 @@ class Policy(NetworkPolicy):
 
     Args:
         description: What the weights are.
-        network: The same, as a network.
-        plays: It, its weights in place.
+        network: The description of the network.
+        plays: The network, its weights in place.
     """
 
     worker, network_types = WORKER, frozenset({"sb3"})
@@ -40,8 +39,8 @@ class Policy(NetworkPolicy):
     def __init__(self, description: PolicyDescription, network: Network, plays: PlayingNetwork) -> None:
         super().__init__(description)
         self._network, self._plays, self._actions = network, plays, description.action_space
-        self._leaves = {path: BatchColumns(_shape(leaf)) for path, leaf in network.observation_space.leaves}
-        self._remembered = BatchColumns((plays.memory,))
+        self._leaves = {path: ColumnBuffer(_shape(leaf)) for path, leaf in network.observation_space.leaves}
+        self._remembered = ColumnBuffer((plays.memory,))
 
     @property
     def memory(self) -> int:
@@ -49,9 +48,9 @@ class Policy(NetworkPolicy):
         return self._plays.memory
 
     @property
-    def unplayed(self) -> tuple[str, ...]:
+    def training_only(self) -> tuple[str, ...]:
         """Beginnings of names of weights that only learning needs."""
-        return self._plays.unplayed
+        return self._plays.training_only
 
     @classmethod
     def build(cls, description: PolicyDescription, weights: Weights) -> Policy:
@@ -149,7 +148,7 @@ def from_zero(space: Space) -> Space:
 def _shape(leaf: Space) -> tuple[int, ...]:
     """Of one observation."""
     if not leaf.fixed:
-        raise LoadError(f"it observes a {leaf.kind}, which no network of this worker takes")
+        raise ValueError(f"it observes a {leaf.kind}, which no network of this worker takes")
     return leaf.shape if leaf.kind != "Discrete" else ()
 
 

@@ -15,6 +15,7 @@ from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.learning.torch_weights import arrays_of
 from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.spaces import Space
+from mosaic_worker.worker import LoadError
 from sb3_worker.library_network import build, tensors_of
 from sb3_worker.network import Network
 from sb3_worker.policy import Policy, from_zero
@@ -56,6 +57,12 @@ CASES: dict[str, tuple[str, Space, Space, dict[str, Any]]] = {
         {"features": "combined", "options": {"cnn_output_dim": 16}},
     ),
     "ppo, own layers": ("actor_critic", box(2, 3), discrete(3), {"features": "described", "layers": LAYERS}),
+    "ppo, own layers along the last axis": (
+        "actor_critic",
+        box(2, 3),
+        discrete(3),
+        {"features": "described", "layers": ({"layer": "linear", "size": 5}, "relu", "flatten")},
+    ),
     "ppo, own convolutions": (
         "actor_critic",
         image(3, 9, 8),
@@ -178,3 +185,27 @@ def test_weights_of_a_deeper_network_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(Exception, match=r"such a network has no mlp_extractor\.policy_net\.2"):
         Policy.of(told, arrays_of(tensors_of(build(deep))))
+
+
+@pytest.mark.parametrize(
+    ("network", "words"),
+    [
+        (
+            Network("td3", box(4), discrete(2)),
+            "gives actions of a Box, and they are of a Discrete",
+        ),
+        (Network("dqn", box(4), POINT), "gives actions of a Discrete, and they are of a Box"),
+        (Network("actor_critic", BOTH, discrete(2)), "flatten features of observations that are a Dict"),
+        (Network("actor_critic", box(4), POINT, options={"squash_output": True}), "squashes actions"),
+        (Network("actor_critic", discrete(10**13), discrete(2)), r"needed|is missing"),
+        (
+            Network("sac", box(4), POINT, options={"use_sde": True, "clip_mean": 10**400}),
+            "wrong type|missing",
+        ),
+    ],
+)
+def test_a_description_that_cannot_be_played_is_refused(network: Network, words: str) -> None:
+    sees, does = network.observation_space, network.action_space
+    told = PolicyDescription("sb3_worker", "ppo", "Probe-v0", sees, does, network.to_json())
+    with pytest.raises(LoadError, match=words):
+        Policy.of(told, {})

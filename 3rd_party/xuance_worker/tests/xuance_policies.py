@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
-from mosaic_worker.playing.layers import shapes_taken
+from mosaic_worker.playing.layers import parameter_shapes
 from xuance_worker.algorithms import ALGORITHMS
 from xuance_worker.convert import network_of, playing_weights
 from xuance_worker.network import PlayingNetwork
@@ -40,7 +40,7 @@ def library_weights(algorithm: str, plan: Plan, **more: Any) -> dict[str, Tensor
     found: dict[str, Tensor] = {"critic.left_0.model.0.weight": torch.zeros(3, 3)}
     for key in plan.keys:
         network = network_of(acting, told(plan, **more), plan, key)
-        for name, shape in shapes_taken(partial(PlayingNetwork, network)).items():
+        for name, shape in parameter_shapes(partial(PlayingNetwork, network)).items():
             part, _, rest = name.partition(".")
             theirs = acting.representation if part == "representation" else acting.head
             found[f"{theirs}.{key}.{rest}"] = torch.randn(shape, generator=generator) * 1.5

@@ -19,7 +19,7 @@ from mosaic_worker.learning.importing import ImportRefused
 from mosaic_worker.learning.torch_files import read_torch_file, weights_in
 from mosaic_worker.learning.training_command import named
 from mosaic_worker.plain_files import read_file
-from mosaic_worker.playing.layers import shapes_taken
+from mosaic_worker.playing.layers import parameter_shapes
 from mosaic_worker.preprocessing import check_steps
 from xuance_worker.algorithms import ALGORITHMS, Acting, Algorithm
 from xuance_worker.convert import acting_weights
@@ -154,7 +154,7 @@ def check_weights(
         )
     for key in plan.keys:
         own = acting_weights(acting, weights, key)
-        wanted = shapes_taken(partial(PlayingNetwork, networks[key]))
+        wanted = parameter_shapes(partial(PlayingNetwork, networks[key]))
         for what, names in (
             ("lacks", wanted.keys() - own.keys()),
             ("has, unexpected,", own.keys() - wanted.keys()),

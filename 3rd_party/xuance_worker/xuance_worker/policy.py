@@ -16,7 +16,7 @@ from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
 from mosaic_worker.playing.drawn_actions import counted_actions, draw_normals, hide_illegal
 from mosaic_worker.playing.joint_policy import JointPolicy
-from mosaic_worker.playing.layers import ACTIVATIONS, BatchColumns, Weights, rows_of
+from mosaic_worker.playing.layers import ACTIVATIONS, ColumnBuffer, Weights, rows_of
 from mosaic_worker.playing.network_policy import NetworkPolicy
 from xuance_worker.network import TYPE, Network, PlayingNetwork
 
@@ -36,8 +36,8 @@ class Policy(NetworkPolicy):
     def __init__(self, description: PolicyDescription, network: PlayingNetwork) -> None:
         super().__init__(description)
         self._says, self._network, self._actions = network, network.network, description.action_space
-        self._shown = BatchColumns((self._network.inputs + self._network.agents,))
-        self._memory = BatchColumns((self._network.remembered,))
+        self._shown = ColumnBuffer((self._network.inputs + self._network.agents,))
+        self._memory = ColumnBuffer((self._network.remembered,))
 
     @property
     def memory(self) -> int:

@@ -15,6 +15,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.services.actor import ActorService
 from gym_gui.services.backends import Sink
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
+from gym_gui.workers.definition import ENGINE_SETTINGS
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SlotRequest, Supervisor
@@ -78,8 +79,8 @@ async def start_worker(
 def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
     """Slots that share a process: those of a link group; every other has its own.
 
-    With ``isolation: worker``, slots of one team share one that the same worker plays, on the same GPU. What
-    plays against them never does.
+    With ``isolation: worker``, so do slots of one team that have the same worker, machine and GPU. Opponents
+    never do.
     """
     groups: dict[tuple[str, ...], list[AgentID]] = {}
     team_of = {agent: team for team, agents in resolved.teams.items() for agent in agents}
@@ -89,7 +90,8 @@ def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
         if link is not None:
             shared = "link", link.group_id
         elif resolved.config.isolation == "worker" and team is not None and assignment.worker_type != "human":
-            shared = "worker", definition.type_id, team, repr(assignment.settings.get("gpu"))
+            place = (repr(assignment.settings.get(name)) for name in sorted(ENGINE_SETTINGS))
+            shared = "worker", definition.type_id, team, *place
         else:
             shared = "slot", agent
         groups.setdefault(shared, []).append(agent)

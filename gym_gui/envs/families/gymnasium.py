@@ -127,8 +127,8 @@ class GymnasiumFamily(Family):
         return [spec for row in rows if (spec := self._spec_of(row)) is not None]
 
     def lookup(self, names: Iterable[str]) -> EnvSpec | None:
-        # By name, and not among all: some packages register twenty thousand.
-        rows = (index.registered_as("gymnasium", "gymnasium", name, _one_here) for name in names)
+        # By name: packages that were imported here may have registered twenty thousand.
+        rows = (index.find_registered("gymnasium", "gymnasium", name, _row_here) for name in names)
         specs = (self._spec_of(row) for row in rows if row is not None)
         return next((spec for spec in specs if spec is not None), None)
 
@@ -321,7 +321,7 @@ def _here(_module: str) -> Iterable[Mapping[str, Any]]:
     yield from map(_row, gymnasium.registry.values())
 
 
-def _one_here(env_id: str) -> Mapping[str, Any] | None:
+def _row_here(env_id: str) -> Mapping[str, Any] | None:
     """The row of one name in Gymnasium's registry in this process."""
     import gymnasium
 

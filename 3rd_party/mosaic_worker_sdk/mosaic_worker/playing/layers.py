@@ -4,9 +4,9 @@ A process that plays needs no torch for them: it starts in a sixth of the time a
 memory.
 
 Each row of a batch is a column here: vectors are float32 (features, COLUMNS), images (channels, height,
-width, COLUMNS). A library of matrices may compute the first and the last columns of a product by other code
-than those between, so that their last bits depend on the place. These columns stay empty (:data:`MARGIN`),
-and a row is computed alike wherever it stands, and whatever stands beside it.
+width, COLUMNS). BLAS may use another kernel at the edges of a matrix, so that the last bits depend on the
+column. The outer :data:`MARGIN` columns hold no rows: a row gets the same bits at any place, and whatever
+stands beside it.
 """
 
 # numpy annotates only part of its functions.
@@ -26,13 +26,16 @@ MARGIN = 8
 """Columns that stay empty on either side. OpenBLAS 0.3.31 needs 8 for its Haswell code, which most processors
 of AMD use too, and none for its Nehalem, Sandy Bridge and Skylake-X code."""
 COLUMNS = BATCH + 2 * MARGIN
+_LARGEST_IMAGE = 1 << 22
+"""Numbers of one image within a network; 80 of them take 1.3 GB."""
+_PROBES = 16
 
 Columns = NDArray[Any]
 """float32 (…, COLUMNS)."""
 Layer = Callable[[Columns], Columns]
 
 
-class UnfitWeights(ValueError):
+class WeightMismatch(ValueError):
     """Weights are not those of the network that their description asks for.
 
     Attributes:
@@ -55,11 +58,11 @@ class UnfitWeights(ValueError):
 
 
 class Weights:
-    """The arrays of a network by parameter name, each to be taken once.
+    """The arrays of a network by parameter name.
 
     Args:
         arrays: Float32, by name.
-        prefix: What stands before the names that :meth:`take` is asked for.
+        prefix: Of the names that :meth:`take` is asked for.
     """
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> None:
@@ -80,14 +83,14 @@ class Weights:
             shape: The shape that the network needs.
 
         Raises:
-            UnfitWeights: There is none of that shape.
+            WeightMismatch: There is none of that shape.
             ValueError: It holds what is no finite float32 number.
         """
         full = f"{self._prefix}{name}"
         self._taken.add(full)
         found = self.arrays.get(full)
         if found is None or found.shape != shape:
-            raise UnfitWeights(full, None if found is None else found.shape, shape)
+            raise WeightMismatch(full, None if found is None else found.shape, shape)
         if found.dtype != np.float32 or not np.isfinite(found).all():
             raise ValueError(f"the weights {full} are not all finite float32 numbers")
         return np.ascontiguousarray(found)
@@ -99,22 +102,22 @@ class Weights:
             ignored: Beginnings of names that playing does not need.
 
         Raises:
-            UnfitWeights: Something is; names the first.
+            WeightMismatch: Something is; names the first.
         """
         for name in sorted(self.arrays.keys() - self._taken):
             if not name.startswith(ignored):
-                raise UnfitWeights(name, self.arrays[name].shape, None)
+                raise WeightMismatch(name, self.arrays[name].shape, None)
 
 
-class _Asked(Weights):
-    """Notes what a network takes, and gives what takes no memory."""
+class _ShapeRecorder(Weights):
+    """Records the shapes that are asked for; gives zeros that take no memory."""
 
     def __init__(self, prefix: str = "") -> None:
         super().__init__({}, prefix)
         self.shapes: Dict[str, Tuple[int, ...]] = {}
 
     def under(self, prefix: str) -> Weights:
-        part = _Asked(f"{self._prefix}{prefix}.")
+        part = _ShapeRecorder(f"{self._prefix}{prefix}.")
         part.shapes = self.shapes
         return part
 
@@ -123,18 +126,18 @@ class _Asked(Weights):
         return np.broadcast_to(np.float32(0), shape)
 
 
-def shapes_taken(build: Callable[[Weights], object]) -> Dict[str, Tuple[int, ...]]:
+def parameter_shapes(build: Callable[[Weights], object]) -> Dict[str, Tuple[int, ...]]:
     """The shape of each array that a network takes, by its name.
 
     Args:
         build: Makes the network of its weights.
     """
-    asked = _Asked()
+    asked = _ShapeRecorder()
     build(asked)
     return asked.shapes
 
 
-class BatchColumns:
+class ColumnBuffer:
     """Room for the rows of a batch, used again for each.
 
     Args:
@@ -184,7 +187,7 @@ def linear(weights: Weights, inputs: int, outputs: int, *, bias: bool = True) ->
         outputs: Numbers that it gives.
         bias: Whether a number is added to each output.
     """
-    multiplied = product_with(weights.take("weight", outputs, inputs))
+    multiplied = matmul_with(weights.take("weight", outputs, inputs))
     added = weights.take("bias", outputs)[:, None] if bias else None
 
     def forward(x: Columns) -> Columns:
@@ -196,19 +199,21 @@ def linear(weights: Weights, inputs: int, outputs: int, *, bias: bool = True) ->
     return forward
 
 
-def perceptron(weights: Weights, widths: Sequence[int], activation: str, *, last: bool = False) -> Layer:
-    """Affine layers with an activation in between, and after the last one too where ``last``.
+def perceptron(
+    weights: Weights, widths: Sequence[int], activation: str, *, activate_output: bool = False
+) -> Layer:
+    """Affine layers with an activation in between, and after the last one too where asked for.
 
     Args:
         weights: Holds the layers under their places, as ``torch.nn.Sequential`` counts them.
         widths: Of the input and of what each layer gives.
         activation: A key of :data:`ACTIVATIONS`.
-        last: Whether an activation follows the last layer.
+        activate_output: Whether an activation follows the last layer.
     """
     found: List[Layer] = []
     for place, (inputs, outputs) in enumerate(zip(widths, widths[1:])):
         found += [linear(weights.under(str(2 * place)), inputs, outputs), ACTIVATIONS[activation]]
-    return chain(found if last or not found else found[:-1])
+    return chain(found if activate_output else found[:-1])
 
 
 def convolution(
@@ -233,21 +238,39 @@ def convolution(
         bias: Whether a number is added to each output.
     """
     matrix = weights.take("weight", outputs, inputs, *kernel).reshape(outputs, -1)
-    multiplied = product_with(matrix)
+    multiplied = matmul_with(matrix)
     added = weights.take("bias", outputs)[:, None] if bias else None
-    sides = ((0, 0), (padding, padding), (padding, padding), (0, 0))
+    padded = pad(padding, padding, padding, padding) if padding else ACTIVATIONS["identity"]
 
     def forward(x: Columns) -> Columns:
-        if padding:
-            x = np.pad(x, sides)
-        seen: Any = np.lib.stride_tricks.sliding_window_view(x, kernel, axis=(1, 2))  # pyright: ignore[reportCallIssue, reportArgumentType]
+        seen: Any = np.lib.stride_tricks.sliding_window_view(padded(x), kernel, axis=(1, 2))  # pyright: ignore[reportCallIssue, reportArgumentType]
         seen = seen[:, :: stride[0], :: stride[1]].transpose(1, 2, 0, 4, 5, 3)
         high, wide = seen.shape[:2]
-        # One product for each place of the image: a row's column is the same in all of them.
-        y = multiplied(np.ascontiguousarray(seen).reshape(high * wide, -1, COLUMNS))
+        y = np.empty((high, wide, outputs, COLUMNS), np.float32)
+        # A product for each place of the image: a row's column is the same in all of them. A line of places
+        # at a time, as what they see overlaps and takes many times the image's memory.
+        for line in range(high):
+            y[line] = multiplied(np.ascontiguousarray(seen[line]).reshape(wide, -1, COLUMNS))
         if added is not None:
             y += added
-        return y.reshape(high, wide, outputs, COLUMNS).transpose(2, 0, 1, 3)
+        return y.transpose(2, 0, 1, 3)
+
+    return forward
+
+
+def pad(left: int, right: int, top: int, bottom: int) -> Layer:
+    """Zeros around images, (channels, H, W, COLUMNS).
+
+    Raises:
+        ValueError: When it is called: an image becomes larger than any that a network takes.
+    """
+    sides = ((0, 0), (top, bottom), (left, right), (0, 0))
+
+    def forward(x: Columns) -> Columns:
+        channels, high, wide, _ = x.shape
+        if channels * (high + top + bottom) * (wide + left + right) > _LARGEST_IMAGE:
+            raise ValueError(f"a layer pads images of {wide} x {high} by {left}, {right}, {top} and {bottom}")
+        return np.pad(x, sides)
 
     return forward
 
@@ -276,29 +299,29 @@ def flatten(x: Columns) -> Columns:
     return np.ascontiguousarray(x).reshape(-1, x.shape[-1])
 
 
-def product_with(matrix: NDArray[np.float32]) -> Layer:
-    """The product with (…, inputs, COLUMNS), in which each column of the middle is computed alike.
+def matmul_with(matrix: NDArray[np.float32]) -> Layer:
+    """The product with (…, inputs, COLUMNS), with the same bits for equal columns.
 
-    Where the library of matrices does not do so, as equal columns tell at the first call, the product is made
-    a column at a time.
+    Where the first call finds that equal columns get different bits, products are made column by column.
     """
-    alike: List[bool] = []
+    equal: List[bool] = []
 
     def product(x: Columns) -> Columns:
-        if not alike:
-            alike.append(_is_alike(matrix))
-        return matrix @ x if alike[0] else by_column(matrix, x)
+        if not equal:
+            equal.append(_columns_bit_equal(matrix))
+        return matrix @ x if equal[0] else matmul_by_column(matrix, x)
 
     return product
 
 
-def _is_alike(matrix: NDArray[np.float32]) -> bool:
-    column = np.random.default_rng(0).normal(size=(matrix.shape[1], 1)).astype(np.float32)
-    found = (matrix @ np.repeat(column, COLUMNS, axis=1))[:, MARGIN : MARGIN + BATCH]
-    return bool((found == found[:, :1]).all())
+def _columns_bit_equal(matrix: NDArray[np.float32]) -> bool:
+    # Two orders of adding up few numbers often agree: several columns are tried.
+    columns = np.random.default_rng(0).normal(size=(_PROBES, matrix.shape[1], 1)).astype(np.float32)
+    found = (matrix @ np.repeat(columns, COLUMNS, axis=2))[..., MARGIN : MARGIN + BATCH]
+    return bool((found == found[..., :1]).all())
 
 
-def by_column(matrix: NDArray[np.float32], x: Columns) -> Columns:
+def matmul_by_column(matrix: NDArray[np.float32], x: Columns) -> Columns:
     """The product with (…, inputs, COLUMNS), a column at a time: slow, and alike for each."""
     found = [np.ascontiguousarray(x[..., place, None]) for place in range(x.shape[-1])]
     return np.concatenate([matrix @ column for column in found], axis=-1)
@@ -324,7 +347,7 @@ class RecurrentLayers:
         numbered: Whether names end with the layer, as ``_l0``.
 
     Attributes:
-        remembered: Numbers that it remembers of an episode: hidden states of all layers, then cells.
+        memory_size: Numbers that it remembers of an episode: hidden states of all layers, then cells.
     """
 
     def __init__(
@@ -332,22 +355,22 @@ class RecurrentLayers:
     ) -> None:
         gates, self._parts = {"LSTM": (4, 2), "GRU": (3, 1)}[cell]
         self._size, self._layers = size, layers
-        self.remembered = self._parts * layers * size
+        self.memory_size = self._parts * layers * size
         self._weights: List[_Gates] = []
         for layer in range(layers):
             end = f"_l{layer}" if numbered else ""
             width = size if layer else inputs
             self._weights.append(
                 (
-                    product_with(weights.take(f"weight_ih{end}", gates * size, width)),
-                    product_with(weights.take(f"weight_hh{end}", gates * size, size)),
+                    matmul_with(weights.take(f"weight_ih{end}", gates * size, width)),
+                    matmul_with(weights.take(f"weight_hh{end}", gates * size, size)),
                     weights.take(f"bias_ih{end}", gates * size)[:, None],
                     weights.take(f"bias_hh{end}", gates * size)[:, None],
                 )
             )
 
     def step(self, x: Columns, memory: Columns) -> Tuple[Columns, Columns]:
-        """Output (size, COLUMNS) and memory (remembered, COLUMNS) after one step."""
+        """Output (size, COLUMNS) and memory (memory_size, COLUMNS) after one step."""
         before = memory.reshape(self._parts, self._layers, self._size, -1)
         after = np.empty_like(before)
         move = self._lstm if self._parts == 2 else self._gru
@@ -359,20 +382,20 @@ class RecurrentLayers:
     def _lstm(weights: _Gates, x: Columns, before: Columns, after: Columns) -> Columns:
         of_input, of_hidden, first, second = weights
         gates = (of_input(x) + first) + (of_hidden(np.ascontiguousarray(before[0])) + second)
-        enter, forget, content, leave = np.split(gates, 4)
-        after[1] = sigmoid(forget) * before[1] + sigmoid(enter) * np.tanh(content)
-        after[0] = sigmoid(leave) * np.tanh(after[1])
+        into, forget, content, out = np.split(gates, 4)
+        after[1] = sigmoid(forget) * before[1] + sigmoid(into) * np.tanh(content)
+        after[0] = sigmoid(out) * np.tanh(after[1])
         return np.ascontiguousarray(after[0])
 
     @staticmethod
     def _gru(weights: _Gates, x: Columns, before: Columns, after: Columns) -> Columns:
         of_input, of_hidden, first, second = weights
         hidden = np.ascontiguousarray(before[0])
-        told, kept = of_input(x) + first, of_hidden(hidden) + second
-        (reset, update, new), (reset_h, update_h, new_h) = np.split(told, 3), np.split(kept, 3)
-        share = sigmoid(update + update_h)
+        from_input, from_hidden = of_input(x) + first, of_hidden(hidden) + second
+        (reset, update, new), (reset_h, update_h, new_h) = np.split(from_input, 3), np.split(from_hidden, 3)
+        kept = sigmoid(update + update_h)
         content = np.tanh(new + sigmoid(reset + reset_h) * new_h)
-        after[0] = (1 - share) * content + share * hidden
+        after[0] = (1 - kept) * content + kept * hidden
         return np.ascontiguousarray(after[0])
 
 

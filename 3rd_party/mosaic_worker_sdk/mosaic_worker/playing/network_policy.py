@@ -35,7 +35,7 @@ class NetworkPolicy(ABC):
     worker: ClassVar[str]
     """Id of the worker that plays it."""
     network_types: ClassVar[FrozenSet[str]] = frozenset()
-    """Types of networks that it plays whatever the worker's id: a copy of the worker may have another."""
+    """Network types that it plays under any worker id: a copy of the worker may have another."""
 
     def __init__(self, description: PolicyDescription) -> None:
         self.description = description
@@ -45,7 +45,7 @@ class NetworkPolicy(ABC):
         return 0
 
     @property
-    def unplayed(self) -> Tuple[str, ...]:
+    def training_only(self) -> Tuple[str, ...]:
         """Beginnings of names of weights that a file may hold for learning alone."""
         return ()
 
@@ -97,10 +97,11 @@ class NetworkPolicy(ABC):
         try:
             with np.errstate(all="ignore"):
                 policy = cls.build(description, own)
-            own.check(*policy.unplayed)
-        except (ValueError, RuntimeError) as error:
-            words = " ".join(str(error).split())
-            raise LoadError(f"{where} cannot be played: {words}. Copy it again, or train it again") from error
+            own.check(*policy.training_only)
+        except _WRONG as error:
+            raise LoadError(
+                f"{where} cannot be played: {_words(error)}. Copy it again, or train it again"
+            ) from error
         return policy
 
     @classmethod
@@ -119,7 +120,8 @@ class NetworkPolicy(ABC):
 
         Raises:
             ValueError: It asks for a network that cannot be built.
-            RuntimeError: The same, in the words of a library.
+            KeyError: The description lacks something.
+            TypeError: A value of it is of the wrong type.
         """
 
     @abstractmethod
@@ -155,9 +157,24 @@ class NetworkPolicy(ABC):
         Returns:
             The choice for each row, whichever rows are with it.
         """
-        # What is no finite number is told row by row.
+        # Rows with NaN or infinity are told in Choices.ok, not as warnings.
         with np.errstate(all="ignore"):
             return in_batches(self.decide, self.rows(observations), masks, draws, memory)
+
+
+_WRONG = (ValueError, RuntimeError, KeyError, TypeError, AttributeError, OverflowError, MemoryError)
+"""What a description provokes that asks for what cannot be: it is data, and may say anything."""
+
+
+def _words(error: Exception) -> str:
+    """Why a description cannot be played."""
+    if isinstance(error, KeyError):
+        return f"the key {error} is missing in its network"
+    if isinstance(error, (TypeError, AttributeError, OverflowError)):
+        return f"a value in its network has the wrong type ({' '.join(str(error).split())})"
+    if isinstance(error, MemoryError):
+        return "it asks for more memory than there is"
+    return " ".join(str(error).split())
 
 
 def read_weights(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, Dict[str, NDArray[Any]]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import CheckpointWorker, Choices, Draws
 from mosaic_worker.playing.drawn_actions import counted_actions, hide_illegal
-from mosaic_worker.playing.layers import BatchColumns, Layer, Weights, perceptron, rows_of
+from mosaic_worker.playing.layers import ColumnBuffer, Layer, Weights, perceptron, rows_of
 from mosaic_worker.playing.network_policy import NetworkPolicy
 
 
@@ -23,7 +23,7 @@ class Policy(NetworkPolicy):
     def __init__(self, description: PolicyDescription, logits: Layer, baseline: Layer) -> None:
         super().__init__(description)
         self._logits, self._baseline = logits, baseline
-        self._shown = BatchColumns((math.prod(description.shown_space.shape),))
+        self._shown = ColumnBuffer((math.prod(description.shown_space.shape),))
 
     @classmethod
     def build(cls, description: PolicyDescription, weights: Weights) -> Policy:
