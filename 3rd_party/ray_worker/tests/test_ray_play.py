@@ -198,7 +198,7 @@ def test_what_is_not_known_is_not_converted(module: nn.Module, words: str) -> No
     [
         (
             lambda d: d["network"]["head"][0].update(out=7),
-            r"head\.0\.bias has shape \(4,\) where \(7,\)",
+            r"head\.0\.weight has shape \(4, 8\) where \(7, 8\)",
         ),
         (lambda d: d["network"]["trunk"][0].update(layer="exec"), "a layer 'exec'"),
         (lambda d: d["network"]["trunk"][0].update({"in": 10**12}), "a size in its network"),
