@@ -32,11 +32,14 @@ from gym_gui.core.experiment.assignment import (
     WorkerAssignment,
 )
 from gym_gui.core.experiment.execution import (
+    ISOLATIONS,
     MAX_STEPS,
     EnvironmentMode,
     EpisodePlan,
     ExecutionConfig,
+    Isolation,
     RecordConfig,
+    said_isolation,
 )
 from gym_gui.core.experiment.link_resolution import link_slots
 from gym_gui.core.experiment.matrix_table import MatrixTable
@@ -255,6 +258,13 @@ class OperatorConfig:
         usual="`fixed`",
         said="seats are swapped: every seed is played once per seating",
     )
+    isolation: Isolation | None = key(
+        converter=optional(ISOLATIONS),
+        default=None,
+        meaning="`slot` or `worker`; overrides that of `execution`",
+        usual="that of `execution`",
+        said=said_isolation,
+    )
     group: TrainingOf | None = key(
         converter=_group,
         default=None,
@@ -470,6 +480,10 @@ class Experiment:
     def max_steps(self, operator: OperatorConfig) -> int | None:
         """Limit of an episode: the operator's, else the experiment's, else ``None``."""
         return operator.max_steps if operator.max_steps is not None else self.execution.max_steps
+
+    def isolation(self, operator: OperatorConfig) -> Isolation:
+        """Which slots share a process: the operator's, else the experiment's."""
+        return operator.isolation or self.execution.isolation
 
     def to_record(self) -> dict[str, Plain]:
         """What ``run.json`` stores; reads back to an equal experiment.

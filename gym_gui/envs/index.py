@@ -74,6 +74,22 @@ def registered(
     return here(module) if module in sys.modules else entries(kind, module)
 
 
+def find_registered(
+    kind: str, module: str, name: str, here: Callable[[str], Mapping[str, Any] | None]
+) -> Mapping[str, Any] | None:
+    """The row of one id in a registry, or ``None``.
+
+    Args:
+        kind: See :func:`entries`.
+        module: Import name of the registry.
+        name: An id.
+        here: Looks it up in this process.
+    """
+    if module in sys.modules:
+        return here(name)
+    return next((row for row in entries(kind, module) if row["id"] == name), None)
+
+
 @lru_cache(maxsize=32)
 def entries(kind: str, module: str, python: str = "") -> tuple[dict[str, Any], ...]:
     """Rows that ``module`` registers.

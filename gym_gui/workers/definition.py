@@ -21,7 +21,7 @@ from gym_gui.workers.settings.settings_schema import (
     settings_from_values,
 )
 
-_ENGINES: Final = frozenset({"gpu", "address", "token", "tls_root"})
+ENGINE_SETTINGS: Final = frozenset({"gpu", "address", "token", "tls_root"})
 """Settings that the engine acts on, whichever worker plays."""
 _OLDER: Final = frozenset({"key_bindings"})
 """Settings of people in older experiment files: here the keys are the player's own, set in the window."""
@@ -293,7 +293,7 @@ class WorkerTypeDefinition:
         schema = self.settings_schema
         if self.settings or self.config_schema is not None:
             known = {setting.name for setting in schema} | {SEED_OF_SLOT.name}
-            read = {*known, *_ENGINES, *(VIEW_SETTINGS if self.inputs.wanted else ())}
+            read = {*known, *ENGINE_SETTINGS, *(VIEW_SETTINGS if self.inputs.wanted else ())}
             if self.kind is WorkerKind.HUMAN:
                 read |= _OLDER
             for name in values:

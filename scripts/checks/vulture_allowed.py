@@ -104,6 +104,7 @@ LAVA, SEEN, VIEW
 _Listable  # named in quotes by a cast
 __format__  # called by f-strings
 enable_direct_tls  # read by slixmpp
+RecurrentPlayer  # named in quotes by the registry
 
 # -- what words leave out of numbers: the test of describers holds them to it
 ABSOLUTE, RELATIVE, ROUNDED

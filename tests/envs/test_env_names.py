@@ -348,3 +348,17 @@ def test_a_name_of_a_package_that_is_absent_names_what_installs_it(
     monkeypatch.setattr(family, "listable", False)
     with pytest.raises(MissingDependencyError, match=command):
         resolve(task)
+
+
+def test_a_name_is_looked_up_and_not_searched_for_among_twenty_thousand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Registry(dict[str, Any]):
+        def _walked(self) -> Any:
+            raise AssertionError("the whole registry is read to find one name")
+
+        items = values = __iter__ = _walked  # type: ignore[assignment]
+
+    monkeypatch.setattr(gymnasium, "registry", Registry(gymnasium.registry))
+    assert resolve("CartPole-v1").id == "CartPole-v1"
+    assert resolve("Ant-v5").family == "mujoco"

@@ -72,7 +72,8 @@ def soccer_policy(folder: Path) -> Path:
     torch: Any = importlib.import_module("torch")
     import safetensors.torch
 
-    from cleanrl_worker.policy import build_player
+    from cleanrl_worker.architecture import Architecture, Encoding
+    from cleanrl_worker.network import ActorCritic
     from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
     from mosaic_worker.preprocessing import Pipeline
 
@@ -90,7 +91,8 @@ def soccer_policy(folder: Path) -> Path:
         steps,
         to_space(Pipeline(steps, slot.observation_space).input_space),
     )
-    module: Any = build_player(description).module
+    seen, acts = description.shown_space, description.action_space
+    module = ActorCritic(Architecture(Encoding("mlp", seen.shape), acts.n, hidden=(16,)))
     module.initialise(torch.Generator().manual_seed(1))
     save_checkpoint(folder, description, safetensors.torch.save(module.state_dict()))
     return folder

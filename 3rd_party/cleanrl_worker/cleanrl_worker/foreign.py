@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cleanrl_worker.network import Encoding
+from cleanrl_worker.architecture import Encoding
 from mosaic_worker.learning.torch_files import weights_in
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.spaces import Space

@@ -52,6 +52,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
 
     from cleanrl_worker.foreign import Foreign, recognise
     from cleanrl_worker.policy import WORKER, Policy
+    from mosaic_worker.learning.torch_weights import arrays_of
 
     described: Mapping[str, Any] = {}
     if args.describe is not None:
@@ -76,7 +77,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         licence=args.licence,
         origin=origin,
     )
-    Policy.of(description, found.weights, str(args.file))  # refuses what does not fit
+    Policy.of(description, arrays_of(found.weights), str(args.file))  # refuses what does not fit
     weights = safetensors.torch.save({name: t.contiguous() for name, t in found.weights.items()})
     return save_checkpoint(args.out, description, weights)
 

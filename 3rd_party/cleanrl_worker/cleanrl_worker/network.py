@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from cleanrl_worker.architecture import Architecture, Encoding
 
 ACTIVATIONS = {"tanh": nn.Tanh, "relu": nn.ReLU}
 
@@ -31,19 +32,7 @@ class Linear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """``(…, width_in)`` to ``(…, width_out)``."""
-        return affine(x, self.weight, self.bias)
-
-
-def affine(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """``(N, width_in)`` to ``(N, width_out)``; at play, a row's bits do not depend on its place among the N.
-
-    Where there are few outputs, the matrix library adds up a row in an order that depends on where
-    in a cache line it begins. Zeros behind each row make all rows begin alike.
-    """
-    short = -x.shape[-1] % 16  # float32 in a cache line of 64 bytes
-    if short and weight.shape[0] < 16 and torch.is_inference_mode_enabled():
-        x, weight = nn.functional.pad(x, (0, short)), nn.functional.pad(weight, (0, short))
-    return nn.functional.linear(x, weight, bias)
+        return nn.functional.linear(x, self.weight, self.bias)
 
 
 class Conv2d(nn.Module):
@@ -77,7 +66,8 @@ class LSTMCell(nn.Module):
     def forward(self, x: Tensor, memory: Tensor) -> Tensor:
         """``(N, width_in)`` and memory ``(N, 2 size)`` to the next memory; its first half is the output."""
         hidden, cell = memory.chunk(2, -1)
-        gates = affine(x, self.weight_ih, self.bias_ih) + affine(hidden, self.weight_hh, self.bias_hh)
+        linear = nn.functional.linear
+        gates = linear(x, self.weight_ih, self.bias_ih) + linear(hidden, self.weight_hh, self.bias_hh)
         enter, forget, content, leave = gates.chunk(4, -1)
         cell = forget.sigmoid() * cell + enter.sigmoid() * content.tanh()
         return torch.cat([leave.sigmoid() * cell.tanh(), cell], -1)
@@ -128,199 +118,26 @@ def initialise(module: nn.Module, generator: torch.Generator, gain: float = math
                     nn.init.zeros_(parameter)
 
 
-# -- from observations to features -------------------------------------------------------
+def prepared(encoding: Encoding, observations: Tensor) -> Tensor:
+    """Raw observations (N, *shape) as float32: (N, inputs), or (N, channels, height, width)."""
+    x = observations.float()
+    if encoding.scale != 1.0:
+        x = x * encoding.scale
+    if not encoding.images:
+        return x.flatten(1)
+    if encoding.layout == "hwc":
+        x = x.permute(0, 3, 1, 2)
+    elif encoding.layout == "shwc":
+        x = x.permute(0, 1, 4, 2, 3).flatten(1, 2)
+    return x.contiguous()
 
 
-@dataclass(frozen=True)
-class Encoding:
-    """How observations become numbers that layers take.
-
-    Attributes:
-        kind: ``mlp`` (one vector), ``nature_cnn`` (images from 36 pixels) or ``small_cnn``.
-        shape: Of one observation.
-        layout: Axes of an image: ``hwc``, ``chw``, ``shwc`` (a stack of colour images); empty for a vector.
-        scale: What observations are multiplied with first.
-    """
-
-    kind: str
-    shape: tuple[int, ...]
-    layout: str = ""
-    scale: float = 1.0
-
-    @classmethod
-    def of(cls, shape: Sequence[int], is_bytes: bool) -> Encoding:
-        """What fits observations of this shape.
-
-        Args:
-            shape: Of one observation.
-            is_bytes: Whether they are uint8.
-        """
-        shape = tuple(int(n) for n in shape)
-        layout = _layout(shape)
-        height, width = _size(shape, layout) if layout else (0, 0)
-        if min(height, width) >= 36:
-            return cls("nature_cnn", shape, layout, 1 / 255 if is_bytes else 1.0)
-        if min(height, width) >= 4:
-            # Grid worlds number their objects, colours and states from 0 to 10.
-            return cls("small_cnn", shape, layout, 0.1 if is_bytes else 1.0)
-        return cls("mlp", shape, "", 1 / 255 if is_bytes else 1.0)
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data from which :meth:`from_json` makes an equal encoding."""
-        return {"kind": self.kind, "shape": list(self.shape), "layout": self.layout, "scale": self.scale}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Encoding:
-        """Read an encoding.
-
-        Raises:
-            ValueError: It is none that this version can build.
-        """
-        kind, shape, layout = data["kind"], tuple(data["shape"]), str(data["layout"])
-        if kind not in ("mlp", "nature_cnn", "small_cnn"):
-            raise ValueError(f"its encoder is of an unknown kind: {kind!r}")
-        if not all(type(n) is int and 0 < n <= 65_536 for n in shape) or math.prod(shape) > 2**24:
-            raise ValueError(f"its encoder takes observations of shape {shape!r}")
-        fits = {"": 0, "hwc": 3, "chw": 3, "shwc": 4}.get(layout, -1)
-        least = {"mlp": 0, "small_cnn": 4, "nature_cnn": 36}[kind]
-        if fits < 0 or (fits > 0) != (kind != "mlp") or (fits and len(shape) != fits):
-            raise ValueError(f"its encoder lays {shape} out as {layout!r}")
-        if fits and min(_size(shape, layout)) < least:
-            raise ValueError(f"its encoder takes images from {least} pixels, not {shape}")
-        return cls(kind, shape, layout, float(data["scale"]))
-
-    @property
-    def images(self) -> bool:
-        """Whether it has layers of its own."""
-        return self.kind != "mlp"
-
-    @property
-    def inputs(self) -> int:
-        """Length of the flattened observation."""
-        return math.prod(self.shape)
-
-    def prepared(self, observations: Tensor) -> Tensor:
-        """Raw observations (N, *shape) as float32: (N, inputs), or (N, channels, height, width)."""
-        x = observations.float()
-        if self.scale != 1.0:
-            x = x * self.scale
-        if not self.images:
-            return x.flatten(1)
-        if self.layout == "hwc":
-            x = x.permute(0, 3, 1, 2)
-        elif self.layout == "shwc":
-            x = x.permute(0, 1, 4, 2, 3).flatten(1, 2)
-        return x.contiguous()
-
-    def layers(self) -> tuple[list[nn.Module], int]:
-        """Convolutions for images and the length of the feature vector behind them."""
-        height, width = _size(self.shape, self.layout)
-        channels = {"hwc": self.shape[-1], "chw": self.shape[0]}.get(
-            self.layout, self.shape[0] * self.shape[-1]
-        )
-        if self.kind == "nature_cnn":  # Mnih et al., "Human-level control through deep RL", 2015
-            sizes, units = ((32, 8, 4), (64, 4, 2), (64, 3, 1)), 512
-        else:
-            sizes, units = ((16, 2, 1), (32, 2, 1), (64, 2, 1)), 128
-        found: list[nn.Module] = []
-        for out, size, stride in sizes:
-            found += [Conv2d(channels, out, size, stride), nn.ReLU()]
-            height, width, channels = (height - size) // stride + 1, (width - size) // stride + 1, out
-        found += [nn.Flatten(), Linear(channels * height * width, units), nn.ReLU()]
-        return found, units
-
-
-def _layout(shape: tuple[int, ...]) -> str:
-    if len(shape) == 4:
-        return "shwc"
-    if len(shape) == 3:
-        return "chw" if shape[0] < shape[-1] else "hwc"
-    return ""
-
-
-def _size(shape: tuple[int, ...], layout: str) -> tuple[int, int]:
-    """Height and width."""
-    at = layout.index("h")
-    return shape[at], shape[at + 1]
-
-
-# -- actor and critic ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """What has to be known to build an :class:`ActorCritic` again.
-
-    Attributes:
-        encoding: What observations are.
-        outputs: Numbers that the policy's head takes.
-        continuous: Whether the head is a Gaussian, whose spread is a parameter.
-        hidden: Widths of the hidden layers; not used for images without memory.
-        lstm_size: Width of the memory; 0 where there is none.
-        central: Numbers behind each observation that the value function alone looks at.
-        critic: Whether there is a value function.
-    """
-
-    encoding: Encoding
-    outputs: int
-    continuous: bool = False
-    hidden: tuple[int, ...] = (64, 64)
-    lstm_size: int = 0
-    central: int = 0
-    critic: bool = True
-
-    def to_json(self) -> dict[str, Any]:
-        """``network`` of ``policy.json``."""
-        data: dict[str, Any] = {
-            "type": f"actor{'_critic' if self.critic else ''}{'_lstm' if self.lstm_size else ''}",
-            "encoder": self.encoding.to_json(),
-            "hidden": list(self.hidden),
-            "activation": "tanh",
-        }
-        return {**data, "lstm_size": self.lstm_size} if self.lstm_size else data
-
-    @classmethod
-    def from_json(
-        cls, data: Mapping[str, Any], encoding: Encoding, outputs: int, continuous: bool
-    ) -> Architecture:
-        """Read ``network`` of ``policy.json``, in format 1 too.
-
-        Args:
-            data: It.
-            encoding: What fits the input space, where the file names none.
-            outputs: Numbers that the head of the action space takes.
-            continuous: Whether that is a Gaussian.
-
-        Raises:
-            ValueError: It is no network that this version can build.
-        """
-        if data["activation"] != "tanh":
-            raise ValueError(f"its network is of an unknown kind: {dict(data)!r}")
-        if "encoder" in data:
-            found = Encoding.from_json(data["encoder"])
-            if found.shape != encoding.shape:
-                raise ValueError(f"its network takes {found.shape}, its input space has {encoding.shape}")
-            encoding = found
-        memory = data.get("lstm_size", 0)
-        if type(memory) is not int or not 0 <= memory <= 65_536:
-            raise ValueError(f"its memory is {memory!r} wide")
-        kind = str(data["type"])
-        if bool(memory) != kind.endswith("_lstm"):
-            raise ValueError(f"its network is of an unknown kind: {dict(data)!r}")
-        critic = kind not in ("actor", "actor_lstm")
-        return cls(encoding, outputs, continuous, widths(data["hidden"]), memory, critic=critic)
-
-
-def widths(values: Any) -> tuple[int, ...]:
-    """Checked widths of hidden layers.
-
-    Raises:
-        ValueError: They are none.
-    """
-    found = tuple(values)
-    if not found or len(found) > 16 or not all(type(w) is int and 1 <= w <= 65_536 for w in found):
-        raise ValueError(f"its hidden widths are {values!r}")
-    return found
+def image_layers(encoding: Encoding) -> nn.Sequential:
+    """The layers that make ``encoding.units`` features of images."""
+    found: list[nn.Module] = []
+    for channels_in, channels_out, size, stride in encoding.convolutions:
+        found += [Conv2d(channels_in, channels_out, size, stride), nn.ReLU()]
+    return nn.Sequential(*found, nn.Flatten(), Linear(encoding.convolved, encoding.units), nn.ReLU())
 
 
 class ActorCritic(nn.Module):
@@ -337,8 +154,7 @@ class ActorCritic(nn.Module):
         self.architecture = a = architecture
         self._images = a.encoding.images
         if self._images:
-            layers, width = a.encoding.layers()
-            self.network = nn.Sequential(*layers)
+            self.network, width = image_layers(a.encoding), a.encoding.units
             actor = Linear(width, a.outputs)
             self.critic = Linear(width, 1) if a.critic else None
         else:
@@ -375,7 +191,7 @@ class ActorCritic(nn.Module):
             standard deviations. Values of shape (N,), ``None`` without a value function.
         """
         a = self.architecture
-        x = a.encoding.prepared(observations)
+        x = prepared(a.encoding, observations)
         if self._images:
             x = self.network(x)
         values = None if self.critic is None else self.critic(x).squeeze(-1)
@@ -394,8 +210,7 @@ class RecurrentActorCritic(nn.Module):
         super().__init__()
         self.architecture = a = architecture
         if a.encoding.images:
-            layers, width = a.encoding.layers()
-            self.network = nn.Sequential(*layers)
+            self.network, width = image_layers(a.encoding), a.encoding.units
         else:
             width = a.hidden[-1]
             self.network = perceptron((a.encoding.inputs, *a.hidden), last=True)
@@ -421,7 +236,7 @@ class RecurrentActorCritic(nn.Module):
 
     def features(self, observations: Tensor) -> Tensor:
         """What the memory is fed with, (N, *shape) to (N, features)."""
-        x = self.architecture.encoding.prepared(observations)
+        x = prepared(self.architecture.encoding, observations)
         return self.network(x[:, : self.architecture.encoding.inputs] if self.architecture.central else x)
 
     def heads(self, hidden: Tensor, observations: Tensor) -> tuple[Tensor, Any]:
@@ -430,7 +245,7 @@ class RecurrentActorCritic(nn.Module):
         mean = self.actor(hidden)
         values: Tensor | None = None
         if self.critic is not None:
-            values = self.critic(a.encoding.prepared(observations) if a.central else hidden).squeeze(-1)
+            values = self.critic(prepared(a.encoding, observations) if a.central else hidden).squeeze(-1)
         if not a.continuous:
             return mean, values
         return torch.cat([mean, self.actor_logstd.expand_as(mean)], -1), values

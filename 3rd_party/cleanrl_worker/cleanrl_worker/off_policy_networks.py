@@ -17,10 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from cleanrl_worker.network import Conv2d, Encoding, Linear, affine, perceptron
-
-LOG_STD_RANGE = (-5.0, 2.0)
-"""Between these lies the logarithm of a squashed Gaussian's standard deviation, as in CleanRL's SAC."""
+from cleanrl_worker.architecture import LOG_STD_RANGE, Encoding
+from cleanrl_worker.network import Conv2d, Linear, image_layers, perceptron, prepared
 
 
 class Heads(nn.Module):
@@ -65,8 +63,7 @@ class ActionValues(nn.Module):
         super().__init__()
         self.encoding, self.hidden, self.actions, self.atoms = encoding, tuple(hidden), actions, atoms
         if encoding.images:
-            layers, width = encoding.layers()
-            self.features = nn.Sequential(*layers)
+            self.features, width = image_layers(encoding), encoding.units
         else:
             width = hidden[-1]
             self.features = perceptron((encoding.inputs, *hidden), "relu", last=True)
@@ -82,7 +79,7 @@ class ActionValues(nn.Module):
 
     def forward(self, observations: Tensor) -> Tensor:
         """Values (B, actions), or logits (B, actions, atoms)."""
-        out = self.head(self.features(self.encoding.prepared(observations)))
+        out = self.head(self.features(prepared(self.encoding, observations)))
         return out if self.atoms == 1 else out.unflatten(-1, (self.actions, self.atoms))
 
 
@@ -112,7 +109,7 @@ class DeterministicActor(nn.Module):
 
     def forward(self, observations: Tensor) -> Tensor:
         """Actions (B, outputs) for observations (B, *shape)."""
-        return self.layers(self.encoding.prepared(observations)).tanh()
+        return self.layers(prepared(self.encoding, observations)).tanh()
 
 
 class GaussianActor(nn.Module):
@@ -131,7 +128,7 @@ class GaussianActor(nn.Module):
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and logarithm of the standard deviation, each (B, outputs)."""
-        mean, raw = self.layers(self.encoding.prepared(observations)).chunk(2, dim=-1)
+        mean, raw = self.layers(prepared(self.encoding, observations)).chunk(2, dim=-1)
         low, high = LOG_STD_RANGE
         # Squashed into the range instead of cut, so that the gradient never dies at its ends.
         return mean, low + 0.5 * (high - low) * (raw.tanh() + 1.0)
@@ -179,22 +176,10 @@ class Critics(nn.Module):
             (count, B), or (1, B) of the ``first`` critic alone.
         """
         count = 1 if first else len(self.layers[0].weight)
-        x = torch.cat((self.encoding.prepared(observations), actions), -1).expand(count, -1, -1)
+        x = torch.cat((prepared(self.encoding, observations), actions), -1).expand(count, -1, -1)
         for i, layer in enumerate(self.layers):
             x = torch.baddbmm(layer.bias[:count], x if i == 0 else x.relu(), layer.weight[:count])
         return x.squeeze(-1)
-
-    def at_play(self, observations: Tensor, actions: Tensor) -> Tensor:
-        """The same as :meth:`forward`, one critic after the other: a batched product of matrices
-        gives a row other last bits at another place."""
-        begin = torch.cat((self.encoding.prepared(observations), actions), -1)
-        found: list[Tensor] = []
-        for critic in range(len(self.layers[0].weight)):
-            x = begin
-            for i, layer in enumerate(self.layers):
-                x = affine(x if i == 0 else x.relu(), layer.weight[critic].T, layer.bias[critic, 0])
-            found.append(x.squeeze(-1))
-        return torch.stack(found)
 
 
 class ActorAndCritics(nn.Module):

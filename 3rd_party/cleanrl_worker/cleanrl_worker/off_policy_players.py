@@ -1,29 +1,34 @@
-"""Playing what DQN, C51, DDPG, TD3 and SAC have learnt; needs no environment library.
+"""Playing what DQN, C51, DDPG, TD3 and SAC have learnt; draws depend on the decision's own numbers alone."""
 
-All arrays have the rows of :data:`mosaic_worker.playing.full_batches.BATCH`; draws depend on the decision's
-own numbers alone.
-"""
-
-# torch annotates only part of its functions.
+# numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from cleanrl_worker.algorithms.exploration import normals, random_legal
+from cleanrl_worker.architecture import LOG_STD_RANGE, Encoding, widths
 from cleanrl_worker.bounds import Bounds
-from cleanrl_worker.heads import Draws
-from cleanrl_worker.network import Encoding, widths
-from cleanrl_worker.off_policy_networks import ActionValues, ActorAndCritics, mean_values, support
+from cleanrl_worker.players import ForwardResult, features, prepared
 from mosaic_worker.checkpoint import PolicyDescription
+from mosaic_worker.playing.checkpoint_worker import Draws
+from mosaic_worker.playing.layers import (
+    COLUMNS,
+    Columns,
+    Layer,
+    Weights,
+    linear,
+    matmul_with,
+    perceptron,
+    softmax,
+)
 from mosaic_worker.spaces import Space
 
 
@@ -31,22 +36,23 @@ class QPlayer:
     """Plays the action of the highest value; where it is to sample, a few at random.
 
     Args:
-        module: Values of the actions, or logits of their distributions.
+        rated: From raw observations to a number for each action and atom.
         start: Of the action space.
         epsilon: Share of random actions where it is to sample.
-        atoms: The returns that logits stand for; ``None`` for plain values.
+        atoms: The returns that logits stand for, (atoms,); ``None`` for plain values.
     """
 
     memory = 0
     rates_actions = True
 
-    def __init__(self, module: ActionValues, start: int, epsilon: float, atoms: Tensor | None = None) -> None:
-        self.module: nn.Module = module
-        self._start, self._epsilon, self._atoms = start, epsilon, atoms
+    def __init__(
+        self, rated: Layer, start: int, epsilon: float, atoms: NDArray[np.float32] | None = None
+    ) -> None:
+        self._rated, self._start, self._epsilon, self._atoms = rated, start, epsilon, atoms
 
     @classmethod
-    def build(cls, description: PolicyDescription) -> QPlayer:
-        """The player that a description asks for, its weights unset.
+    def build(cls, description: PolicyDescription, weights: Weights) -> QPlayer:
+        """The player that a description asks for.
 
         Raises:
             ValueError: It is no network that this version can play.
@@ -56,15 +62,22 @@ class QPlayer:
             raise ValueError(f"its network values discrete actions, and its actions are a {space.kind}")
         categorical = network["type"] == "categorical_q_network"
         count = _integer_between("atoms", network["atoms"], 2, 1001) if categorical else 1
-        atoms = support(_number(network, "v_min"), _number(network, "v_max"), count) if categorical else None
-        module = ActionValues(_encoding(description), widths(network["hidden"]), space.n, count)
-        return cls(module, space.start, _share(network, "epsilon"), atoms)
+        atoms = None
+        if categorical:
+            ends = _number(network, "v_min"), _number(network, "v_max")
+            atoms = np.linspace(*ends, count, dtype=np.float32)
+        encoding, hidden = _encoding(description), widths(network["hidden"])
+        seen = features(encoding, weights.under("features"), hidden, "relu")
+        width = encoding.units if encoding.images else hidden[-1]
+        top = linear(weights.under("head"), width, space.n * count)
+        return cls(lambda x: top(seen(x)), space.start, _share(network, "epsilon"), atoms)
 
-    def forward(self, rows: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
         """Values of the actions."""
-        values = self.module(rows)
+        values = self._rated(shown)
         if self._atoms is not None:
-            values = mean_values(values, self._atoms)
+            shares = softmax(values.reshape(-1, len(self._atoms), COLUMNS), 1)
+            values = (shares * self._atoms[:, None]).sum(axis=1)
         return values, None, None
 
     def act(
@@ -82,23 +95,35 @@ class ActorPlayer:
     """Plays the actor's choice within the bounds; where it is to sample, a draw from it.
 
     Args:
-        module: Actor and critics.
+        prepare: From raw observations to what the networks take.
+        actor: From that to actions before tanh; of a Gaussian, to means and raw deviations.
+        critics: From that and actions in [-1, 1], one behind the other, to values.
         space: Of the actions.
+        gaussian: Whether the actor gives a distribution.
         noise: Standard deviation of a deterministic actor's noise where it is to sample.
     """
 
     memory = 0
     rates_actions = False
 
-    def __init__(self, module: ActorAndCritics, space: Space, noise: float) -> None:
+    def __init__(
+        self,
+        prepare: Layer,
+        actor: Layer,
+        critics: list[Layer],
+        space: Space,
+        *,
+        gaussian: bool,
+        noise: float,
+    ) -> None:
         assert space.low is not None and space.high is not None
-        self.module: nn.Module = module
-        self._gaussian, self._noise, self._dtype = module.gaussian, noise, space.dtype
+        self._prepare, self._actor, self._critics, self._gaussian = prepare, actor, critics, gaussian
+        self._noise, self._dtype = noise, space.dtype
         self._bounds = Bounds(space.low, space.high)
 
     @classmethod
-    def build(cls, description: PolicyDescription) -> ActorPlayer:
-        """The player that a description asks for, its weights unset.
+    def build(cls, description: PolicyDescription, weights: Weights) -> ActorPlayer:
+        """The player that a description asks for.
 
         Raises:
             ValueError: It is no network that this version can play.
@@ -109,24 +134,31 @@ class ActorPlayer:
         encoding = _encoding(description)
         if encoding.images:
             raise ValueError("its network takes vectors, and its observations are images")
-        gaussian = network["type"] == "gaussian_actor"
-        module = ActorAndCritics(
-            encoding,
+        gaussian, size, hidden = (
+            network["type"] == "gaussian_actor",
             math.prod(space.shape),
             widths(network["hidden"]),
-            gaussian=gaussian,
-            critics=_integer_between("critics", network["critics"], 1, 100),
         )
-        return cls(module, space, 0.0 if gaussian else _share(network, "noise", 10.0))
+        own = (encoding.inputs, *hidden, size * (2 if gaussian else 1))
+        count = _integer_between("critics", network["critics"], 1, 100)
+        actor = perceptron(weights.under("actor.layers"), own, "relu")
+        critics = _critics(weights.under("critics"), count, (encoding.inputs + size, *hidden, 1))
+        noise = 0.0 if gaussian else _share(network, "noise", 10.0)
+        return cls(prepared(encoding), actor, critics, space, gaussian=gaussian, noise=noise)
 
-    def forward(self, rows: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    def forward(self, shown: Columns, memory: Columns | None) -> ForwardResult:
         """What the actor says, and the smallest critic's value of its choice."""
-        module = self.module
-        assert isinstance(module, ActorAndCritics)
-        said = module.actor(rows)
-        choice = said[0].tanh() if self._gaussian else said
-        outputs = torch.cat(said, -1) if self._gaussian else said
-        return outputs, module.critics.at_play(rows, choice).amin(0), None
+        x = self._prepare(shown)
+        outputs = self._actor(x)
+        if self._gaussian:
+            mean, raw = np.split(outputs, 2)
+            low, high = LOG_STD_RANGE
+            choice, log_std = np.tanh(mean), low + 0.5 * (high - low) * (np.tanh(raw) + 1.0)
+            outputs = np.concatenate([mean, log_std.astype(np.float32)])
+        else:
+            choice = outputs = np.tanh(outputs)
+        judged = np.concatenate([x, choice])
+        return outputs, np.min([critic(judged)[0] for critic in self._critics], axis=0), None
 
     def act(
         self, outputs: NDArray[np.float64], masks: NDArray[np.bool_] | None, draws: Draws | None
@@ -139,6 +171,27 @@ class ActorPlayer:
         else:
             chosen = outputs if draws is None else outputs + self._noise * normals(draws, size)
         return self._bounds.scale(chosen).astype(self._dtype)
+
+
+def _critics(weights: Weights, count: int, sizes: tuple[int, ...]) -> list[Layer]:
+    """Perceptrons whose layers stand in one array each, one behind the other."""
+    layers = [
+        (weights.take(f"{i}.weight", count, a, b), weights.take(f"{i}.bias", count, 1, b))
+        for i, (a, b) in enumerate(pairwise(sizes))
+    ]
+    return [
+        _rectified([(matmul_with(weight[k].T.copy()), bias[k].T) for weight, bias in layers])
+        for k in range(count)
+    ]
+
+
+def _rectified(layers: list[tuple[Layer, Columns]]) -> Layer:
+    def forward(x: Columns) -> Columns:
+        for place, (product, bias) in enumerate(layers):
+            x = product(np.maximum(x, 0) if place else x) + bias
+        return x
+
+    return forward
 
 
 def _encoding(description: PolicyDescription) -> Encoding:

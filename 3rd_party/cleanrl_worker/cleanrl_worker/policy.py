@@ -1,66 +1,27 @@
 """A loaded policy: observations in, actions and values out, the same for any batch."""
 
-# torch annotates only part of its functions.
+# numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
+from cleanrl_worker.players import Player
 from cleanrl_worker.registry import player_class
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
 from mosaic_worker.playing.full_batches import BATCH
-from mosaic_worker.playing.torch_policy import TorchPolicy, put_weights
+from mosaic_worker.playing.layers import ColumnBuffer, Weights, rows_of
+from mosaic_worker.playing.network_policy import NetworkPolicy
 
 WORKER = "cleanrl_worker"
 
 
-class Player(Protocol):
-    """A kind of network at play; always :data:`BATCH` rows.
-
-    Attributes:
-        module: Its state dict is ``model.safetensors``.
-        memory: Numbers it remembers per row from one step to the next; 0 where it has no memory.
-        rates_actions: Its outputs are the values of the actions; that of a state is the best legal one's.
-    """
-
-    module: nn.Module
-    memory: int
-    rates_actions: bool
-
-    @classmethod
-    def build(cls, description: PolicyDescription) -> Player:
-        """The network that a description asks for, its weights unset.
-
-        Raises:
-            ValueError: It asks for none that this version can build; the message says why.
-        """
-        ...
-
-    def forward(self, rows: Tensor, memory: Tensor | None) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """Outputs (BATCH, k), values (BATCH,) where there are any, and the memory after them.
-
-        Args:
-            rows: (BATCH, *shape), float32, or uint8 where the input space is of bytes.
-            memory: (BATCH, memory), zeros where an episode begins; ``None`` without memory.
-        """
-        ...
-
-    def act(
-        self, outputs: NDArray[np.float64], masks: NDArray[np.bool_] | None, draws: Draws | None
-    ) -> NDArray[Any]:
-        """Actions in the action space, first dimension BATCH; the best ones where ``draws`` is ``None``."""
-        ...
-
-
-class Policy(TorchPolicy):
+class Policy(NetworkPolicy):
     """Weights and their description, ready to play.
 
     Args:
@@ -73,33 +34,22 @@ class Policy(TorchPolicy):
     def __init__(self, description: PolicyDescription, player: Player) -> None:
         super().__init__(description)
         self._player = player
-        player.module.eval()
-        shown = description.shown_space
-        dtype = np.uint8 if shown.dtype == np.uint8 else np.float32
-        self._padded = np.zeros((BATCH, *shown.shape), dtype)
-        self._rows = torch.from_numpy(self._padded)
-        self._memory = np.zeros((BATCH, player.memory), np.float32) if player.memory else None
+        self._shown = ColumnBuffer(description.shown_space.shape)
+        self._memory = ColumnBuffer((player.memory,))
 
     @property
     def memory(self) -> int:
         """Numbers it remembers from one step of an episode to the next."""
         return self._player.memory
 
-    @property
-    def player(self) -> Player:
-        """The network at play."""
-        return self._player
-
     @classmethod
-    def build(cls, description: PolicyDescription, weights: Mapping[str, Tensor]) -> Policy:
+    def build(cls, description: PolicyDescription, weights: Weights) -> Policy:
         """Make it of a description and the weights that are its own.
 
         Raises:
-            ValueError: It asks for a network that cannot be built, or the weights are not those of it.
+            ValueError: It asks for a network that cannot be built; the message says why.
         """
-        player = build_player(description)
-        put_weights(player.module, weights)
-        return cls(description, player)
+        return cls(description, player_class(str(description.network["type"])).build(description, weights))
 
     def decide(
         self,
@@ -109,21 +59,15 @@ class Policy(TorchPolicy):
         memory: NDArray[np.float32] | None,
     ) -> Choices:
         """Decide at most :data:`BATCH` rows."""
-        count = len(rows)
-        self._padded[:count] = rows.reshape(count, *self._padded.shape[1:])
-        self._padded[count:] = 0
-        remembered = None
-        if self._memory is not None:
-            self._memory[:] = 0.0
-            if memory is not None:
-                self._memory[:count] = memory
-            remembered = torch.from_numpy(self._memory)
-        with torch.inference_mode():
-            output_tensor, value_tensor, after = self._player.forward(self._rows, remembered)
+        count, remembered = len(rows), None
+        if self.memory:
+            before = np.zeros((count, self.memory), np.float32) if memory is None else memory
+            remembered = self._memory.fill(before)
+        said, value_columns, after = self._player.forward(self._shown.fill(rows), remembered)
         # All BATCH rows as far as numpy goes too: its vector loops may treat odd tails differently.
-        outputs = output_tensor.numpy().astype(np.float64)
+        outputs = rows_of(said).astype(np.float64, order="C")
         ok = np.asarray(np.isfinite(outputs).all(axis=1))
-        values = None if value_tensor is None else value_tensor.numpy().astype(np.float64)
+        values = None if value_columns is None else rows_of(value_columns).astype(np.float64)
         if values is not None:
             ok &= np.isfinite(values)
         full = None
@@ -144,19 +88,5 @@ class Policy(TorchPolicy):
             actions[:count],
             None if values is None else values[:count],
             ok[:count],
-            None if after is None else after[:count].numpy().copy(),
+            None if after is None else np.ascontiguousarray(rows_of(after)[:count]),
         )
-
-
-def build_player(description: PolicyDescription) -> Player:
-    """The network that a description asks for, its weights unset.
-
-    Raises:
-        ValueError: It asks for none that this version can build; the message says why.
-    """
-    try:
-        return player_class(str(description.network["type"])).build(description)
-    except KeyError as error:
-        raise ValueError(f"the key {error} is missing in its network") from error
-    except (TypeError, AttributeError, OverflowError) as error:
-        raise ValueError(f"a value in its network has the wrong type ({error})") from error

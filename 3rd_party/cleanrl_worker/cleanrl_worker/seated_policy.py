@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from cleanrl_worker.policy import WORKER, Policy
 from mosaic_worker import rng
 from mosaic_worker.checkpoint import PolicyDescription, checkpoint_folder, read_description
-from mosaic_worker.playing.torch_policy import read_weights
+from mosaic_worker.playing.network_policy import read_weights
 from mosaic_worker.preprocessing import Pipeline, Stream
 
 

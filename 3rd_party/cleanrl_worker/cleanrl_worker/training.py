@@ -28,7 +28,7 @@ from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_cycle import tensorboard
 from mosaic_worker.learning.training_memory import check_room
 from mosaic_worker.learning.training_state import State, begin
-from mosaic_worker.playing.torch_policy import read_weights
+from mosaic_worker.playing.network_policy import read_weights
 from mosaic_worker.training import TrainingRun
 
 

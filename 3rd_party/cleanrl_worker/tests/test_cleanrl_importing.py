@@ -298,7 +298,7 @@ def test_a_file_that_was_cut_is_refused(
         ),
         (
             {n: t for n, t in cleanrl_scripts.PPOAgent(4, 2).state_dict().items() if n != "actor.0.bias"},
-            "actor.0.bias has shape None where (64,) is needed",
+            "actor.0.bias, of shape (64,), is missing",
         ),
     ],
 )

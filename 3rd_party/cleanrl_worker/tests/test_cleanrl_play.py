@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from torch_networks import network_in, network_of
 
 from cleanrl_worker.environments import EVALUATION
 from cleanrl_worker.main import CleanRLWorker
-from cleanrl_worker.policy import Policy, build_player
+from cleanrl_worker.policy import Policy
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Actions, Batch, Invalid, LoadError, Slot
@@ -32,7 +33,7 @@ def discrete(n: int, start: int = 0) -> Space:
 def keep(folder: Path, sees: Space, does: Space, hidden: tuple[int, ...] = (64, 64)) -> Path:
     written = {"type": "mlp", "hidden": list(hidden), "activation": "tanh"}
     description = PolicyDescription("cleanrl_worker", "ppo", "CartPole-v1", sees, does, written)
-    network: Any = build_player(description).module
+    network: Any = network_of(description)
     network.initialise(torch.Generator().manual_seed(1))
     with torch.no_grad():
         for parameter in network.parameters():  # spread the tiny initial logits
@@ -95,7 +96,7 @@ def test_sampling_follows_the_policy_and_argmax_its_mode(tmp_path: Path) -> None
     sees, does = box(2), discrete(4, start=10)
     checkpoint = keep(tmp_path / "p", sees, does)
     observations = np.tile(np.array([[1.5, -2.0]], np.float32), (20_000, 1))
-    network_logits = Policy.load(checkpoint).player.module(torch.from_numpy(observations[:1]))[0]
+    network_logits = network_in(checkpoint)(torch.from_numpy(observations[:1]))[0]
     expected = network_logits.softmax(-1)[0].detach().numpy()
     worker = CleanRLWorker()
     sampling = slot_of(checkpoint, sees, does, deterministic=False)

@@ -10,11 +10,12 @@ import pytest
 import safetensors.torch
 import torch
 from test_cleanrl_play import box, discrete
+from torch_networks import network_of
 
 from cleanrl_worker.main import CleanRLWorker
-from cleanrl_worker.policy import Policy, build_player
+from cleanrl_worker.policy import Policy
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
-from mosaic_worker.playing.torch_policy import read_weights
+from mosaic_worker.playing.network_policy import read_weights
 from mosaic_worker.worker import Batch, EpisodeEnd, EpisodeStart, LoadError, Slot
 
 GREEN, BLUE = "green_0", "blue_0"
@@ -29,7 +30,7 @@ def keep(folder: Path, *, lstm: int = 0, agents: tuple[str, ...] = (GREEN, BLUE)
     description = PolicyDescription.joint(parts, worker="cleanrl_worker", algorithm="ippo", env_id="Soccer")
     tensors: dict[str, torch.Tensor] = {}
     for n, agent in enumerate(agents):
-        module = build_player(description.part_of(agent)).module
+        module = network_of(description.part_of(agent))
         for name, tensor in module.state_dict().items():
             value = torch.zeros_like(tensor)
             if name in ("actor.2.bias", "actor.bias"):
@@ -125,7 +126,7 @@ def keep_shared(folder: Path, *, lstm: int) -> Path:
     torch.manual_seed(3)
     tensors: dict[str, torch.Tensor] = {}
     for agent, weights in shares.items():
-        module = build_player(description.part_of(agent)).module
+        module = network_of(description.part_of(agent))
         tensors |= {weights + name: torch.randn_like(t) for name, t in module.state_dict().items()}
     save_checkpoint(folder, description, safetensors.torch.save(tensors))
     return folder

@@ -14,7 +14,7 @@ from cleanrl_worker.environments import EVALUATION
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.train import main
 from mosaic_worker.playing.joint_policy import JointPolicy
-from mosaic_worker.playing.torch_policy import read_weights
+from mosaic_worker.playing.network_policy import read_weights
 
 SHORT = [
     "--num-envs=8", "--num-steps=20", "--hidden", "32", "--learning-rate=5e-3", "--total-steps=3200",

@@ -17,8 +17,8 @@ from cleanrl_worker.algorithms.dqn import action_value_targets, td_loss
 from cleanrl_worker.algorithms.exploration import linear_schedule, normals, random_legal
 from cleanrl_worker.algorithms.replay import ReplayBuffer
 from cleanrl_worker.algorithms.td3 import smoothed
+from cleanrl_worker.architecture import Encoding
 from cleanrl_worker.bounds import Bounds
-from cleanrl_worker.network import Encoding
 from cleanrl_worker.off_policy_networks import (
     ActorAndCritics,
     Critics,

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from torch_networks import network_in
 
+from cleanrl_worker.architecture import Encoding
 from cleanrl_worker.main import CleanRLWorker
-from cleanrl_worker.network import Encoding
 from cleanrl_worker.off_policy_networks import ActionValues, ActorAndCritics
 from cleanrl_worker.policy import Policy
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
@@ -144,8 +145,7 @@ def test_sampled_actions_have_the_spread_that_is_said(
     name: str, spread: float | None, tmp_path: Path
 ) -> None:
     folder = keep(name, tmp_path)
-    policy = Policy.load(folder)
-    module: Any = policy.player.module
+    module: Any = network_in(folder)
     observations = np.repeat(observations_for(name, 1) * 0.05, 8_000, axis=0)
     with torch.no_grad():
         said = module.actor(torch.from_numpy(observations[:1]))
@@ -176,9 +176,9 @@ def test_policy_seeds_change_samples_alone(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_value_comes_with_each_action(name: str, tmp_path: Path) -> None:
-    policy, observations = Policy.load(keep(name, tmp_path)), observations_for(name, 64)
-    choices = policy.choose(observations)
-    module: Any = policy.player.module
+    folder, observations = keep(name, tmp_path), observations_for(name, 64)
+    choices = Policy.load(folder).choose(observations)
+    module: Any = network_in(folder)
     with torch.no_grad():
         if name in ("ddpg", "td3", "sac"):
             units = (choices.actions - LOW) / (HIGH - LOW) * 2.0 - 1.0

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from torch_networks import network_of
 
+from cleanrl_worker.architecture import Encoding
 from cleanrl_worker.main import CleanRLWorker
-from cleanrl_worker.network import Encoding
-from cleanrl_worker.policy import Policy, build_player
+from cleanrl_worker.policy import Policy
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
 from mosaic_worker.spaces import Space
 from mosaic_worker.worker import Batch, LoadError, Slot
@@ -45,7 +46,7 @@ def keep(folder: Path, sees: Space, does: Space) -> Path:
         "type": "actor_critic", "encoder": encoding.to_json(), "hidden": [32], "activation": "tanh",
     }  # fmt: skip
     description = PolicyDescription("cleanrl_worker", "ppo", "Some-v0", sees, does, network)
-    module: Any = build_player(description).module
+    module: Any = network_of(description)
     module.initialise(torch.Generator().manual_seed(4))
     with torch.no_grad():
         for name, parameter in module.named_parameters():  # spread the tiny initial outputs

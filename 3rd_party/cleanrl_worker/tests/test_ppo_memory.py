@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 
 from cleanrl_worker.algorithms.ppo_lstm import again, forget
+from cleanrl_worker.architecture import Architecture, Encoding
 from cleanrl_worker.environments import EVALUATION
-from cleanrl_worker.network import Architecture, Encoding, RecurrentActorCritic
+from cleanrl_worker.network import RecurrentActorCritic
 from cleanrl_worker.policy import Policy
 from cleanrl_worker.train import main
 

@@ -32,10 +32,11 @@ from torch import Tensor, nn
 from cleanrl_worker.algorithms.ppo import PPO, Rollout, update
 from cleanrl_worker.algorithms.replay import Batch, ReplayBuffer
 from cleanrl_worker.algorithms.td3 import TD3
+from cleanrl_worker.architecture import Encoding
 from cleanrl_worker.bounds import Bounds
 from cleanrl_worker.config.continuous import TD3Config
 from cleanrl_worker.config.ppo import MINIBATCH, PPOConfig
-from cleanrl_worker.network import Encoding, Linear
+from cleanrl_worker.network import Linear
 from cleanrl_worker.off_policy_networks import ActorAndCritics, Heads
 
 Pair = tuple[Tensor, Tensor]
@@ -251,8 +252,8 @@ def some_rollout(learner: PPO) -> Rollout:
     normal = normals(7)
     observations = normal(STEPS, ENVS, NUMBERS)
     params, values = learner.model(observations.flatten(0, 1))
-    actions = learner.head.sample(params, None, learner.generator)
-    log_probs, _ = learner.head.evaluate(params, actions, None)
+    actions = learner.distribution.sample(params, None, learner.generator)
+    log_probs, _ = learner.distribution.evaluate(params, actions, None)
     return Rollout(
         observations,
         None,

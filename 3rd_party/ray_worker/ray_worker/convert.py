@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from torch import nn
+from torch import Tensor, nn
 
-from ray_worker.network import ChannelsFirst, ChannelsLast, Layers, Module, Network, describe_layers
+from mosaic_worker.learning.torch_weights import copies
+from ray_worker.network import LayerSpecs, Network
 
 MODULES = {
     "DefaultPPOTorchRLModule": "ppo",
@@ -28,14 +29,41 @@ class NotConvertible(ValueError):
 
 
 class _Part(NamedTuple):
-    told: Layers
+    told: LayerSpecs
     modules: Sequence[nn.Module]
 
 
 _NOTHING = _Part((), ())
+_PLAIN: Mapping[type[nn.Module], str] = {
+    nn.ReLU: "relu",
+    nn.Tanh: "tanh",
+    nn.ELU: "elu",
+    nn.SiLU: "silu",
+    nn.Sigmoid: "sigmoid",
+}
 
 
-def convert(module: Any, action_space: Any, *, epsilon: float = 0.0, scaling: str = "unsquash") -> Module:
+class Converted(NamedTuple):
+    """A network without RLlib.
+
+    Attributes:
+        network: What it is.
+        weights: Copies of its weights, by name.
+    """
+
+    network: Network
+    weights: Mapping[str, Tensor]
+
+
+class ChannelsFirst(nn.Module):
+    """Stands for the turn from (N, H, W, C) to (N, C, H, W)."""
+
+
+class ChannelsLast(nn.Module):
+    """Stands for the turn from (N, C, H, W) to (N, H, W, C)."""
+
+
+def convert(module: Any, action_space: Any, *, epsilon: float = 0.0, scaling: str = "unsquash") -> Converted:
     """The same network, without RLlib.
 
     Args:
@@ -82,25 +110,22 @@ def convert(module: Any, action_space: Any, *, epsilon: float = 0.0, scaling: st
     network = Network(
         outputs, trunk.told, head.told, value_trunk.told, value_head.told, scaling=scaling, **options
     )
-    made = Module(network)
-    for ours, theirs in (
-        (made.trunk, trunk),
-        (made.head, head),
-        (made.value_trunk, value_trunk),
-        (made.value_head, value_head),
-    ):
-        for mine, its in zip(ours, theirs.modules, strict=True):
-            mine.load_state_dict(its.state_dict())
+    parts = {"trunk": trunk, "head": head, "value_trunk": value_trunk, "value_head": value_head}
+    weights = {
+        f"{name}.{place}.{key}": tensor
+        for name, part in parts.items()
+        for place, layer in enumerate(part.modules)
+        for key, tensor in layer.state_dict().items()
+    }
     if network.log_std:
-        made.log_std.data.copy_(head_of.log_std.detach().cpu())
-    made.eval()
-    return made
+        weights["log_std"] = head_of.log_std
+    return Converted(network, copies(weights))
 
 
 def _part(model: Any, name: str) -> _Part:
-    """Layers of an encoder or a head."""
+    """LayerSpecs of an encoder or a head."""
     try:
-        told, modules = describe_layers(list(_layers(model.net)))
+        told, modules = _described(list(_layers(model.net)))
     except (AttributeError, ValueError) as error:
         raise NotConvertible(f"its {name} is not known here: {error}") from error
     return _Part(tuple(told), modules)
@@ -114,3 +139,43 @@ def _layers(net: Any) -> Sequence[nn.Module]:
     if isinstance(net, nn.Sequential):
         return [layer for each in net for layer in _layers(each)]
     return [net]
+
+
+def _described(modules: Sequence[nn.Module]) -> tuple[list[Mapping[str, Any]], list[nn.Module]]:
+    """LayerSpecs as data, and those of them that are kept, in the same order.
+
+    Raises:
+        ValueError: One is none that is known.
+    """
+    told: list[Mapping[str, Any]] = []
+    kept: list[nn.Module] = []
+    for module in modules:
+        if isinstance(module, nn.Identity):
+            continue
+        if type(module) is nn.Linear:
+            layer: dict[str, Any] = {"layer": "linear", "in": module.in_features, "out": module.out_features}
+            layer["bias"] = module.bias is not None  # pyright: ignore[reportUnnecessaryComparison]
+        elif (
+            type(module) is nn.Conv2d
+            and module.padding == (0, 0)
+            and module.dilation == (1, 1)
+            and module.groups == 1
+        ):
+            layer = {"layer": "conv", "in": module.in_channels, "out": module.out_channels}
+            layer |= {"kernel": list(module.kernel_size), "stride": list(module.stride)}
+            layer["bias"] = module.bias is not None
+        elif type(module) is nn.ZeroPad2d:
+            layer = {"layer": "pad", "sides": [int(n) for n in module.padding]}
+        elif type(module) is nn.LayerNorm and module.elementwise_affine:
+            layer = {"layer": "layer_norm", "shape": list(module.normalized_shape), "eps": module.eps}
+        elif type(module) is nn.Flatten and module.start_dim == 1 and module.end_dim == -1:
+            layer = {"layer": "flatten"}
+        elif isinstance(module, ChannelsFirst | ChannelsLast):
+            layer = {"layer": "channels_first" if isinstance(module, ChannelsFirst) else "channels_last"}
+        elif type(module) in _PLAIN:
+            layer = {"layer": _PLAIN[type(module)]}
+        else:
+            raise ValueError(f"it has a layer {module!r:.80}, which is not known here")
+        told.append(layer)
+        kept.append(module)
+    return told, kept

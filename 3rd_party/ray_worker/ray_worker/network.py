@@ -1,47 +1,39 @@
-"""The networks that RLlib's modules become: layers as data, built with torch alone."""
-
-# torch annotates only part of its functions.
-# pyright: reportUnknownMemberType=false
+"""The networks that RLlib's modules become: layers as data, played in NumPy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-import torch
-from torch import Tensor, nn
+import numpy as np
+
+from mosaic_worker.playing.layers import (
+    ACTIVATIONS,
+    Columns,
+    Layer,
+    Weights,
+    chain,
+    convolution,
+    flatten,
+    layer_norm,
+    linear,
+    pad,
+)
 
 OUTPUTS = ("categorical", "gaussian", "squashed", "values")
 """What the numbers at the end are: logits, means and log deviations (for ``squashed`` before the
 hyperbolic tangent), or values of actions."""
 _LARGEST = 1 << 20
-_PLAIN: Mapping[str, type[nn.Module]] = {
-    "relu": nn.ReLU,
-    "tanh": nn.Tanh,
-    "elu": nn.ELU,
-    "silu": nn.SiLU,
-    "sigmoid": nn.Sigmoid,
-    "flatten": nn.Flatten,
+_MOST_LAYERS = 256
+_PLAIN: Mapping[str, Layer] = {
+    **{name: ACTIVATIONS[name] for name in ("relu", "tanh", "elu", "silu", "sigmoid")},
+    "flatten": flatten,
+    "channels_first": lambda x: x.transpose(2, 0, 1, 3),
+    "channels_last": lambda x: x.transpose(1, 2, 0, 3),
 }
-Layers = tuple[Mapping[str, Any], ...]
+LayerSpecs = tuple[Mapping[str, Any], ...]
 """Each with its name under ``"layer"``."""
-
-
-class ChannelsFirst(nn.Module):
-    """(N, H, W, C) to (N, C, H, W)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Turn the axes."""
-        return x.permute(0, 3, 1, 2)
-
-
-class ChannelsLast(nn.Module):
-    """(N, C, H, W) to (N, H, W, C)."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Turn the axes."""
-        return x.permute(0, 2, 3, 1)
 
 
 @dataclass(frozen=True)
@@ -62,10 +54,10 @@ class Network:
     """
 
     outputs: str
-    trunk: Layers
-    head: Layers
-    value_trunk: Layers = ()
-    value_head: Layers = ()
+    trunk: LayerSpecs
+    head: LayerSpecs
+    value_trunk: LayerSpecs = ()
+    value_head: LayerSpecs = ()
     log_std: int = 0
     log_std_clip: float = 0.0
     dueling: bool = False
@@ -108,6 +100,10 @@ class Network:
             raise ValueError(f"its network lacks something ({error})") from error
         if found.outputs not in OUTPUTS or found.scaling not in ("unsquash", "clip"):
             raise ValueError(f"its network gives {found.outputs!r}, scaled by {found.scaling!r}")
+        if not 0.0 <= found.epsilon <= 1.0 or not 0.0 <= found.log_std_clip <= _LARGEST:
+            raise ValueError(f"its network has epsilon {found.epsilon} and log_std_clip {found.log_std_clip}")
+        if max(len(getattr(found, name)) for name in _PARTS) > _MOST_LAYERS:
+            raise ValueError(f"a part of its network has more than {_MOST_LAYERS} layers")
         if found.dueling and not found.value_head:
             raise ValueError("its network is dueling and has no value_head")
         return found
@@ -116,68 +112,67 @@ class Network:
 _PARTS = ("trunk", "head", "value_trunk", "value_head")
 
 
-class Module(nn.Module):
-    """A network of :class:`Network`'s form; its state dict is ``model.safetensors``.
+class PlayingNetwork:
+    """A network of :class:`Network`'s form.
 
     Args:
         network: What it is.
+        weights: Its own, under the names of its parts and the places of their layers.
 
     Raises:
-        ValueError: A layer is none that is known.
+        ValueError: A layer is none that is known, or the weights are not those of the network.
     """
 
-    def __init__(self, network: Network) -> None:
-        super().__init__()
+    def __init__(self, network: Network, weights: Weights) -> None:
         self.network = network
-        self.trunk, self.head, self.value_trunk, self.value_head = (
-            nn.Sequential(*map(_build, getattr(network, name))) for name in _PARTS
+        self._trunk, self._head, self._value_trunk, self._value_head = (
+            chain(
+                [_layer(told, weights.under(f"{name}.{i}")) for i, told in enumerate(getattr(network, name))]
+            )
+            for name in _PARTS
         )
-        if network.log_std:
-            self.log_std = nn.Parameter(torch.zeros(_size(network.log_std)))
+        self._log_std = weights.take("log_std", _size(network.log_std))[:, None] if network.log_std else None
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Outputs (N, k) and values (N,), ``None`` where none are known."""
+    def __call__(self, x: Columns) -> tuple[Columns, Columns | None]:
+        """Outputs (k, COLUMNS) and values (COLUMNS,), ``None`` where none are known."""
         network = self.network
-        features = self.trunk(x)
-        outputs = self.head(features)
-        value = None
+        features = self._trunk(x)
+        outputs, value = self._head(features), None
         if network.value_head:
-            value = self.value_head(self.value_trunk(x) if network.value_trunk else features)
+            value = self._value_head(self._value_trunk(x) if network.value_trunk else features)
         if network.dueling:
             assert value is not None
-            outputs = value + outputs - outputs.mean(dim=1, keepdim=True)
+            outputs = value + outputs - outputs.mean(axis=0, keepdims=True)
             value = None
-        if network.log_std:
-            outputs = torch.cat([outputs, self.log_std.unsqueeze(0).repeat(len(outputs), 1)], dim=1)
+        if self._log_std is not None:
+            width = (len(self._log_std), outputs.shape[1])
+            outputs = np.concatenate([outputs, np.broadcast_to(self._log_std, width)])
         if network.log_std_clip:
-            mean, deviation = outputs.chunk(2, dim=1)
-            outputs = torch.cat([mean, deviation.clamp(-network.log_std_clip, network.log_std_clip)], dim=1)
-        return outputs, None if value is None else value.squeeze(1)
+            mean, deviation = np.split(outputs, 2)
+            most = np.float32(network.log_std_clip)
+            outputs = np.concatenate([mean, np.clip(deviation, -most, most)])
+        return outputs, None if value is None else value[0]
 
 
-def _build(layer: Mapping[str, Any]) -> nn.Module:
-    kind = layer.get("layer")
+def _layer(told: Mapping[str, Any], weights: Weights) -> Layer:
+    kind = told.get("layer")
     try:
         if kind in _PLAIN:
-            return _PLAIN[str(kind)]()
+            return _PLAIN[str(kind)]
         if kind == "linear":
-            return nn.Linear(_size(layer["in"]), _size(layer["out"]), bias=bool(layer["bias"]))
+            return linear(weights, _size(told["in"]), _size(told["out"]), bias=bool(told["bias"]))
         if kind == "conv":
-            stride, kernel = (tuple(map(_size, layer[key])) for key in ("stride", "kernel"))
-            return nn.Conv2d(
-                *(_size(layer["in"]), _size(layer["out"]), cast("Any", kernel), cast("Any", stride)),
-                bias=bool(layer["bias"]),
+            (high, wide), (down, across) = (map(_size, told[key]) for key in ("kernel", "stride"))
+            return convolution(
+                *(weights, _size(told["in"]), _size(told["out"]), (high, wide), (down, across)),
+                bias=bool(told["bias"]),
             )
         if kind == "pad":
-            return nn.ZeroPad2d(cast("Any", tuple(int(n) for n in layer["sides"])))
+            return pad(*[_side(n) for n in told["sides"]])
         if kind == "layer_norm":
-            return nn.LayerNorm([_size(n) for n in layer["shape"]], eps=float(layer["eps"]))
-        if kind == "channels_first":
-            return ChannelsFirst()
-        if kind == "channels_last":
-            return ChannelsLast()
+            return layer_norm(weights, [_size(n) for n in told["shape"]], float(told["eps"]))
     except (KeyError, TypeError) as error:
-        raise ValueError(f"its layer {dict(layer)!r:.80} lacks something ({error})") from error
+        raise ValueError(f"its layer {dict(told)!r:.80} lacks something ({error})") from error
     raise ValueError(f"it has a layer {kind!r}, which is not known here")
 
 
@@ -187,42 +182,5 @@ def _size(value: Any) -> int:
     return value
 
 
-def describe_layers(modules: Sequence[nn.Module]) -> tuple[list[Mapping[str, Any]], list[nn.Module]]:
-    """Layers as data, and those of them that are kept, in the same order.
-
-    Raises:
-        ValueError: One is none that is known.
-    """
-    plain = {cls: name for name, cls in _PLAIN.items()}
-    told: list[Mapping[str, Any]] = []
-    kept: list[nn.Module] = []
-    for module in modules:
-        if isinstance(module, nn.Identity):
-            continue
-        if type(module) is nn.Linear:
-            layer: dict[str, Any] = {"layer": "linear", "in": module.in_features, "out": module.out_features}
-            layer["bias"] = module.bias is not None  # pyright: ignore[reportUnnecessaryComparison]
-        elif (
-            type(module) is nn.Conv2d
-            and module.padding == (0, 0)
-            and module.dilation == (1, 1)
-            and module.groups == 1
-        ):
-            layer = {"layer": "conv", "in": module.in_channels, "out": module.out_channels}
-            layer |= {"kernel": list(module.kernel_size), "stride": list(module.stride)}
-            layer["bias"] = module.bias is not None
-        elif type(module) is nn.ZeroPad2d:
-            layer = {"layer": "pad", "sides": [int(n) for n in module.padding]}
-        elif type(module) is nn.LayerNorm and module.elementwise_affine:
-            layer = {"layer": "layer_norm", "shape": list(module.normalized_shape), "eps": module.eps}
-        elif type(module) is nn.Flatten and module.start_dim == 1 and module.end_dim == -1:
-            layer = {"layer": "flatten"}
-        elif isinstance(module, ChannelsFirst | ChannelsLast):
-            layer = {"layer": "channels_first" if isinstance(module, ChannelsFirst) else "channels_last"}
-        elif type(module) in plain and type(module) is not nn.Flatten:
-            layer = {"layer": plain[type(module)]}
-        else:
-            raise ValueError(f"it has a layer {module!r:.80}, which is not known here")
-        told.append(layer)
-        kept.append(module)
-    return told, kept
+def _side(value: Any) -> int:
+    return _size(value) if value else 0

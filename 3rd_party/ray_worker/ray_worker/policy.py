@@ -1,18 +1,15 @@
 """A loaded policy: observations in, actions out, the same for any batch. Ray is not imported."""
 
-# torch annotates only part of its functions.
+# numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
@@ -23,44 +20,40 @@ from mosaic_worker.playing.drawn_actions import (
     greedy_index,
     hide_illegal,
 )
-from mosaic_worker.playing.full_batches import BATCH
-from mosaic_worker.playing.torch_policy import TorchPolicy, put_weights
+from mosaic_worker.playing.layers import ColumnBuffer, Weights, rows_of
+from mosaic_worker.playing.network_policy import NetworkPolicy
 from mosaic_worker.spaces import Space
-from ray_worker.network import Module, Network
+from ray_worker.network import Network, PlayingNetwork
 
 WORKER = "ray_worker"
 _LOG_STD = (-5.0, 2.0)
 """Between which RLlib keeps the log deviations of its squashed Gaussian."""
 
 
-class Policy(TorchPolicy):
+class Policy(NetworkPolicy):
     """Weights and their description, ready to play.
 
     Args:
         description: What the weights are.
-        module: The network, its weights in place, on the CPU.
+        network: The network, its weights in place.
     """
 
     worker, network_types = WORKER, frozenset({"rllib"})
 
-    def __init__(self, description: PolicyDescription, module: Module) -> None:
+    def __init__(self, description: PolicyDescription, network: PlayingNetwork) -> None:
         super().__init__(description)
-        self._module, self._network = module.eval(), module.network
+        self._says, self._network = network, network.network
         self._space = description.action_space
-        self._padded = np.zeros((BATCH, *description.shown_space.shape), np.float32)
-        self._rows = torch.from_numpy(self._padded)
+        self._shown = ColumnBuffer(description.shown_space.shape)
 
     @classmethod
-    def build(cls, description: PolicyDescription, weights: Mapping[str, Tensor]) -> Policy:
+    def build(cls, description: PolicyDescription, weights: Weights) -> Policy:
         """Make it of a description and the weights that are its own.
 
         Raises:
             ValueError: It asks for a network that cannot be built, or the weights are not those of it.
-            RuntimeError: The same.
         """
-        module = Module(Network.from_json(description.network))
-        put_weights(module, weights)
-        policy = cls(description, module)
+        policy = cls(description, PlayingNetwork(Network.from_json(description.network), weights))
         policy.check()
         return policy
 
@@ -69,14 +62,12 @@ class Policy(TorchPolicy):
 
         Raises:
             ValueError: It does not take what the input space gives, or gives no such actions.
-            RuntimeError: The same.
         """
-        with torch.inference_mode():
-            outputs, _ = self._module(self._rows)
-        if outputs.shape != (BATCH, self._width()):
-            raise ValueError(
-                f"its network gives {outputs.shape[-1]} numbers where {self._width()} are needed"
-            )
+        outputs, _ = self._says(self._shown.columns)
+        if outputs.ndim != 2:
+            raise ValueError("its network does not end with a vector")
+        if len(outputs) != self._width():
+            raise ValueError(f"its network gives {len(outputs)} numbers where {self._width()} are needed")
 
     def decide(
         self,
@@ -87,13 +78,10 @@ class Policy(TorchPolicy):
     ) -> Choices:
         """Decide at most :data:`BATCH` rows; there is no memory."""
         count = len(rows)
-        self._padded[:count] = rows.reshape(count, *self._padded.shape[1:])
-        self._padded[count:] = 0
-        with torch.inference_mode():
-            given, value = self._module(self._rows)
-        outputs = given.numpy().copy()
-        ok = np.isfinite(outputs).all(axis=1)
-        values = None if value is None else value.numpy().astype(np.float64)
+        given, value = self._says(self._shown.fill(rows))
+        outputs = np.ascontiguousarray(rows_of(given))
+        ok = np.asarray(np.isfinite(outputs).all(axis=1))
+        values = None if value is None else rows_of(value).astype(np.float64)
         if values is not None:
             ok &= np.isfinite(values)
             values[~ok] = 0.0
@@ -122,7 +110,7 @@ class Policy(TorchPolicy):
             moved = (moved + deviation * normal).astype(np.float32)
         if squashed:
             # The mode of what it learnt to draw from. RLlib's own deterministic action leaves this out.
-            moved = torch.tanh(torch.from_numpy(moved)).numpy()
+            moved = np.tanh(moved)
         low, high = np.asarray(self._space.low), np.asarray(self._space.high)
         if self._network.scaling == "unsquash":
             moved = low + (moved + 1.0) * (high - low) / 2.0  # in RLlib's order: the same bits

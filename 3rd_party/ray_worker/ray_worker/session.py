@@ -22,9 +22,8 @@ from mosaic_worker.learning.training_report import AgentReturns
 from mosaic_worker.learning.training_state import State
 from mosaic_worker.preprocessing import Pipeline, check_steps
 from mosaic_worker.training import TrainingRun
-from ray_worker.convert import convert
+from ray_worker.convert import Converted, convert
 from ray_worker.environments import EVALUATION
-from ray_worker.network import Module
 from ray_worker.plan import Plan, Seat
 from ray_worker.policy import Policy
 from ray_worker.settings import IMPALAConfig, RayConfig
@@ -71,7 +70,7 @@ class Session(Training):
         told: Mapping[str, Any] = restored.values["session"] if restored else {}
         agents = [seat.agent for seat in plan.seats] if plan.joint else []
         self._agents = AgentReturns(agents, plan.teams, told.get("agents", {}))
-        self._converted: dict[str, Module] = {}
+        self._converted: dict[str, Converted] = {}
         self._kept: tuple[PolicyDescription, dict[str, Tensor]] | None = None
 
     def learn(self) -> None:
@@ -114,7 +113,7 @@ class Session(Training):
         return {
             f"{name}.{key}" if self._plan.joint else key: tensor
             for name, module in self._converted.items()
-            for key, tensor in module.state_dict().items()
+            for key, tensor in module.weights.items()
         }
 
     def parts(self) -> Sequence[PolicyPart]:
@@ -174,14 +173,14 @@ class Session(Training):
             before = now
             time.sleep(_LOOK_S)
 
-    def _modules(self) -> dict[str, Module]:
+    def _modules(self) -> dict[str, Converted]:
         learner = self._trained.learner_group._learner
         epsilon = float(getattr(self._config, "final_epsilon", 0.0))
         found = {name: learner.module[name] for name in self._plan.networks}
         acts = {name: seat.acts for name, seat in self._plan.networks.items()}
         return {name: convert(module, acts[name], epsilon=epsilon) for name, module in found.items()}
 
-    def _part(self, seat: Seat, module: Module) -> PolicyPart:
+    def _part(self, seat: Seat, module: Converted) -> PolicyPart:
         sees, does = seat.described()
         steps = check_steps([*seat.steps, *self._statistics(seat.agent)])
         shown = describe(Pipeline(steps, seat.observation_space).input_space)

@@ -28,17 +28,17 @@ from mosaic_worker.failures import one_line
 from mosaic_worker.gymnasium_spaces import build, describe
 from mosaic_worker.learning.importing import ImportRefused, json_of
 from mosaic_worker.learning.joint_env import make_parallel
+from mosaic_worker.learning.torch_weights import arrays_of
 from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_report import moment
 from mosaic_worker.limits import memory_for
 from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.playing.joint_policy import JointPolicy
-from mosaic_worker.playing.torch_policy import copies
 from mosaic_worker.preprocessing import Pipeline, PreprocessingError, check_steps
 from ray_worker import cluster
 from ray_worker.checkpoint_files import Saved, SavedModule, read_checkpoint_folder
 from ray_worker.connectors import as_arrays, as_rllib_has_them, normalize_step
-from ray_worker.convert import MODULES, NotConvertible, convert
+from ray_worker.convert import MODULES, Converted, NotConvertible, convert
 from ray_worker.environments import (
     check_actions,
     from_zero,
@@ -46,7 +46,6 @@ from ray_worker.environments import (
     make_environment,
     starts_of,
 )
-from ray_worker.network import Module
 from ray_worker.policy import WORKER, Policy
 from ray_worker.settings import network_of
 
@@ -145,7 +144,7 @@ def take_over(args: argparse.Namespace) -> PolicyDescription:
         except NotConvertible as error:
             raise ImportRefused(f"{name} cannot be converted: {error}") from error
         prefix = f"{name}." if joint else ""
-        weights |= {prefix + n: tensor for n, tensor in copies(converted.state_dict()).items()}
+        weights |= {prefix + n: tensor for n, tensor in converted.weights.items()}
         parts.append(_part(agent, sees, does, own, converted, prefix))
         observe = _observer(saved, sees, agent if joint else None) if steps is None else _piped(own, sees)
         players[agent] = Player(modules[name], observe, does, saved.scaling)
@@ -164,7 +163,7 @@ def take_over(args: argparse.Namespace) -> PolicyDescription:
             "format": "rllib_checkpoint",
         },
     )
-    compare(Policy.whole(description, weights), players, args.env_id)
+    compare(Policy.whole(description, arrays_of(weights)), players, args.env_id)
     return save_checkpoint(args.out, description, safetensors.torch.save(weights))
 
 
@@ -339,7 +338,7 @@ def _piped(steps: Sequence[Mapping[str, Any]], sees: Any) -> Observe:
 
 
 def _part(
-    agent: str, sees: Any, does: Any, steps: Sequence[Mapping[str, Any]], module: Module, prefix: str
+    agent: str, sees: Any, does: Any, steps: Sequence[Mapping[str, Any]], module: Converted, prefix: str
 ) -> PolicyPart:
     given, shown = describe(sees), describe(Pipeline(steps, sees).input_space)
     return PolicyPart(

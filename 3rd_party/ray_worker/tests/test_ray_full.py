@@ -22,7 +22,7 @@ import numpy as np
 import psutil
 import pytest
 
-from mosaic_worker.playing.torch_policy import read_weights
+from mosaic_worker.playing.network_policy import read_weights
 from mosaic_worker.training import ask
 from ray_worker.environments import EVALUATION
 from ray_worker.policy import Policy

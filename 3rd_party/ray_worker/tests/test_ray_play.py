@@ -19,12 +19,11 @@ from torch import nn
 from mosaic_worker.checkpoint import PolicyDescription, PolicyPart, save_checkpoint
 from mosaic_worker.gymnasium_spaces import describe
 from mosaic_worker.playing.full_batches import BATCH
-from mosaic_worker.playing.torch_policy import copies, read_weights
+from mosaic_worker.playing.network_policy import read_weights
 from mosaic_worker.worker import Batch, EpisodeStart, LoadError, Slot
-from ray_worker.convert import NotConvertible, convert
+from ray_worker.convert import Converted, NotConvertible, convert
 from ray_worker.environments import EVALUATION
 from ray_worker.main import RayWorker
-from ray_worker.network import Module
 from ray_worker.policy import Policy
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,11 +40,11 @@ def spread(module: nn.Module) -> Any:
     return module
 
 
-def keep(folder: Path, module: Module, sees: Any, does: Any) -> Path:
+def keep(folder: Path, module: Converted, sees: Any, does: Any) -> Path:
     about = PolicyDescription(
         "ray_worker", "ppo", "Probe", describe(sees), describe(does), module.network.to_json()
     )
-    save_checkpoint(folder, about, safetensors.torch.save(copies(module.state_dict())))
+    save_checkpoint(folder, about, safetensors.torch.save(dict(module.weights)))
     return folder
 
 
@@ -127,7 +126,7 @@ def joint(folder: Path) -> Path:
         name: convert(spread(DefaultPPOTorchRLModule(2, 2)), spaces.Discrete(2)) for name in ("a", "b")
     }
     with torch.no_grad():
-        for parameter in modules["b"].parameters():
+        for parameter in modules["b"].weights.values():
             parameter.neg_()
     parts = [
         PolicyPart(
@@ -140,9 +139,7 @@ def joint(folder: Path) -> Path:
         for agent, name in (("left_0", "a"), ("right_0", "b"))
     ]
     about = PolicyDescription.joint(parts, worker="ray_worker", algorithm="ppo", env_id="ray_probes:Pair")
-    weights = {
-        f"{name}.{k}": v for name, module in modules.items() for k, v in copies(module.state_dict()).items()
-    }
+    weights = {f"{name}.{k}": v for name, module in modules.items() for k, v in module.weights.items()}
     save_checkpoint(folder, about, safetensors.torch.save(weights))
     return folder
 
@@ -201,7 +198,7 @@ def test_what_is_not_known_is_not_converted(module: nn.Module, words: str) -> No
     [
         (
             lambda d: d["network"]["head"][0].update(out=7),
-            r"head\.0\.bias has shape \(4,\) where \(7,\)",
+            r"head\.0\.weight has shape \(4, 8\) where \(7, 8\)",
         ),
         (lambda d: d["network"]["trunk"][0].update(layer="exec"), "a layer 'exec'"),
         (lambda d: d["network"]["trunk"][0].update({"in": 10**12}), "a size in its network"),

@@ -1,4 +1,4 @@
-"""Features extractors of an author's own, as a list of layers: described, checked, built.
+"""Features extractors of an author's own, as a list of layers: described and checked.
 
 A layer is a name (``"relu"``, ``"flatten"``), or a mapping, as
 ``{"layer": "linear", "size": 64, "name": "net.0"}`` and
@@ -6,31 +6,16 @@ A layer is a name (``"relu"``, ``"flatten"``), or a mapping, as
 author's class calls it, so that its weights are found.
 """
 
-# The library and torch are typed only in part.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
-from torch import Tensor, nn
+from mosaic_worker.playing.layers import ACTIVATIONS
 
 DESCRIBED: Final = "described"
-ACTIVATIONS: Mapping[str, Any] = {
-    "tanh": nn.Tanh,
-    "relu": nn.ReLU,
-    "elu": nn.ELU,
-    "leaky_relu": nn.LeakyReLU,
-    "gelu": nn.GELU,
-    "silu": nn.SiLU,
-    "sigmoid": nn.Sigmoid,
-    "softplus": nn.Softplus,
-    "identity": nn.Identity,
-}
 _SIZES: Mapping[str, Mapping[str, int | None]] = {
     "linear": {"size": None},
     "conv": {"channels": None, "kernel": None, "stride": 1, "padding": 0},
@@ -76,8 +61,8 @@ def _in_full(given: Any) -> dict[str, Any]:
     return full
 
 
-def renamed(weights: Mapping[str, Tensor], layers: Iterable[Any]) -> dict[str, Tensor]:
-    """Weights by the names of :class:`DescribedExtractor`, from those of the author's class."""
+def renamed(weights: Mapping[str, Any], layers: Iterable[Any]) -> dict[str, Any]:
+    """Weights of an author's class, by the names that the same layers have here."""
     places = {layer["name"]: i for i, layer in enumerate(check_layers(layers)) if layer["name"]}
     if not places:
         return dict(weights)
@@ -91,46 +76,46 @@ def renamed(weights: Mapping[str, Tensor], layers: Iterable[Any]) -> dict[str, T
     return {ours(name): tensor for name, tensor in weights.items()}
 
 
-class DescribedExtractor(BaseFeaturesExtractor):
-    """The layers of a description, one after the other.
+def shape_after(layer: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of what comes out of a layer, without the batch.
 
-    Args:
-        observation_space: A Box; of images, channels first.
-        layers: The description.
+    Raises:
+        ValueError: The layer cannot take what has this shape.
     """
-
-    def __init__(self, observation_space: Any, layers: Sequence[Any]) -> None:
-        shape: tuple[int, ...] = tuple(observation_space.shape or ())
-        if not shape:
-            raise ValueError(f"described layers take a Box, not {observation_space}")
-        made: list[nn.Module] = []
-        for layer in check_layers(layers):
-            module, shape = _layer(layer, shape)
-            made.append(module)
-        if len(shape) != 1:
-            raise ValueError(f"its layers end with {shape}; add a layer 'flatten'")
-        super().__init__(observation_space, shape[0])
-        self.layers = nn.Sequential(*made)
-
-    def forward(self, observations: Tensor) -> Tensor:
-        """What the policy's own layers are given."""
-        return self.layers(observations)
-
-
-def _layer(layer: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[nn.Module, tuple[int, ...]]:
-    """A module, and the shape of what comes out of it."""
     kind = layer["layer"]
     if kind == "linear":
-        return nn.Linear(shape[-1], layer["size"]), (*shape[:-1], layer["size"])
+        return (*shape[:-1], layer["size"])
     if kind == "flatten":
-        return nn.Flatten(), (math.prod(shape),)
-    if kind == "conv":
-        if len(shape) != 3:
-            raise ValueError(f"a layer 'conv' takes an image, channels first, not what has the shape {shape}")
-        kernel, stride, padding = layer["kernel"], layer["stride"], layer["padding"]
-        height, width = ((side + 2 * padding - kernel) // stride + 1 for side in shape[1:])
-        if min(height, width) < 1:
-            raise ValueError(f"a layer 'conv' of kernel {kernel} is larger than its image {shape[1:]}")
-        module = nn.Conv2d(shape[0], layer["channels"], kernel, stride, padding)
-        return module, (layer["channels"], height, width)
-    return ACTIVATIONS[kind](), shape
+        return (math.prod(shape),)
+    if kind != "conv":
+        return shape
+    if len(shape) != 3:
+        raise ValueError(f"a layer 'conv' takes an image, channels first, not what has the shape {shape}")
+    kernel, stride, padding = layer["kernel"], layer["stride"], layer["padding"]
+    height, width = ((side + 2 * padding - kernel) // stride + 1 for side in shape[1:])
+    if min(height, width) < 1:
+        raise ValueError(f"a layer 'conv' of kernel {kernel} is larger than its image {shape[1:]}")
+    return layer["channels"], height, width
+
+
+def shapes_through(
+    layers: Iterable[Any], shape: tuple[int, ...]
+) -> list[tuple[dict[str, Any], tuple[int, ...]]]:
+    """Layers in full, each with the shape of what it takes.
+
+    Args:
+        layers: The description.
+        shape: Of one observation; of images, channels first.
+
+    Raises:
+        ValueError: They cannot follow one another, or do not end with a vector.
+    """
+    if not shape:
+        raise ValueError("described layers take a Box with a shape")
+    found: list[tuple[dict[str, Any], tuple[int, ...]]] = []
+    for layer in check_layers(layers):
+        found.append((layer, shape))
+        shape = shape_after(layer, shape)
+    if len(shape) != 1:
+        raise ValueError(f"its layers end with {shape}; add a layer 'flatten'")
+    return found

@@ -38,9 +38,9 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     """
     import safetensors.torch
 
-    from mosaic_worker.playing.torch_policy import copies
+    from mosaic_worker.learning.torch_weights import copies
     from sb3_worker.environments import make_environment, quiet
-    from sb3_worker.network import load_weights, tensors_of
+    from sb3_worker.library_network import build, load_weights, tensors_of
     from sb3_worker.policy import WORKER, from_zero
     from sb3_worker.sb3_zip import LARGEST, read_statistics, read_zip
 
@@ -73,7 +73,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     # Bounds do not change what a network is, and an environment may have moved its own since.
     network = dataclasses.replace(network, action_space=from_zero(action_space))
     try:
-        module = network.build()
+        module = build(network)
         load_weights(module, saved.weights)
         weights = safetensors.torch.save(copies(tensors_of(module)))
     except ValueError as error:

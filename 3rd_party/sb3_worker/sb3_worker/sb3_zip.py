@@ -32,7 +32,8 @@ from mosaic_worker.limits import memory_for
 from mosaic_worker.plain_files import open_file, read_file
 from mosaic_worker.unpickling import ClassName, Record, UnpicklingRefused, read_pickle
 from sb3_worker.described import DESCRIBED, renamed
-from sb3_worker.network import ACTIVATIONS, FEATURES, OPTIONS, Network
+from sb3_worker.library_network import ACTIVATIONS, FEATURES
+from sb3_worker.network import OPTIONS, Network
 
 LARGEST = 512 << 20
 """Bytes of weights that a file may hold."""

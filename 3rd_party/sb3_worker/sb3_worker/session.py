@@ -22,7 +22,8 @@ from mosaic_worker.spaces import Space
 from mosaic_worker.training import TrainingRun
 from sb3_worker.config import OffPolicyConfig, TrainingConfig
 from sb3_worker.environments import EVALUATION
-from sb3_worker.network import Network, tensors_of
+from sb3_worker.library_network import tensors_of
+from sb3_worker.network import Network
 from sb3_worker.policy import Policy
 from sb3_worker.state import state_of
 

@@ -23,7 +23,7 @@ from mosaic_worker.learning.training_command import ConfigError
 from mosaic_worker.learning.training_cycle import device_of, tensorboard
 from mosaic_worker.learning.training_memory import check_room
 from mosaic_worker.learning.training_state import State, begin
-from mosaic_worker.playing.torch_policy import read_weights
+from mosaic_worker.playing.network_policy import read_weights
 from mosaic_worker.training import TrainingRun
 from sb3_worker.algorithms import ALGORITHMS, Algorithm
 from sb3_worker.config import (
@@ -43,7 +43,8 @@ from sb3_worker.environments import (
     steps_for,
 )
 from sb3_worker.families import load
-from sb3_worker.network import Network, load_weights, tensors_of
+from sb3_worker.library_network import arguments_of, build, load_weights, tensors_of
+from sb3_worker.network import Network
 from sb3_worker.policy import from_zero
 from sb3_worker.session import Session
 from sb3_worker.state import restore
@@ -169,7 +170,7 @@ def _model(
 ) -> Any:
     """The library's algorithm object, every random number from the one seed."""
     _check_room(config, envs)
-    policy_arguments = network.arguments()
+    policy_arguments = arguments_of(network)
     sde = {"use_sde": True} if policy_arguments.pop("use_sde", False) else {}
     arguments = {**config.arguments(), **sde}
     rate = config.learning_rate
@@ -192,7 +193,7 @@ def _model(
     except (AssertionError, ValueError, TypeError, RuntimeError) as error:
         raise ConfigError(f"{algorithm.name} cannot be trained so: {one_line(error)}") from error
     # The network is built anew where it plays: both must be the same.
-    load_weights(network.build(), {k: t.detach().cpu() for k, t in tensors_of(model.policy).items()})
+    load_weights(build(network), {k: t.detach().cpu() for k, t in tensors_of(model.policy).items()})
     return model
 
 

@@ -115,7 +115,7 @@ def test_an_imported_policy_acts_as_it_does_in_the_library(name: str, tmp_path: 
     chosen = ours.choose(shown)
     assert chosen.ok.all()
     if ours.description.action_space.kind == "Box":
-        np.testing.assert_allclose(chosen.actions, theirs, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(chosen.actions, theirs, rtol=1e-3, atol=1e-4)
     else:
         np.testing.assert_array_equal(chosen.actions, theirs)
     assert len(np.unique(theirs, axis=0)) > 1

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from mosaic_worker.checkpoint import read_description
-from mosaic_worker.playing.torch_policy import read_weights
+from mosaic_worker.playing.network_policy import read_weights
 from xuance_worker.algorithms import ALGORITHMS
 from xuance_worker.policy import Policy
 from xuance_worker.team import EVALUATION

@@ -185,6 +185,7 @@ class Stubborn:
 
 def test_a_policy_that_plays_otherwise_is_refused(tmp_path: Path) -> None:
     from mosaic_worker.checkpoint import PolicyDescription
+    from mosaic_worker.learning.torch_weights import arrays_of
     from xuance_worker.policy import Policy
 
     found, asked = ALGORITHMS["vdn"], _asked("vdn", share=True)
@@ -196,7 +197,8 @@ def test_a_policy_that_plays_otherwise_is_refused(tmp_path: Path) -> None:
         algorithm="vdn",
         env_id=plan.env_id,
     )
-    policy = Policy.whole(description, playing_weights(acting, library_weights("vdn", plan), plan))
+    weights = playing_weights(acting, library_weights("vdn", plan), plan)
+    policy = Policy.whole(description, arrays_of(weights))
     check_alike(Stubborn(policy, plan), policy, plan)
     with pytest.raises(ImportRefused, match="does not act as the library does: left_"):
         check_alike(Stubborn(policy, plan, always=1), policy, plan)

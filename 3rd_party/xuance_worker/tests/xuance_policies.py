@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import torch
 from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription, save_checkpoint
+from mosaic_worker.playing.layers import parameter_shapes
 from xuance_worker.algorithms import ALGORITHMS
 from xuance_worker.convert import network_of, playing_weights
+from xuance_worker.network import PlayingNetwork
 from xuance_worker.plan import Plan, plan_for
 
 
@@ -36,11 +39,11 @@ def library_weights(algorithm: str, plan: Plan, **more: Any) -> dict[str, Tensor
     generator = torch.Generator().manual_seed(3)
     found: dict[str, Tensor] = {"critic.left_0.model.0.weight": torch.zeros(3, 3)}
     for key in plan.keys:
-        module = network_of(acting, told(plan, **more), plan, key).build()
-        for name, tensor in module.state_dict().items():
+        network = network_of(acting, told(plan, **more), plan, key)
+        for name, shape in parameter_shapes(partial(PlayingNetwork, network)).items():
             part, _, rest = name.partition(".")
             theirs = acting.representation if part == "representation" else acting.head
-            found[f"{theirs}.{key}.{rest}"] = torch.randn(tensor.shape, generator=generator) * 1.5
+            found[f"{theirs}.{key}.{rest}"] = torch.randn(shape, generator=generator) * 1.5
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import Tensor
 
-from mosaic_worker.playing.torch_policy import copies
+from mosaic_worker.learning.torch_weights import copies
 from xuance_worker.algorithms import Acting
 from xuance_worker.network import Network
 from xuance_worker.plan import Plan

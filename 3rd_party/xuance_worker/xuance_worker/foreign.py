@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
@@ -18,10 +19,11 @@ from mosaic_worker.learning.importing import ImportRefused
 from mosaic_worker.learning.torch_files import read_torch_file, weights_in
 from mosaic_worker.learning.training_command import named
 from mosaic_worker.plain_files import read_file
+from mosaic_worker.playing.layers import parameter_shapes
 from mosaic_worker.preprocessing import check_steps
 from xuance_worker.algorithms import ALGORITHMS, Acting, Algorithm
 from xuance_worker.convert import acting_weights
-from xuance_worker.network import Network
+from xuance_worker.network import Network, PlayingNetwork
 from xuance_worker.plan import Plan, plan_for
 
 LARGEST = 1 << 30
@@ -151,7 +153,8 @@ def check_weights(
             f"{file} holds networks of {', '.join(strange)}, which {plan.env_id} does not have ({share})"
         )
     for key in plan.keys:
-        own, wanted = acting_weights(acting, weights, key), networks[key].build().state_dict()
+        own = acting_weights(acting, weights, key)
+        wanted = parameter_shapes(partial(PlayingNetwork, networks[key]))
         for what, names in (
             ("lacks", wanted.keys() - own.keys()),
             ("has, unexpected,", own.keys() - wanted.keys()),
@@ -161,10 +164,10 @@ def check_weights(
                     f"the network of {key} in {file} {what} {', '.join(sorted(names)[:3])}: it was trained "
                     "with other settings than --config says"
                 )
-        for name, tensor in wanted.items():
-            if own[name].shape != tensor.shape:
+        for name, shape in wanted.items():
+            if own[name].shape != shape:
                 raise ImportRefused(
                     f"{name} of {key} in {file} is of shape {tuple(own[name].shape)} where {plan.env_id} "
-                    f"needs {tuple(tensor.shape)} ({plan.sizes[key]} numbers seen, {len(plan.agents)} "
+                    f"needs {shape} ({plan.sizes[key]} numbers seen, {len(plan.agents)} "
                     "agents): it is of another team size, observation or width"
                 )

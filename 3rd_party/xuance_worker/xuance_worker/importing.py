@@ -28,6 +28,7 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
     """
     import safetensors.torch
 
+    from mosaic_worker.learning.torch_weights import arrays_of
     from xuance_worker.alike import check_alike
     from xuance_worker.convert import network_of, playing_weights
     from xuance_worker.foreign import (
@@ -78,7 +79,8 @@ def bring(args: argparse.Namespace) -> PolicyDescription:
         origin=origin_of(args.file, "xuance_pth", LARGEST),
     )
     playing = playing_weights(acting, weights, plan)
-    check_alike(library.Player(agents, algorithm, plan), Policy.whole(description, playing), plan)
+    ours = Policy.whole(description, arrays_of(playing))
+    check_alike(library.Player(agents, algorithm, plan), ours, plan)
     return save_checkpoint(args.out, description, safetensors.torch.save(playing))
 
 

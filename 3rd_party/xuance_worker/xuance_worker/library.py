@@ -24,7 +24,6 @@ from xuance.torch.agents import REGISTRY_Agents
 from mosaic_worker.learning.joint_env import AgentStep, make_joint
 from xuance_worker.algorithms import Acting, Algorithm
 from xuance_worker.config import OnPolicyConfig, TeamConfig
-from xuance_worker.network import ACTIVATIONS
 from xuance_worker.plan import Plan
 from xuance_worker.policy import in_bounds
 
@@ -310,5 +309,6 @@ class Player:
             # It draws its action also where it only plays; the most likely one is the mean's.
             mean = self._agents.policy.actor[self._plan.key_of(agent)].dist.mu
             row = self._plan.agents.index(agent) if self._plan.shared else 0
-            action = ACTIVATIONS[self._plan.bounded]()(mean.reshape(-1, mean.shape[-1])[row]).numpy()
+            bound = getattr(torch.nn.functional, self._plan.bounded)
+            action = bound(mean.reshape(-1, mean.shape[-1])[row]).numpy()
         return in_bounds(np.asarray(action, np.float32)[None], space, scaled=self._plan.scaled)[0]

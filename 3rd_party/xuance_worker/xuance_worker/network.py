@@ -1,8 +1,8 @@
-"""What plays: the acting half of XuanCe's policies, as a description and as plain torch modules.
+"""What plays: the acting half of XuanCe's policies, as a description and as layers in NumPy.
 
 An agent's network is a *representation* (layers, perhaps with a memory) and a *head*. XuanCe shows an agent
-that shares its network with others which of them it is, as a one-hot between the two. Modules and parameters
-bear the library's names, so that its weights load strictly.
+that shares its network with others which of them it is, as a one-hot between the two. Parameters bear the
+library's names.
 """
 
 # torch annotates only part of its functions.
@@ -10,25 +10,30 @@ bear the library's names, so that its weights load strictly.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, cast
 
-import torch
-from torch import Tensor, nn
+import numpy as np
+
+from mosaic_worker.playing.layers import (
+    ACTIVATIONS,
+    Columns,
+    Layer,
+    RecurrentLayers,
+    Weights,
+    chain,
+    layer_norm,
+    linear,
+)
 
 TYPE = "xuance"
 """``type`` of the network in ``policy.json``."""
 
 Kind = Literal["categorical", "values", "gaussian", "squashed", "deterministic"]
 _KINDS = ("categorical", "values", "gaussian", "squashed", "deterministic")
-ACTIVATIONS: Mapping[str, type[nn.Module]] = {
-    "relu": nn.ReLU,
-    "leaky_relu": nn.LeakyReLU,
-    "tanh": nn.Tanh,
-    "sigmoid": nn.Sigmoid,
-    "elu": nn.ELU,
-}
+KNOWN = ("relu", "leaky_relu", "tanh", "sigmoid", "elu")
+"""Activations, keys of :data:`mosaic_worker.playing.layers.ACTIVATIONS`."""
 LARGEST = 65_536
 """Of a width, and of the layers together far more than anybody has."""
 
@@ -42,15 +47,15 @@ class Network:
             or ``squashed`` normal distribution, ``deterministic`` actions.
         inputs: Numbers of the observation.
         outputs: Actions, or numbers of an action.
-        agents: How many share the network, which is told behind the observation; 0: nobody.
+        agents: How many share the network, which is told behind the observation; 0: it is not shared.
         representation: Widths of the layers before the one-hot; of a memory, those before it.
         head: Widths of the head's inner layers.
-        activation: Between layers, a key of :data:`ACTIVATIONS`.
+        activation: Between layers, one of :data:`KNOWN`.
         layer_norm: Layers are normalised.
         cell: ``GRU`` or ``LSTM``, or empty where nothing is remembered.
         memory: Width of the memory.
         memory_layers: Its layers.
-        bound: What bounds the numbers of an action, a key of :data:`ACTIVATIONS`; empty: nothing.
+        bound: What bounds the numbers of an action, one of :data:`KNOWN`; empty: nothing.
         scaled: The numbers lie between -1 and 1 and are scaled to the bounds of the actions.
     """
 
@@ -104,7 +109,7 @@ class Network:
         """
         if self.kind not in _KINDS:
             raise ValueError(f"its network is of kind {self.kind!r}, which this version does not know")
-        if self.activation not in ACTIVATIONS or self.bound not in ("", *ACTIVATIONS):
+        if self.activation not in KNOWN or self.bound not in ("", *KNOWN):
             raise ValueError(
                 f"its network has the activation {self.activation!r} or {self.bound!r}, unknown here"
             )
@@ -128,136 +133,120 @@ class Network:
         """Numbers that it remembers of an episode."""
         return self.memory_layers * self.memory * {"": 0, "GRU": 1, "LSTM": 2}[self.cell]
 
-    def build(self) -> PlayingNetwork:
-        """The network, its weights unset."""
-        return PlayingNetwork(self)
 
+class PlayingNetwork:
+    """A network that plays; XuanCe's names of parameters stand behind ``representation`` and ``head``.
 
-class PlayingNetwork(nn.Module):
-    """A network that plays; XuanCe's names of parameters stand behind ``representation`` and ``head``."""
+    Args:
+        network: What it is.
+        weights: Its own.
+    """
 
-    def __init__(self, network: Network) -> None:
-        super().__init__()
+    def __init__(self, network: Network, weights: Weights) -> None:
         self.network = network
-        self.representation = Recurrent(network) if network.cell else Plain(network)
-        self.head = HEADS[network.kind](network, _features(network) + network.agents)
+        represent = _recurrent if network.cell else _plain
+        self._represent = represent(network, weights.under("representation"))
+        features = network.inputs
+        if network.representation:
+            features = network.representation[-1]
+        features = (network.memory if network.cell else features) + network.agents
+        head = {"gaussian": _gaussian, "squashed": _squashed}.get(network.kind, _values)
+        self._head = head(network, weights.under("head"), features)
 
-    def forward(self, seen: Tensor, memory: Tensor) -> tuple[Tensor, Tensor | None, Tensor]:
+    def __call__(self, seen: Columns, memory: Columns) -> tuple[Columns, Columns | None, Columns]:
         """Outputs for observations.
 
         Args:
-            seen: float32 (N, inputs + agents), the one-hot behind the observation.
-            memory: float32 (N, remembered).
+            seen: (inputs + agents, COLUMNS), the one-hot behind the observation.
+            memory: (remembered, COLUMNS).
 
         Returns:
-            Logits, values, means or actions (N, outputs); deviations, where there are any; the memory after.
+            Logits, values, means or actions (outputs, COLUMNS); deviations, where there are any; the memory
+            after.
         """
-        observation, mark = seen[:, : self.network.inputs], seen[:, self.network.inputs :]
-        features, memory = self.representation(observation, memory)
-        first, deviation = self.head(torch.cat([features, mark], dim=1) if self.network.agents else features)
+        observation, mark = seen[: self.network.inputs], seen[self.network.inputs :]
+        features, memory = self._represent(np.ascontiguousarray(observation), memory)
+        shown = np.concatenate([features, mark]) if self.network.agents else features
+        first, deviation = self._head(shown)
         return first, deviation, memory
 
 
-def _features(network: Network) -> int:
-    if network.cell:
-        return network.memory
-    return network.representation[-1] if network.representation else network.inputs
+Represent = Callable[[Columns, Columns], tuple[Columns, Columns]]
+Head = Callable[[Columns], "tuple[Columns, Columns | None]"]
 
 
-def _layers(network: Network, inputs: int, widths: tuple[int, ...]) -> list[nn.Module]:
-    made: list[nn.Module] = []
-    for width in widths:
-        made += [nn.Linear(inputs, width), ACTIVATIONS[network.activation]()]
-        made += [nn.LayerNorm(width)] if network.layer_norm else []
+def _layers(network: Network, weights: Weights, inputs: int, widths: tuple[int, ...]) -> list[Layer]:
+    made: list[Layer] = []
+    every = 3 if network.layer_norm else 2
+    for place, width in enumerate(widths):
+        made += [linear(weights.under(str(every * place)), inputs, width), ACTIVATIONS[network.activation]]
+        if network.layer_norm:
+            made.append(layer_norm(weights.under(str(every * place + 2)), (width,)))
         inputs = width
     return made
 
 
-class Plain(nn.Module):
+def _plain(network: Network, weights: Weights) -> Represent:
     """``Basic_MLP``, and ``Basic_Identical`` where it has no layers."""
-
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.model = nn.Sequential(*_layers(network, network.inputs, network.representation))
-
-    def forward(self, observation: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        return self.model(observation), memory
+    layers = chain(_layers(network, weights.under("model"), network.inputs, network.representation))
+    return lambda observation, memory: (layers(observation), memory)
 
 
-class Recurrent(nn.Module):
+def _recurrent(network: Network, weights: Weights) -> Represent:
     """``Basic_RNN``, one step at a time."""
+    inputs = network.representation[-1] if network.representation else network.inputs
+    layers = chain(_layers(network, weights.under("mlp"), network.inputs, network.representation))
+    memories = RecurrentLayers(
+        weights.under("rnn"), network.cell, inputs, network.memory, network.memory_layers
+    )
+    before, behind = ACTIVATIONS["identity"], ACTIVATIONS["identity"]
+    if network.layer_norm:
+        before = layer_norm(weights.under("input_norm"), (network.inputs,))
+        behind = layer_norm(weights.under("norm_rnn"), (network.memory,))
 
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        inputs = network.representation[-1] if network.representation else network.inputs
-        self.mlp = nn.Sequential(*_layers(network, network.inputs, network.representation))
-        cell = nn.LSTM if network.cell == "LSTM" else nn.GRU
-        self.rnn = cell(inputs, network.memory, network.memory_layers, batch_first=True)
-        self._shape = (network.memory_layers, network.memory)
-        if network.layer_norm:
-            self.input_norm, self.norm_rnn = nn.LayerNorm(network.inputs), nn.LayerNorm(network.memory)
+    def forward(observation: Columns, memory: Columns) -> tuple[Columns, Columns]:
+        out, after = memories.step(layers(before(observation)), memory)
+        return behind(out), after
 
-    def forward(self, observation: Tensor, memory: Tensor) -> tuple[Tensor, Tensor]:
-        normal = hasattr(self, "norm_rnn")
-        shown = self.mlp(self.input_norm(observation) if normal else observation).unsqueeze(1)
-        parts = memory.reshape(len(memory), -1, *self._shape).permute(1, 2, 0, 3).contiguous()
-        lstm = isinstance(self.rnn, nn.LSTM)
-        out, after = self.rnn(shown, (parts[0], parts[1]) if lstm else parts[0])
-        kept = torch.stack(after if lstm else (after,)).permute(2, 0, 1, 3).reshape(len(memory), -1)
-        features = out.squeeze(1)
-        return self.norm_rnn(features) if normal else features, kept
+    return forward
 
 
-class Values(nn.Module):
+def _values(network: Network, weights: Weights, inputs: int) -> Head:
     """``BasicQhead``, ``CategoricalActorNet`` and ``ActorNet``: one number for each output."""
-
-    def __init__(self, network: Network, inputs: int) -> None:
-        super().__init__()
-        self.model = nn.Sequential(*_stack(network, inputs))
-
-    def forward(self, features: Tensor) -> tuple[Tensor, Tensor | None]:
-        return self.model(features), None
+    layers = _stack(network, weights.under("model"), inputs)
+    return lambda features: (layers(features), None)
 
 
-class Gaussian(nn.Module):
+def _gaussian(network: Network, weights: Weights, inputs: int) -> Head:
     """``GaussianActorNet``: a mean for each number of the action, and a deviation that is always the same."""
+    layers = _stack(network, weights.under("mu"), inputs)
+    deviation = np.exp(weights.take("logstd", network.outputs))[:, None]
 
-    def __init__(self, network: Network, inputs: int) -> None:
-        super().__init__()
-        self.mu = nn.Sequential(*_stack(network, inputs))
-        self.logstd = nn.Parameter(torch.zeros(network.outputs))
+    def forward(features: Columns) -> tuple[Columns, Columns]:
+        mean = layers(features)
+        return mean, np.broadcast_to(deviation, mean.shape)
 
-    def forward(self, features: Tensor) -> tuple[Tensor, Tensor | None]:
-        mean = self.mu(features)
-        return mean, self.logstd.exp().expand_as(mean)
+    return forward
 
 
-class Squashed(nn.Module):
+def _squashed(network: Network, weights: Weights, inputs: int) -> Head:
     """``GaussianActorNet_SAC``: means and deviations before what bounds them."""
+    last = network.head[-1] if network.head else inputs
+    inner = chain(_layers(network, weights.under("output"), inputs, network.head))
+    mean, log_std = (linear(weights.under(name), last, network.outputs) for name in ("out_mu", "out_log_std"))
 
-    def __init__(self, network: Network, inputs: int) -> None:
-        super().__init__()
-        last = network.head[-1] if network.head else inputs
-        self.output = nn.Sequential(*_layers(network, inputs, network.head))
-        self.out_mu, self.out_log_std = nn.Linear(last, network.outputs), nn.Linear(last, network.outputs)
+    def forward(features: Columns) -> tuple[Columns, Columns]:
+        x = inner(features)
+        return mean(x), np.exp(np.clip(log_std(x), -20, 2))
 
-    def forward(self, features: Tensor) -> tuple[Tensor, Tensor | None]:
-        inner = self.output(features)
-        return self.out_mu(inner), self.out_log_std(inner).clamp(-20, 2).exp()
-
-
-HEADS: Mapping[str, type[Values] | type[Gaussian] | type[Squashed]] = {
-    "categorical": Values,
-    "values": Values,
-    "deterministic": Values,
-    "gaussian": Gaussian,
-    "squashed": Squashed,
-}
+    return forward
 
 
-def _stack(network: Network, inputs: int) -> list[nn.Module]:
+def _stack(network: Network, weights: Weights, inputs: int) -> Layer:
     """Inner layers and the last one, with what bounds it where the library puts it into the stack."""
     last = network.head[-1] if network.head else inputs
+    inner = _layers(network, weights, inputs, network.head)
+    place = (3 if network.layer_norm else 2) * len(network.head)
     bounded = network.bound and network.kind in ("deterministic", "gaussian")
-    bound = [ACTIVATIONS[network.bound]()] if bounded else []
-    return [*_layers(network, inputs, network.head), nn.Linear(last, network.outputs), *bound]
+    bound = [ACTIVATIONS[network.bound]] if bounded else []
+    return chain([*inner, linear(weights.under(str(place)), last, network.outputs), *bound])

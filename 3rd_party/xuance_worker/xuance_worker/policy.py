@@ -1,6 +1,6 @@
 """A loaded policy: observations in, actions out, the same for any batch."""
 
-# torch annotates only part of its functions.
+# numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
@@ -10,36 +10,34 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
 from mosaic_worker.playing.drawn_actions import counted_actions, draw_normals, hide_illegal
-from mosaic_worker.playing.full_batches import BATCH
 from mosaic_worker.playing.joint_policy import JointPolicy
-from mosaic_worker.playing.torch_policy import TorchPolicy, put_weights
-from xuance_worker.network import ACTIVATIONS, TYPE, Network, PlayingNetwork
+from mosaic_worker.playing.layers import ACTIVATIONS, ColumnBuffer, Weights, rows_of
+from mosaic_worker.playing.network_policy import NetworkPolicy
+from xuance_worker.network import TYPE, Network, PlayingNetwork
 
 WORKER = "xuance_worker"
 
 
-class Policy(TorchPolicy):
+class Policy(NetworkPolicy):
     """The weights of one agent, or of those that share a network, ready to play.
 
     Args:
         description: What the weights are, of a joint policy those of one part.
-        network: The same, as a network.
-        module: It, its weights in place, on the CPU.
+        network: The network, its weights in place.
     """
 
     worker, network_types = WORKER, frozenset({TYPE})
 
-    def __init__(self, description: PolicyDescription, network: Network, module: PlayingNetwork) -> None:
+    def __init__(self, description: PolicyDescription, network: PlayingNetwork) -> None:
         super().__init__(description)
-        self._network, self._module, self._actions = network, module, description.action_space
-        self._rows = np.zeros((BATCH, network.inputs + network.agents), np.float32)
+        self._says, self._network, self._actions = network, network.network, description.action_space
+        self._shown = ColumnBuffer((self._network.inputs + self._network.agents,))
+        self._memory = ColumnBuffer((self._network.remembered,))
 
     @property
     def memory(self) -> int:
@@ -47,7 +45,7 @@ class Policy(TorchPolicy):
         return self._network.remembered
 
     @classmethod
-    def build(cls, description: PolicyDescription, weights: Mapping[str, Tensor]) -> Policy:
+    def build(cls, description: PolicyDescription, weights: Weights) -> Policy:
         """Make it of a description and the weights that are its own.
 
         Raises:
@@ -59,12 +57,12 @@ class Policy(TorchPolicy):
             raise ValueError("its network takes another number of inputs than its input_space has")
         if (acts.n if acts.kind == "Discrete" else math.prod(acts.shape)) != network.outputs:
             raise ValueError("its network has another number of outputs than its action_space")
-        module = network.build()
-        put_weights(module, {name: tensor.float() for name, tensor in weights.items()})
-        return cls(description, network, module)
+        return cls(description, PlayingNetwork(network, weights))
 
     @classmethod
-    def whole(cls, description: PolicyDescription, weights: Mapping[str, Tensor]) -> JointPolicy[Policy]:
+    def whole(
+        cls, description: PolicyDescription, weights: Mapping[str, NDArray[Any]]
+    ) -> JointPolicy[Policy]:
         """All agents of a team as one player, of a team of one too.
 
         Raises:
@@ -85,15 +83,12 @@ class Policy(TorchPolicy):
     ) -> Choices:
         """Decide at most :data:`BATCH` rows."""
         count = len(rows)
-        self._rows[count:] = 0
-        self._rows[:count] = rows
-        before = torch.zeros(BATCH, self.memory)
+        before = np.zeros((count, self.memory), np.float32)
         if memory is not None and self.memory:
-            before[:count] = torch.from_numpy(np.asarray(memory, np.float32))
-        with torch.inference_mode():
-            outputs, deviation, after = self._module(torch.from_numpy(self._rows), before)
-        first = outputs.numpy().astype(np.float64)
-        ok = np.isfinite(first).all(axis=1)
+            before[:] = memory
+        outputs, deviation, after = self._says(self._shown.fill(rows), self._memory.fill(before))
+        first = rows_of(outputs).astype(np.float64, order="C")
+        ok = np.asarray(np.isfinite(first).all(axis=1))
         first[~ok] = 0.0
         values = None
         if self._actions.kind == "Discrete":
@@ -104,8 +99,8 @@ class Policy(TorchPolicy):
             asked = None if self._network.kind == "values" else draws
             actions = counted_actions(first, self._actions, asked)
         else:
-            actions = self._continuous(first, None if deviation is None else deviation.numpy(), draws)
-        kept = after[:count].numpy().copy() if self.memory else None
+            actions = self._continuous(first, None if deviation is None else rows_of(deviation), draws)
+        kept = np.ascontiguousarray(rows_of(after)[:count]) if self.memory else None
         return Choices(actions[:count], values, ok[:count], kept)
 
     def _continuous(
@@ -114,10 +109,10 @@ class Policy(TorchPolicy):
         if draws is not None and deviation is not None:
             first = first + deviation * draw_normals(draws, first.shape[1])
         # In the library's own precision from here on.
-        moved = torch.from_numpy(first.astype(np.float32))
+        moved = first.astype(np.float32)
         if self._network.kind == "squashed" and self._network.bound:
-            moved = ACTIVATIONS[self._network.bound]()(moved)
-        return in_bounds(moved.numpy(), self._actions, scaled=self._network.scaled)
+            moved = ACTIVATIONS[self._network.bound](moved)
+        return in_bounds(moved, self._actions, scaled=self._network.scaled)
 
 
 def in_bounds(numbers: NDArray[np.float32], space: Any, *, scaled: bool) -> NDArray[Any]:

@@ -100,16 +100,21 @@ def _compare_experiments(a: Run, b: Run) -> RunDifference | None:
     return _compare_rows(essence(a.record.experiment), essence(b.record.experiment), "experiment.")
 
 
+_APART = frozenset({"folder", "isolation"})
+"""Keys of an operator that change nothing of what it plays."""
+
+
+def _played(operator: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in operator.items() if key not in _APART}
+
+
 def essence(experiment: Mapping[str, Any]) -> dict[str, Any]:
     """An experiment, as recorded, without what only says how fast it is done, and where its modules lay."""
     kept = {key: value for key, value in experiment.items() if key != "matrix"}  # its operators say it all
     operators = kept.get("operators")
     if isinstance(operators, list):
         rows = cast("list[Any]", operators)
-        kept["operators"] = [
-            {key: value for key, value in row.items() if key != "folder"} if (row := mapping(each)) else each
-            for each in rows
-        ]
+        kept["operators"] = [each if (row := mapping(each)) is None else _played(row) for each in rows]
     execution = kept.get("execution")
     if isinstance(execution, dict):
         settings = cast("dict[str, Any]", execution)

@@ -63,6 +63,7 @@ class ResolvedOperator:
         observation_bytes: Size of the largest observation, for sizing concurrency.
         seat_names: What the game calls seats, by slot that it has a name for.
         max_steps: Steps after which its episodes are cut off, which those who read are told.
+        teams: Agents of each team.
     """
 
     config: OperatorConfig
@@ -77,6 +78,7 @@ class ResolvedOperator:
     pipelines: Mapping[AgentID, Pipeline] = field(default_factory=dict[AgentID, Pipeline])
     seat_names: Mapping[AgentID, str] = field(default_factory=dict[AgentID, str])
     max_steps: int | None = None
+    teams: Mapping[str, Sequence[AgentID]] = field(default_factory=dict[str, Sequence[AgentID]])
 
     def make_environment(self, render_mode: str | None = None) -> Environment:
         """A new instance of the operator's environment.
@@ -367,6 +369,7 @@ def resolve_operator(
     return ResolvedOperator(
         *(config, slots, seats, assignments, workers, found.env_id, found.package, size, given, pipelines),
         found.seat_names,
+        teams=teams,
     )
 
 

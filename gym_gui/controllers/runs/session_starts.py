@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from gym_gui.controllers.engine.session_interface import (
     OpenSession,
@@ -59,19 +60,21 @@ class SessionStarts:
 
     async def _start_once(self, run: OperatorExecution) -> SessionShare:
         seat = SessionShare(self._owner, run)
+        config = replace(run.resolved.config, isolation=self._experiment.isolation(run.resolved.config))
+        resolved = replace(run.resolved, config=config)
         settings = SessionSettings(
             self.room_of(run),
-            self._experiment.max_steps(run.resolved.config),
+            self._experiment.max_steps(config),
             self._experiment.execution.record.observations,
         )
-        kept = None if self._kept is None else self._kept.take(run.resolved, settings, seat.on_event)
+        kept = None if self._kept is None else self._kept.take(resolved, settings, seat.on_event)
         if kept is not None:
             seat.session, seat.ready, seat.steps, seat.kept = kept.session, kept.ready, kept.route.steps, kept
             self._introduce(run, seat.ready)
             return seat
         route = SessionRoute(seat.on_event)
         on_event = seat.on_event if self._kept is None else route.on_event
-        seat.session = session = self._open_session(run.resolved, settings, on_event)
+        seat.session = session = self._open_session(resolved, settings, on_event)
         try:
             seat.ready = await session.start()
         except BaseException:
@@ -79,7 +82,7 @@ class SessionStarts:
             await session.close(in_haste=self._owner.stopping)
             raise
         if self._kept is not None:
-            seat.kept = KeptSession(run.resolved, settings, session, seat.ready, route)
+            seat.kept = KeptSession(resolved, settings, session, seat.ready, route)
         self._introduce(run, seat.ready)
         return seat
 

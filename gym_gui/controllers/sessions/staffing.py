@@ -15,6 +15,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.services.actor import ActorService
 from gym_gui.services.backends import Sink
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
+from gym_gui.workers.definition import ENGINE_SETTINGS
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.slot import WorkerSlot
 from gym_gui.workers.supervisor import SlotRequest, Supervisor
@@ -76,11 +77,24 @@ async def start_worker(
 
 
 def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
-    """Slots that share a process: those of a link group; every other has its own."""
-    groups: dict[str, list[AgentID]] = {}
-    for agent in resolved.workers:
-        link = resolved.config.link_group_of(agent)
-        groups.setdefault(f"link:{link.group_id}" if link else f"slot:{agent}", []).append(agent)
+    """Slots that share a process: those of a link group; every other has its own.
+
+    With ``isolation: worker``, so do slots of one team that have the same worker, machine and GPU. Opponents
+    never do.
+    """
+    groups: dict[tuple[str, ...], list[AgentID]] = {}
+    team_of = {agent: team for team, agents in resolved.teams.items() for agent in agents}
+    for agent, definition in resolved.workers.items():
+        link, team = resolved.config.link_group_of(agent), team_of.get(agent)
+        assignment = resolved.assignments[agent]
+        if link is not None:
+            shared = "link", link.group_id
+        elif resolved.config.isolation == "worker" and team is not None and assignment.worker_type != "human":
+            place = (repr(assignment.settings.get(name)) for name in sorted(ENGINE_SETTINGS))
+            shared = "worker", definition.type_id, team, *place
+        else:
+            shared = "slot", agent
+        groups.setdefault(shared, []).append(agent)
     return list(groups.values())
 
 

@@ -26,6 +26,7 @@ from gym_gui.core.validation import ConfigError, Plain, freeze, number
 
 EnvironmentMode = Literal["procedural", "fixed"]
 Until = Literal["all", "decided"]
+Isolation = Literal["slot", "worker"]
 
 MAX_STEPS: Final = 2**31 - 1
 MAX_RETURN: Final = 1e300
@@ -106,6 +107,14 @@ class EpisodePlan:
 
 _MODES: Callable[[str], EnvironmentMode] = member_of("procedural", "fixed")
 _UNTIL: Callable[[str], Until] = member_of("all", "decided")
+ISOLATIONS: Callable[[str], Isolation] = member_of("slot", "worker")
+
+
+def said_isolation(isolation: Isolation) -> str:
+    """What a dry run says of it."""
+    if isolation == "worker":
+        return "slots of one team that one worker plays share a process"
+    return "each slot has a process of its own"
 
 
 def _limit(value: float) -> float:
@@ -223,6 +232,15 @@ class ExecutionConfig:
         meaning="session processes",
         usual="by machine",
         said="processes {}",
+    )
+    isolation: Isolation = key(
+        converter=ISOLATIONS,
+        default="slot",
+        pace=True,
+        meaning="`slot`: a process for each slot, or `worker`: "
+        "[one process](#slots-that-share-a-process) for slots of one team that the same worker plays",
+        usual="`slot`",
+        said=said_isolation,
     )
     until: Until = key(
         converter=_UNTIL,

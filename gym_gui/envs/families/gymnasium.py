@@ -123,13 +123,21 @@ class GymnasiumFamily(Family):
         return True  # Gymnasium's registry names them whether or not their package is here
 
     def specs(self) -> Sequence[EnvSpec]:
-        return [
-            self._spec(row, entry)
-            for row in index.registered("gymnasium", "gymnasium", _here)
-            if (entry := _entry(row["entry_point"])) is not None
-            and self._is_mine(entry)
-            and not row["id"].startswith(_ADAPTERS)
-        ]
+        rows = index.registered("gymnasium", "gymnasium", _here)
+        return [spec for row in rows if (spec := self._spec_of(row)) is not None]
+
+    def lookup(self, names: Iterable[str]) -> EnvSpec | None:
+        # By name: packages that were imported here may have registered twenty thousand.
+        rows = (index.find_registered("gymnasium", "gymnasium", name, _row_here) for name in names)
+        specs = (self._spec_of(row) for row in rows if row is not None)
+        return next((spec for spec in specs if spec is not None), None)
+
+    def _spec_of(self, row: Mapping[str, Any]) -> EnvSpec | None:
+        """What a row of the registry says; ``None`` where it is none of this family's."""
+        entry = _entry(row["entry_point"])
+        if entry is None or not self._is_mine(entry) or row["id"].startswith(_ADAPTERS):
+            return None
+        return self._spec(row, entry)
 
     def _is_mine(self, entry: str | Callable[..., Any]) -> bool:
         where = entry if isinstance(entry, str) else entry.__module__
@@ -283,9 +291,9 @@ class MuJoCoFamily(GymnasiumFamily):
     hints: ClassVar[Mapping[str, str]] = {"gymnasium": "", "gym": ""}
     areas: ClassVar[tuple[str, ...]] = ("mujoco",)
 
-    def specs(self) -> Sequence[EnvSpec]:
+    def _spec_of(self, row: Mapping[str, Any]) -> EnvSpec | None:
         # Only supported on mujoco<3: https://github.com/Farama-Foundation/Gymnasium/issues/950
-        return [spec for spec in super().specs() if spec.id != "Pusher-v4"]
+        return None if row["id"] == "Pusher-v4" else super()._spec_of(row)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
         """Drawn in a way that works here, also without a display; where there is none, nothing is made."""
@@ -310,9 +318,20 @@ def _here(_module: str) -> Iterable[Mapping[str, Any]]:
     """What Gymnasium's registry holds in this process; an entry point may be any callable."""
     import gymnasium
 
-    for env_id, known in gymnasium.registry.items():
-        facts = {"max_episode_steps": known.max_episode_steps, "kwargs": known.kwargs}
-        yield {"id": env_id, "entry_point": known.entry_point, **facts}
+    yield from map(_row, gymnasium.registry.values())
+
+
+def _row_here(env_id: str) -> Mapping[str, Any] | None:
+    """The row of one name in Gymnasium's registry in this process."""
+    import gymnasium
+
+    known = gymnasium.registry.get(env_id)
+    return None if known is None else _row(known)
+
+
+def _row(known: Any) -> Mapping[str, Any]:
+    facts = {"max_episode_steps": known.max_episode_steps, "kwargs": known.kwargs}
+    return {"id": known.id, "entry_point": known.entry_point, **facts}
 
 
 def _entry(point: Any) -> str | Callable[..., Any] | None:

@@ -110,6 +110,25 @@ def test_slots_of_a_link_group_share_a_process(tmp_path: Path) -> None:
     assert process_groups(apart) == [["player_0"], ["player_1"]]
 
 
+def test_slots_of_one_team_share_a_process_where_that_is_asked_for() -> None:
+    def groups(task: str, workers: dict[str, WorkerAssignment], isolation: str = "worker") -> Any:
+        return process_groups(resolve_operator(operator(task, workers, isolation=isolation)))
+
+    three = [f"agent_{i}" for i in range(3)]
+    everyone = dict.fromkeys(three, RANDOM)
+    assert groups("mpe2/simple_spread_v3", everyone) == [three]
+    assert groups("mpe2/simple_spread_v3", everyone, "slot") == [[agent] for agent in three]
+    on_a_gpu = WorkerAssignment("operators_worker", "baseline", {"behavior": "random", "gpu": 0})
+    assert groups("mpe2/simple_spread_v3", {**everyone, "agent_1": on_a_gpu}) == [
+        [three[0], three[2]],
+        [three[1]],
+    ]
+    person = WorkerAssignment("human_worker", "human")
+    assert groups("mpe2/simple_spread_v3", dict.fromkeys(three, person)) == [[agent] for agent in three]
+    opponents = {"player_0": RANDOM, "player_1": RANDOM}
+    assert groups("rps_v2", opponents) == [["player_0"], ["player_1"]]
+
+
 def test_a_checkpoint_that_is_not_there_is_missed_before_anything_starts(tmp_path: Path) -> None:
     slot = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(tmp_path / "gone")})
     with pytest.raises(ExperimentError, match=r"gone of agent_0 does not exist\. Train one"):

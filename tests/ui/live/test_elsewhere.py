@@ -39,12 +39,12 @@ def both(context: AppContext, finish: Any, server: Sshd, tmp_path: Path) -> Iter
 
 def test_they_play_in_step_and_the_record_says_where(both: OperatorDeck, qtbot: Any) -> None:
     here, there = (operator.player for operator in both.operators)
-    both.step_all()
+    both.play.step_all()
     qtbot.waitUntil(lambda: all(p.last_view is not None and p.last_view.step == 1 for p in (here, there)))
-    both.set_pace(None, lock_step=True)
-    both.run()
+    both.play.set_pace(None, lock_step=True)
+    both.play.run()
     qtbot.waitUntil(lambda: both.recording is not None and both.recording.saved >= 4)
-    both.pause()
+    both.play.pause()
     assert abs(here.tally.episodes - there.tally.episodes) <= 1
     folder = both.recording.folder if both.recording is not None else None
     both.stop_all()
@@ -59,8 +59,8 @@ def test_they_play_in_step_and_the_record_says_where(both: OperatorDeck, qtbot: 
 
 def test_a_broken_connection_is_one_operators_alone(both: OperatorDeck, qtbot: Any, server: Sshd) -> None:
     here, there = (operator.player for operator in both.operators)
-    both.set_pace(20.0, lock_step=True)
-    both.run()
+    both.play.set_pace(20.0, lock_step=True)
+    both.play.run()
     qtbot.waitUntil(lambda: there.last_view is not None and there.last_view.step >= 3)
     server.end()
     qtbot.waitUntil(lambda: there.state is OperatorState.BROKEN)

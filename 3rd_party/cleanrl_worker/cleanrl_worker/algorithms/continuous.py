@@ -20,9 +20,9 @@ from torch import Tensor
 
 from cleanrl_worker.algorithms.off_policy import Learner, checked, train_off_policy
 from cleanrl_worker.algorithms.replay import Batch, ReplayBuffer
+from cleanrl_worker.architecture import Encoding
 from cleanrl_worker.bounds import Bounds
 from cleanrl_worker.config.continuous import ContinuousConfig
-from cleanrl_worker.network import Encoding
 from cleanrl_worker.off_policy_networks import ActorAndCritics
 from cleanrl_worker.session import Session
 from cleanrl_worker.vector_environments import Environments

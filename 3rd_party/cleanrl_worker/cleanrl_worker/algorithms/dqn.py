@@ -29,8 +29,8 @@ from torch import Tensor, nn
 from cleanrl_worker.algorithms.exploration import linear_schedule, random_legal
 from cleanrl_worker.algorithms.off_policy import Learner, checked, train_off_policy
 from cleanrl_worker.algorithms.replay import Batch, ReplayBuffer
+from cleanrl_worker.architecture import Encoding
 from cleanrl_worker.config.dqn import DQNConfig, ValueConfig
-from cleanrl_worker.network import Encoding
 from cleanrl_worker.off_policy_networks import ActionValues, follow
 from cleanrl_worker.session import Session
 from cleanrl_worker.vector_environments import Environments

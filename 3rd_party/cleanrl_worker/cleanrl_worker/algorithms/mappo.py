@@ -22,9 +22,9 @@ from torch import Tensor
 from cleanrl_worker.algorithms.ippo import IPPO, learn
 from cleanrl_worker.algorithms.ppo import PPO, LearnerView
 from cleanrl_worker.algorithms.ppo_lstm import RecurrentPPO
+from cleanrl_worker.architecture import Architecture
 from cleanrl_worker.config.joint import JointConfig, MAPPOConfig
 from cleanrl_worker.joint_environments import GroupView, JointEnvironments
-from cleanrl_worker.network import Architecture
 from cleanrl_worker.session import JointSession
 from cleanrl_worker.vector_environments import Seen
 

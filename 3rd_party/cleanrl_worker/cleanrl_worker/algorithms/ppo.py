@@ -27,9 +27,10 @@ import torch
 from torch import Tensor, nn
 
 from cleanrl_worker.algorithms.adam import Adam
+from cleanrl_worker.architecture import Architecture, Encoding
 from cleanrl_worker.config.ppo import OnPolicyConfig
-from cleanrl_worker.heads import Head, head_of
-from cleanrl_worker.network import ActorCritic, Architecture, Encoding
+from cleanrl_worker.distributions import distribution_of
+from cleanrl_worker.network import ActorCritic
 from cleanrl_worker.session import Session
 from cleanrl_worker.state import (
     pack_generator,
@@ -130,7 +131,7 @@ class PPO:
         self.config, self.device = config, device
         self.num_envs = environments.count
         self.generator = torch.Generator().manual_seed(config.seed if seed is None else seed)
-        self.head: Head = head_of(describe(environments.action_space))
+        self.head, self.distribution = distribution_of(describe(environments.action_space))
         self.model = self.build(environments)
         self.model.initialise(self.generator)
         self.model.to(self.device)
@@ -203,7 +204,7 @@ class Recorder:
         flat = (head.outputs,) if head.continuous else size
         self.actions = torch.zeros((*shape, *flat), dtype=kind, device=device)
         self.values, self.rewards, self.dones = (torch.zeros(shape, device=device) for _ in range(3))
-        self._head, self._params = head, list[Tensor]()
+        self._distribution, self._params = learner.distribution, list[Tensor]()
 
     def show(self, t: int, seen: Seen) -> tuple[Tensor, Tensor | None]:
         """Note what is seen at a step; observations and masks of it."""
@@ -216,7 +217,7 @@ class Recorder:
 
     def choose(self, t: int, learner: PPO, params: Tensor, values: Tensor, masks: Tensor | None) -> Tensor:
         """Draw actions and note them."""
-        actions = learner.head.sample(params, masks, learner.generator)
+        actions = learner.distribution.sample(params, masks, learner.generator)
         self.actions[t] = actions
         self.values[t] = values
         self._params.append(params)
@@ -234,7 +235,7 @@ class Recorder:
 
     def rollout(self, next_value: Tensor) -> Rollout:
         """All of it."""
-        log_probs, _ = self._head.evaluate(torch.stack(self._params), self.actions, self.masks)
+        log_probs, _ = self._distribution.evaluate(torch.stack(self._params), self.actions, self.masks)
         return Rollout(
             self.observations,
             self.masks,
@@ -369,7 +370,7 @@ def losses(
     """
     config = learner.config
     masks = None if batch.masks is None else batch.masks[rows]
-    log_probs, entropies = learner.head.evaluate(params, batch.actions[rows], masks)
+    log_probs, entropies = learner.distribution.evaluate(params, batch.actions[rows], masks)
     entropy = entropies.mean()
     log_ratio = log_probs - batch.log_probs[rows]
     ratio = log_ratio.exp()

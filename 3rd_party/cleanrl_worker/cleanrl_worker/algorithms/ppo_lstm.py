@@ -29,8 +29,9 @@ from cleanrl_worker.algorithms.ppo import (
     losses,
     shaped,
 )
+from cleanrl_worker.architecture import Architecture
 from cleanrl_worker.config.ppo import PPOLSTMConfig
-from cleanrl_worker.network import Architecture, RecurrentActorCritic
+from cleanrl_worker.network import RecurrentActorCritic
 from cleanrl_worker.session import Session
 from cleanrl_worker.vector_environments import Environments, Seen
 from mosaic_worker.learning.training_state import State

@@ -25,12 +25,13 @@ from mosaic_worker.failures import described, one_line
 from mosaic_worker.learning.evaluation import finish
 from mosaic_worker.learning.film import CannotFilm
 from mosaic_worker.learning.policy_evaluation import PolicyEvaluation
+from mosaic_worker.learning.torch_weights import arrays_of, copies
 from mosaic_worker.learning.training_command import ConfigError, TrainingFailed
 from mosaic_worker.learning.training_report import Scalars, TrainingReport, moment, versions
 from mosaic_worker.learning.training_settings import TrainingSettings
 from mosaic_worker.learning.training_state import Beginning, State, write_state
 from mosaic_worker.plain_files import read_file
-from mosaic_worker.playing.torch_policy import TorchPolicy, copies, read_weights
+from mosaic_worker.playing.network_policy import NetworkPolicy, read_weights
 from mosaic_worker.training import TENSORBOARD, TrainingRun
 
 _REPORTS = 100
@@ -53,7 +54,7 @@ class Training(ABC):
         report: What is told of episodes and numbers.
     """
 
-    policies: ClassVar[Type[TorchPolicy]]
+    policies: ClassVar[Type[NetworkPolicy]]
     """What plays its policies; the package of its worker is that worker's id."""
     versions_of: ClassVar[Tuple[str, ...]]
     """Packages whose versions its policies name."""
@@ -310,9 +311,9 @@ class Training(ABC):
         self._filmed = self.step
         config, folder = self._settings, self.run.folder
         try:
-            made = self.evaluation.film(
-                self.policies.whole(*self.policy()), config.env_id, folder, self.step, config.seed
-            )
+            description, weights = self.policy()
+            whole = self.policies.whole(description, arrays_of(weights))
+            made = self.evaluation.film(whole, config.env_id, folder, self.step, config.seed)
             self.run.filmed(self.step, made)
         except CannotFilm as error:
             self.not_filmed(error)

@@ -1,11 +1,12 @@
 """Actions from what a network says: the likeliest, or drawn with numbers that are given for each decision."""
 
-# torch and numpy annotate only part of their functions.
+# numpy annotates only part of its functions.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Any, List, Optional
 
 import numpy as np
@@ -73,9 +74,10 @@ def draw_index(logits: NDArray[np.float64], uniforms: NDArray[np.float64]) -> ND
 
 
 def draw_normals(draws: Draws, count: int) -> NDArray[np.float64]:
-    """Standard normal numbers, (N, count)."""
-    import torch
-
+    """Standard normal numbers, (N, count), each of one uniform number alone."""
     uniforms = np.clip(np.stack([draws(j) for j in range(count)], 1), 2.0**-54, 1 - 2.0**-53)
-    normal: NDArray[np.float64] = torch.special.ndtri(torch.from_numpy(uniforms)).numpy()
-    return normal
+    normal: Any = _inverse_normal(uniforms)
+    return normal.astype(np.float64)
+
+
+_inverse_normal = np.frompyfunc(NormalDist().inv_cdf, 1, 1)

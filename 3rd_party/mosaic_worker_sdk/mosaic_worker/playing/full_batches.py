@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
 
 BATCH = 64
-"""Rows of every forward call. A row's last bits depend on the number of rows it is multiplied
-with, but not on its neighbours or its place, so calls are always filled up to this number."""
+"""Rows of every forward call. A row's last bits depend on the number of rows that it is multiplied
+with, so calls are always filled up to this number."""
 
 Decide = Callable[[Any, Optional[NDArray[np.bool_]], Optional[Draws], Optional[NDArray[np.float32]]], Choices]
 """Observations, masks, draws and memory of :data:`BATCH` rows or fewer, to as many choices."""

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import gymnasium as gym
@@ -24,9 +25,8 @@ from mosaic_worker.learning.single_env import make_prepared
 from mosaic_worker.learning.training_arguments import check_actions_learnt
 from mosaic_worker.learning.training_cycle import Training, device_of, tensorboard
 from mosaic_worker.learning.training_state import State, begin
-from mosaic_worker.playing.torch_policy import put_weights
 from mosaic_worker.training import TrainingRun
-from reinforce_worker.policy import Network, Policy
+from reinforce_worker.policy import Policy
 from reinforce_worker.settings import ALGORITHMS, Algorithm, ReinforceSettings
 
 
@@ -120,7 +120,7 @@ class Session(Training):
         self._network = network.to(self._device)
         self._optimizer = torch.optim.Adam(network.parameters(), config.learning_rate)
         if restored is not None:
-            put_weights(network, restored.under("network").tensors)
+            network.load_state_dict(restored.under("network").tensors)
             groups = restored.values["optimizer"]
             self._optimizer.load_state_dict(restored.unpack_optimizer("optimizer", groups))
 
@@ -229,3 +229,29 @@ class Session(Training):
 
 def _masked(logits: Tensor, legal: Tensor) -> Tensor:
     return logits.masked_fill(~legal, -torch.inf)
+
+
+class Network(nn.Module):
+    """A logit for each action, and beside it the baseline: the return that is expected.
+
+    Args:
+        inputs: Numbers of an observation.
+        actions: How many there are.
+        hidden: Widths of the hidden layers, of both alike.
+    """
+
+    def __init__(self, inputs: int, actions: int, hidden: Sequence[int]) -> None:
+        super().__init__()
+        self.inputs = inputs
+        self.logits, self.baseline = (_perceptron([inputs, *hidden, outputs]) for outputs in (actions, 1))
+
+    def forward(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits (N, actions) and expected returns (N,) of observations (N, inputs)."""
+        return self.logits(rows), self.baseline(rows).squeeze(-1)
+
+
+def _perceptron(widths: Sequence[int]) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for before, after in pairwise(widths):
+        layers += [nn.Linear(before, after), nn.Tanh()]
+    return nn.Sequential(*layers[:-1])

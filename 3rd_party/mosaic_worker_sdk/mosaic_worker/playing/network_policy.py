@@ -1,10 +1,4 @@
-"""Policies whose networks are torch's: read from checkpoints, asked in batches.
-
-For workers that play with torch; only they need it, and safetensors, to be there.
-"""
-
-# torch annotates only part of its functions.
-# pyright: reportUnknownMemberType=false
+"""Policies whose decisions a network makes: read from checkpoints, asked in batches."""
 
 from __future__ import annotations
 
@@ -14,21 +8,20 @@ from typing import Any, ClassVar, Dict, FrozenSet, Mapping, Optional, Tuple, Typ
 
 import numpy as np
 import safetensors
-import safetensors.torch
-import torch
+import safetensors.numpy
 from numpy.typing import NDArray
-from torch import Tensor, nn
 
 from mosaic_worker.checkpoint import PolicyDescription, read_checkpoint
 from mosaic_worker.playing.checkpoint_worker import Choices, Draws
 from mosaic_worker.playing.full_batches import in_batches
 from mosaic_worker.playing.joint_policy import JointPolicy
+from mosaic_worker.playing.layers import Weights
 from mosaic_worker.worker import LoadError
 
-_Policy = TypeVar("_Policy", bound="TorchPolicy")
+_Policy = TypeVar("_Policy", bound="NetworkPolicy")
 
 
-class TorchPolicy(ABC):
+class NetworkPolicy(ABC):
     """Weights and their description, ready to play; a worker says how a batch is decided.
 
     Args:
@@ -42,16 +35,19 @@ class TorchPolicy(ABC):
     worker: ClassVar[str]
     """Id of the worker that plays it."""
     network_types: ClassVar[FrozenSet[str]] = frozenset()
-    """Types of networks that it plays whatever the worker's id: a copy of the worker may have another."""
+    """Network types that it plays under any worker id: a copy of the worker may have another."""
 
     def __init__(self, description: PolicyDescription) -> None:
-        # More threads would make a row's bits depend on how the work was divided.
-        torch.set_num_threads(1)
         self.description = description
 
     @property
     def memory(self) -> int:
         return 0
+
+    @property
+    def training_only(self) -> Tuple[str, ...]:
+        """Beginnings of names of weights that a file may hold for learning alone."""
+        return ()
 
     @classmethod
     def load(cls: Type[_Policy], checkpoint: Union[str, Path], agent: str = "") -> _Policy:
@@ -68,7 +64,7 @@ class TorchPolicy(ABC):
         part = description.part_of(agent) if agent else description
         where = f"checkpoint {checkpoint}"
         cls._require_own(part, where)  # what another worker has written need not be safetensors
-        return cls.of(part, _tensors(data, where), where)
+        return cls.of(part, _arrays(data, where), where)
 
     @classmethod
     def _require_own(cls, description: PolicyDescription, where: str) -> None:
@@ -82,14 +78,14 @@ class TorchPolicy(ABC):
     def of(
         cls: Type[_Policy],
         description: PolicyDescription,
-        weights: Mapping[str, Tensor],
+        weights: Mapping[str, NDArray[Any]],
         where: str = "the policy",
     ) -> _Policy:
         """Put weights into the network that their description asks for.
 
         Args:
             description: What they are.
-            weights: Tensors by parameter name, of the whole file.
+            weights: Arrays by parameter name, of the whole file.
             where: Whose weights, for messages.
 
         Raises:
@@ -97,16 +93,20 @@ class TorchPolicy(ABC):
         """
         cls._require_own(description, where)
         head = description.weights_prefix
-        own = {name[len(head) :]: tensor for name, tensor in weights.items() if name.startswith(head)}
+        own = Weights({name[len(head) :]: array for name, array in weights.items() if name.startswith(head)})
         try:
-            return cls.build(description, own)
-        except (ValueError, RuntimeError) as error:
-            words = " ".join(str(error).split())
-            raise LoadError(f"{where} cannot be played: {words}. Copy it again, or train it again") from error
+            with np.errstate(all="ignore"):
+                policy = cls.build(description, own)
+            own.check(*policy.training_only)
+        except _WRONG as error:
+            raise LoadError(
+                f"{where} cannot be played: {_words(error)}. Copy it again, or train it again"
+            ) from error
+        return policy
 
     @classmethod
     def whole(
-        cls: Type[_Policy], description: PolicyDescription, weights: Mapping[str, Tensor]
+        cls: Type[_Policy], description: PolicyDescription, weights: Mapping[str, NDArray[Any]]
     ) -> Union[_Policy, JointPolicy[_Policy]]:
         """What plays a policy as a whole, all agents of a joint one; raises as :meth:`of`."""
         if not description.parts:
@@ -115,12 +115,13 @@ class TorchPolicy(ABC):
 
     @classmethod
     @abstractmethod
-    def build(cls: Type[_Policy], description: PolicyDescription, weights: Mapping[str, Tensor]) -> _Policy:
+    def build(cls: Type[_Policy], description: PolicyDescription, weights: Weights) -> _Policy:
         """Make it of a description and the weights that are its own.
 
         Raises:
-            ValueError: It asks for a network that cannot be built, or the weights are not those of it.
-            RuntimeError: The same, in torch's words.
+            ValueError: It asks for a network that cannot be built.
+            KeyError: The description lacks something.
+            TypeError: A value of it is of the wrong type.
         """
 
     @abstractmethod
@@ -156,34 +157,28 @@ class TorchPolicy(ABC):
         Returns:
             The choice for each row, whichever rows are with it.
         """
-        return in_batches(self.decide, self.rows(observations), masks, draws, memory)
+        # Rows with NaN or infinity are told in Choices.ok, not as warnings.
+        with np.errstate(all="ignore"):
+            return in_batches(self.decide, self.rows(observations), masks, draws, memory)
 
 
-def put_weights(module: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Put weights into a network.
-
-    Raises:
-        ValueError: They are not those of such a network, or no finite float32 numbers; names them.
-    """
-    wanted = {name: tuple(tensor.shape) for name, tensor in module.state_dict().items()}
-    found = {name: tuple(tensor.shape) for name, tensor in weights.items()}
-    if wrong := [name for name in sorted({**found, **wanted}) if found.get(name) != wanted.get(name)]:
-        words = [f"{n} has shape {found.get(n)} where {wanted.get(n)} is needed" for n in wrong[:4]]
-        more = f" and {len(wrong) - 4} more" if len(wrong) > 4 else ""
-        raise ValueError(f"the weights do not fit their description: {', '.join(words)}{more}")
-    for name, tensor in weights.items():
-        if tensor.dtype != torch.float32 or not bool(tensor.isfinite().all()):
-            raise ValueError(f"the weights {name} are not all finite float32 numbers")
-    module.load_state_dict(dict(weights))
+_WRONG = (ValueError, RuntimeError, KeyError, TypeError, AttributeError, OverflowError, MemoryError)
+"""What a description provokes that asks for what cannot be: it is data, and may say anything."""
 
 
-def copies(weights: Mapping[str, Tensor]) -> Dict[str, Tensor]:
-    """Weights as a safetensors file can hold them: on the CPU, none sharing memory with another."""
-    return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in weights.items()}
+def _words(error: Exception) -> str:
+    """Why a description cannot be played."""
+    if isinstance(error, KeyError):
+        return f"the key {error} is missing in its network"
+    if isinstance(error, (TypeError, AttributeError, OverflowError)):
+        return f"a value in its network has the wrong type ({' '.join(str(error).split())})"
+    if isinstance(error, MemoryError):
+        return "it asks for more memory than there is"
+    return " ".join(str(error).split())
 
 
-def read_weights(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, Dict[str, Tensor]]:
-    """Read a checkpoint: its description, and the tensors by name.
+def read_weights(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, Dict[str, NDArray[Any]]]:
+    """Read a checkpoint: its description, and its arrays by parameter name.
 
     Args:
         checkpoint: Its folder, or a file in it.
@@ -192,13 +187,17 @@ def read_weights(checkpoint: Union[str, Path]) -> Tuple[PolicyDescription, Dict[
         LoadError: As of :func:`mosaic_worker.checkpoint.read_checkpoint`, or no safetensors file.
     """
     description, data = read_checkpoint(checkpoint)
-    return description, _tensors(data, f"checkpoint {checkpoint}")
+    return description, _arrays(data, f"checkpoint {checkpoint}")
 
 
-def _tensors(data: bytes, where: str) -> Dict[str, Tensor]:
+def _arrays(data: bytes, where: str) -> Dict[str, NDArray[Any]]:
     try:
-        return safetensors.torch.load(data)
-    except safetensors.SafetensorError as error:
+        return safetensors.numpy.load(data)
+    except (
+        safetensors.SafetensorError,
+        KeyError,
+        TypeError,
+    ) as error:  # KeyError: a dtype that NumPy has not
         raise LoadError(
             f"{where} cannot be played: the weights are no safetensors file ({error}). Copy it again"
         ) from error
