@@ -123,9 +123,16 @@ measured() {
 
 check "ruff check" ruff check .
 check "ruff format" ruff format --check .
-# Pyright takes one core for more than a minute: all others go on beside it. Named, or a pyrightconfig.json
-# of some folder above would count instead.
-begin pyright --project pyproject.toml
+# Pyright takes one core for some minutes: all others go on beside it. Named, or a pyrightconfig.json
+# of some folder above would count instead. Of tests it looks at attributes alone: the long ones are run
+# seldom, and what they call may have moved.
+typed() {
+    local rc=0
+    pyright --project pyproject.toml || rc=$?
+    pyright --project scripts/checks/long_tests.json || rc=$?
+    return "$rc"
+}
+begin typed
 # All that tests import is compiled here, and not by each of the processes below for itself.
 check "collecting the tests" collected
 check "import rule" lint-imports --no-logo

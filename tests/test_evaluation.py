@@ -163,7 +163,7 @@ def test_results_say_where_they_are_and_show_themselves_in_a_notebook(tmp_path: 
     assert said[-2:] == [f"Run:  {results.folder}", f"Page: {results.page}"]
     assert json.loads((results.folder / "run.json").read_text())["episodes"] == {"evaluation": 2}
     assert results.page.is_file() and results.page.parent == results.folder
-    for shown in (results._repr_html_(), results.summary._repr_html_()):
+    for shown in (results._repr_html_(), results.summary._repr_html_()):  # pyright: ignore[reportAttributeAccessIssue]
         assert "<table" in shown and "&lt;b&gt;bold" in shown and "<b>bold" not in shown
         assert "<script" not in shown
     assert str(results.folder) in results._repr_html_()

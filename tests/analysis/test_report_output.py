@@ -341,7 +341,7 @@ def test_no_column_vanishes_from_a_narrow_terminal(width: int) -> None:
     ]
     console = Console(file=io.StringIO(), width=width)
     print_columns(console, columns, rows, "A table")
-    text = console.file.getvalue()
+    text = console.file.getvalue()  # pyright: ignore[reportAttributeAccessIssue]
     assert max(map(len, text.splitlines())) <= width
     for column in columns:
         assert column.heading in text, text

@@ -92,7 +92,7 @@ def check_what_everybody_sees(host: HostSession, offspring: Offspring) -> None:
     assert line[line.index("--operator") + 1] == "op" and psutil.Process(host.pid).name() == "op"
     assert not {"--token", "--secret"} & set(line)
     addresses = {c.laddr for c in psutil.Process(host.pid).net_connections("unix") if c.laddr}
-    assert [a.endswith("/h") for a in addresses] == [True]
+    assert [a.endswith("/h") for a in addresses] == [True]  # pyright: ignore[reportAttributeAccessIssue]
     assert not [c for p in offspring.pids() for c in psutil.Process(p).net_connections("inet")]
 
 

@@ -102,7 +102,7 @@ async def test_a_person_here_plays_there(hosts: SshProfile) -> None:
         host.play(plans(0))
         for _ in range(2):
             question = await in_time(lambda: log.questions and log.questions.pop(), "it is asked")
-            host.answer(question.id, 2)
+            host.answer(question.id, 2)  # pyright: ignore[reportAttributeAccessIssue]
         await in_time(lambda: log.last.step == 2, "it has moved twice")
 
 

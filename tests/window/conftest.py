@@ -100,7 +100,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     report = yield  # type: ignore[misc]
     programs = item.stash.get(_PROGRAMS, [])
     if report.when == "call" and report.failed and programs:
-        picture = item.funcargs["tmp_path"] / "screen.png"
+        picture = item.funcargs["tmp_path"] / "screen.png"  # pyright: ignore[reportAttributeAccessIssue]
         programs[-1].desktop.photograph(picture)
         report.sections.append(("Screen", str(picture)))
         report.sections += [("Terminal", program.log) for program in programs]

@@ -152,7 +152,7 @@ def test_an_episode_that_does_not_play_out_as_recorded_is_refused(run: Path, tmp
     steps.write_text(steps.read_text().replace('"action":2', '"action":1', 1))
     with pytest.raises(UsageError, match="does not play out here as it was recorded"):
         told({"run": str(forged)})
-    own = open_run(run).operators.popitem()[1].path.name
+    own = open_run(run).operators.popitem()[1].path.name  # pyright: ignore[reportAttributeAccessIssue]
     for name in ("episodes.jsonl", "steps.jsonl"):
         file = forged / "operators" / own / name
         file.unlink()

@@ -48,7 +48,7 @@ def scenes(environment: Environment, worlds: int, each: int) -> Iterator[Any]:
                 kind = rng.integers(3)
                 thing = objects.Arrow(world, beside, (1, 0)) if kind else objects.Plant(world, beside)
                 if not kind:
-                    thing.grown = int(rng.integers(2)) * 400
+                    thing.grown = int(rng.integers(2)) * 400  # pyright: ignore[reportAttributeAccessIssue]
                 world.add(thing)
             for item in player.inventory:
                 player.inventory[item] = int(rng.integers(10))
@@ -150,14 +150,14 @@ def test_recipes_are_the_packages(environment: Environment) -> None:
 
     words = {each.word: each.meaning for each in environment.describer("agent_0").actions("agent_0")}
     assert tuple(words) == environment.action_meanings("agent_0") and all(words.values())
-    for thing, rule in {**constants.place, **constants.make}.items():
-        meaning = words[f"{'place' if thing in constants.place else 'make'}_{thing}"]
+    for thing, rule in {**constants.place, **constants.make}.items():  # pyright: ignore[reportAttributeAccessIssue]
+        meaning = words[f"{'place' if thing in constants.place else 'make'}_{thing}"]  # pyright: ignore[reportAttributeAccessIssue]
         for name, n in rule["uses"].items():
             assert f"{n} {name.replace('_', ' ')}" in meaning
         for name in rule.get("nearby", ()):
             assert f"a {name}" in meaning
     briefing = environment.describer("agent_0").briefing("agent_0")
-    assert all(each.replace("_", " ") in briefing for each in constants.achievements)
+    assert all(each.replace("_", " ") in briefing for each in constants.achievements)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def settled(environment: Environment, **has: int) -> Any:

@@ -66,12 +66,12 @@ def test_what_the_screen_shows_is_told(task: str) -> None:
             glyph, away = int(seen["glyphs"][row, column]), (column - x, row - y)
             if away == (0, 0):
                 continue
-            if nethack.glyph_is_cmap(glyph):
-                name = nethack.symdef.from_idx(nethack.glyph_to_cmap(glyph)).explanation
+            if nethack.glyph_is_cmap(glyph):  # pyright: ignore[reportAttributeAccessIssue]
+                name = nethack.symdef.from_idx(nethack.glyph_to_cmap(glyph)).explanation  # pyright: ignore[reportAttributeAccessIssue]
                 if name not in PLAIN:
                     features.setdefault(name, set()).add(away)
-            elif nethack.glyph_is_normal_monster(glyph) or nethack.glyph_is_pet(glyph):
-                name = nethack.permonst(nethack.glyph_to_mon(glyph)).mname
+            elif nethack.glyph_is_normal_monster(glyph) or nethack.glyph_is_pet(glyph):  # pyright: ignore[reportAttributeAccessIssue]
+                name = nethack.permonst(nethack.glyph_to_mon(glyph)).mname  # pyright: ignore[reportAttributeAccessIssue]
                 told = [kind for kind in lines if re.search(rf"\b{name}\b", kind)]
                 assert told, (name, text)
                 near = {place(each) for kind in told for each in lines[kind].split("; ")}

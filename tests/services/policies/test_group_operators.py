@@ -84,7 +84,7 @@ def test_each_training_of_a_group_is_a_policy_of_a_pool(place: Path) -> None:
     members = [f"ppo_seed{seed}" for seed in (1, 2, 3)]
     assert list(found.policies) == [*members, "random"]
     third = found.policies["ppo_seed3"]
-    assert third is not None and third.settings["checkpoint"] == str(place / "runs/ppo_CartPole-v1/seed3")
+    assert third is not None and third.settings["checkpoint"] == str(place / "runs/ppo_CartPole-v1/seed3")  # pyright: ignore[reportAttributeAccessIssue]
     assert found.trainings == {name: TrainingOf("ppo", seed) for seed, name in enumerate(members, 1)}
     assert found.held_out == tuple(members)
     assert found.schedule.games == tuple((name, "random") for name in members)

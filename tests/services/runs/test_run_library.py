@@ -147,7 +147,7 @@ def test_two_thousand_runs_are_listed_in_batches_and_again_at_once(tmp_path: Pat
     library = RunLibrary(tmp_path)
     scan = library.scan()
     assert 0 < len(next(scan)) < 200, "the first ones come before the rest is read"
-    scan.close()
+    scan.close()  # pyright: ignore[reportAttributeAccessIssue]
     assert len(library.all()) == 2000
     start = time.process_time()
     assert len(library.all()) == 2000

@@ -206,7 +206,7 @@ def jumanji(env: str, render_mode: Any = None, **options: Any) -> Any:
     made = make(env, render_mode, **options)
     if not hasattr(made, "possible_agents"):
         return made
-    count = len(made.possible_agents)
+    count = len(made.possible_agents)  # pyright: ignore[reportAttributeAccessIssue]
     # What the package gives each agent apart has a row for each, by its own documentation.
     own = ("action_mask", "agents_view", "searcher_views")
 

@@ -33,10 +33,10 @@ def against_itself() -> OperatorConfig:
 
 
 @pytest.fixture
-def manual(context: AppContext, qtbot: Any, finish: Any) -> Iterator[ManualOperators]:
+def manual(context: AppContext, qtbot: Any, finish: Any) -> Iterator[Any]:
     deck = OperatorDeck(context, seed=3, open_session=local_session)
     knowledge = Knowledge(context.store)
-    result = ManualOperators(context, deck, knowledge)
+    result: Any = ManualOperators(context, deck, knowledge)
     result.resize(960, 900)
     result.show()
     qtbot.waitExposed(result)
@@ -50,7 +50,7 @@ def manual(context: AppContext, qtbot: Any, finish: Any) -> Iterator[ManualOpera
     deck.deleteLater()
 
 
-def test_a_search_shows_what_its_moves_were_worth(manual: ManualOperators, qtbot: Any) -> None:
+def test_a_search_shows_what_its_moves_were_worth(manual: Any, qtbot: Any) -> None:
     deck = manual.deck
     operator = deck.add(against_itself())
     card = manual.card(operator)

@@ -62,10 +62,10 @@ def thought_line(step: int, **bdi: Any) -> bytes:
 
 
 @pytest.fixture
-def manual(context: AppContext, qtbot: Any, finish: Any) -> Iterator[ManualOperators]:
+def manual(context: AppContext, qtbot: Any, finish: Any) -> Iterator[Any]:
     deck = OperatorDeck(context, seed=3, open_session=local_session)
     knowledge = Knowledge(context.store)
-    result = ManualOperators(context, deck, knowledge)
+    result: Any = ManualOperators(context, deck, knowledge)
     result.resize(960, 900)
     result.show()
     qtbot.waitExposed(result)
@@ -80,7 +80,7 @@ def manual(context: AppContext, qtbot: Any, finish: Any) -> Iterator[ManualOpera
 
 
 def test_a_program_is_followed_from_its_card_to_the_replay(
-    manual: ManualOperators, context: AppContext, qtbot: Any, finish: Any
+    manual: Any, context: AppContext, qtbot: Any, finish: Any
 ) -> None:
     operator = manual.deck.add(door_key(str(DOORKEY)))
     its_card_tells_its_thoughts(manual, operator, qtbot)
@@ -93,7 +93,7 @@ def test_a_program_is_followed_from_its_card_to_the_replay(
     its_replay_tells_them_again(context, run.folder, length, qtbot, finish)
 
 
-def its_card_tells_its_thoughts(manual: ManualOperators, operator: LiveOperator, qtbot: Any) -> None:
+def its_card_tells_its_thoughts(manual: Any, operator: LiveOperator, qtbot: Any) -> None:
     strip = named(manual.card(operator), CallStrip, "call-strip")
     assert strip is not None and strip.lines == ("It has not decided yet",)
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
@@ -102,7 +102,7 @@ def its_card_tells_its_thoughts(manual: ManualOperators, operator: LiveOperator,
     assert strip.lines[1].startswith("Plan +!") and "beliefs added" in strip.lines[2]
 
 
-def its_transcript_tells_more(manual: ManualOperators, operator: LiveOperator) -> None:
+def its_transcript_tells_more(manual: Any, operator: LiveOperator) -> None:
     named(manual.card(operator), CallStrip, "call-strip").opened.emit()
     dock = named(manual, TranscriptDock, "transcript-dock")
     assert dock is not None and dock.isVisible()
@@ -116,7 +116,7 @@ def its_transcript_tells_more(manual: ManualOperators, operator: LiveOperator) -
     assert "BELIEVES NOW\nmission(" in told and "tokens" not in named(panel, QLabel, "turn-facts").text()
 
 
-def its_beliefs_stand_beside_the_whole(manual: ManualOperators, qtbot: Any) -> None:
+def its_beliefs_stand_beside_the_whole(manual: Any, qtbot: Any) -> None:
     """All of them, not only how they changed; with what it sees and means to do, and the plan that acted."""
     manual.transcript.toggle_mind()
     mind = named(manual, MindView, "mind")
@@ -169,9 +169,7 @@ def its_replay_tells_them_again(context: AppContext, run: Path, length: int, qtb
         view.deleteLater()
 
 
-def test_a_card_says_that_a_program_chose_nothing_and_why(
-    manual: ManualOperators, tmp_path: Any, qtbot: Any
-) -> None:
+def test_a_card_says_that_a_program_chose_nothing_and_why(manual: Any, tmp_path: Any, qtbot: Any) -> None:
     (tmp_path / "stuck.asl").write_text("!solve.\n+!solve <- !fly.\n")
     deck = manual.deck
     operator = deck.add(door_key(str(tmp_path / "stuck.asl")))
@@ -223,7 +221,7 @@ def test_thoughts_and_calls_of_one_operator_are_one_list(context: AppContext, qt
         qtbot.keyClicks(named(panel, QLineEdit, "transcript-search"), "key(yellow, 1")
         qtbot.waitUntil(lambda: panel.model.rowCount() == 1, timeout=WAIT)
         assert named(panel, TurnView, "turn-view").turn.step == 1
-        assert panel.model.data(panel.model.index(0, 0), Qt.ItemDataRole.DisplayRole).endswith("→ forward")
+        assert panel.model.data(panel.model.index(0, 0), Qt.ItemDataRole.DisplayRole).endswith("→ forward")  # pyright: ignore[reportAttributeAccessIssue]
     finally:
         for widget in (panel, strip):
             widget.close()

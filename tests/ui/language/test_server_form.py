@@ -68,7 +68,7 @@ def test_a_test_says_what_came_of_it_and_fills_in_the_models(
     said = named(address, QLabel, "setting_base_url_said")
     assert not test.isEnabled() and said.text() == "Asking…"
     qtbot.waitUntil(test.isEnabled, timeout=WAIT)
-    assert "2 models" in said.text() and " ms" in said.text(), address.said.text()
+    assert "2 models" in said.text() and " ms" in said.text(), address.said.text()  # pyright: ignore[reportAttributeAccessIssue]
     assert said.property("role") == "ok"
     assert model.models == ("tiny-1", "tiny-2") and model.value() is None
     # The key went to the server, and nowhere else.

@@ -333,7 +333,7 @@ def test_a_program_is_run_only_after_the_person_agrees(
     assert script.file.plan is None and not named(script.window(), QPushButton, "script-run").isEnabled()
     qtbot.mouseClick(named(script, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: script.file.plan is not None, timeout=WAIT)
-    assert witness.exists() and script.file.plan.playable and not source.isVisible()
+    assert witness.exists() and script.file.plan.playable and not source.isVisible()  # pyright: ignore[reportAttributeAccessIssue]
 
 
 @pytest.mark.parametrize(

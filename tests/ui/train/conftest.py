@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from grpc.aio import init_grpc_aio, shutdown_grpc_aio
+from grpc.aio import init_grpc_aio, shutdown_grpc_aio  # pyright: ignore[reportAttributeAccessIssue]
 from PyQt6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
