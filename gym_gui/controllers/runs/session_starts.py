@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.engine.session_interface import (
     OpenSession,
     SessionReady,
@@ -60,11 +61,10 @@ class SessionStarts:
 
     async def _start_once(self, run: OperatorExecution) -> SessionShare:
         seat = SessionShare(self._owner, run)
-        config = replace(run.resolved.config, isolation=self._experiment.isolation(run.resolved.config))
-        resolved = replace(run.resolved, config=config)
+        resolved = self._isolated(run.resolved)
         settings = SessionSettings(
             self.room_of(run),
-            self._experiment.max_steps(config),
+            self._experiment.max_steps(resolved.config),
             self._experiment.execution.record.observations,
         )
         kept = None if self._kept is None else self._kept.take(resolved, settings, seat.on_event)
@@ -85,6 +85,14 @@ class SessionStarts:
             seat.kept = KeptSession(resolved, settings, session, seat.ready, route)
         self._introduce(run, seat.ready)
         return seat
+
+    def _isolated(self, resolved: ResolvedOperator) -> ResolvedOperator:
+        """The operator, told which of its slots share a process where the experiment says it."""
+        config = resolved.config
+        isolation = self._experiment.isolation(config)
+        if isolation == (config.isolation or "slot"):
+            return resolved
+        return replace(resolved, config=replace(config, isolation=isolation))
 
     async def keep(self, seat: SessionShare) -> bool:
         """Leave a session to the part that is played next; false where it has to be closed."""
