@@ -123,7 +123,7 @@ def convert(module: Any, action_space: Any, *, epsilon: float = 0.0, scaling: st
 
 
 def _part(model: Any, name: str) -> _Part:
-    """LayerSpecs of an encoder or a head."""
+    """Layers of an encoder or a head."""
     try:
         told, modules = _described(list(_layers(model.net)))
     except (AttributeError, ValueError) as error:
@@ -142,7 +142,7 @@ def _layers(net: Any) -> Sequence[nn.Module]:
 
 
 def _described(modules: Sequence[nn.Module]) -> tuple[list[Mapping[str, Any]], list[nn.Module]]:
-    """LayerSpecs as data, and those of them that are kept, in the same order.
+    """Layers as data, and those of them that are kept, in the same order.
 
     Raises:
         ValueError: One is none that is known.
