@@ -104,6 +104,7 @@ TABLES: Mapping[str, Page] = {
             Column("width in points", _whole("width")),
             Column("wrong ranks", _tenths("ranks")),
             Column("wrong best", _tenths("best")),
+            Column("no interval", _whole("none_given")),
         ),
     ),
     "crossed": Page(

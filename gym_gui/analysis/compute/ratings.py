@@ -18,7 +18,6 @@ from gym_gui.analysis.statistics.bradley_terry import ELO, Comparisons, Fit, fit
 from gym_gui.analysis.statistics.distributions import (
     CONFIDENCE,
     normal_cdf,
-    normal_quantile,
     student_quantile,
 )
 from gym_gui.analysis.statistics.summary_numbers import Estimate
@@ -54,6 +53,7 @@ def rate(found: Games) -> Ratings:
     whole = fit(games)
     seeds = games.seeds
     drawn = fit(games, _weights_of(len(games.wins)), whole) if seeds >= intervals.MIN_UNITS else None
+    decided = min(seeds, int(np.count_nonzero(_decided(games).any(axis=1))))
     anchored = largest(whole.groups)
     played: Counter[str] = Counter(name for each in found.games.values() for g in each for name in g.policies)
     notes = {
@@ -67,6 +67,7 @@ def rate(found: Games) -> Ratings:
             None if drawn is None or name in notes else drawn.ratings[:, i] * ELO,
             played[name],
             seeds,
+            decided,
         )
         for i, name in enumerate(found.policies)
     }
@@ -76,10 +77,11 @@ def rate(found: Games) -> Ratings:
             None if drawn is None else drawn.seats[:, i] * ELO,
             found.count,
             seeds,
+            decided,
         )
         for i, seat in enumerate(found.seats)
     }
-    ranks = {} if drawn is None else _rank_sets(found.policies, games, whole, drawn, seeds)
+    ranks = {} if drawn is None else _rank_sets(found.policies, games, whole, drawn, decided)
     return Ratings(ratings, ranks, seats, notes, bool(whole.regularised[0]))
 
 
@@ -144,27 +146,28 @@ def _why_none(played: int, anchored: bool, seeds: int) -> str:
     return "" if anchored else APART
 
 
-def _estimate(value: float, drawn: Floats | None, games: int, seeds: int) -> Estimate:
+def _estimate(value: float, drawn: Floats | None, games: int, seeds: int, decided: int) -> Estimate:
     """A rating, its ends as far off as its error in resamples and Student's t ask for.
 
-    Percentiles would be further out than the rating is, which a maximum of a likelihood is already.
+    Percentiles would be further out than the rating is, which a maximum of a likelihood is already. Student's
+    t counts the ``decided`` seeds, those with a game that was not drawn: a seed of drawn games alone tells
+    how usual draws are, and nothing of who is better.
     """
-    if drawn is None:
-        return Estimate(float(value), None, None, games, seeds, "rating", note="no interval")
-    half = float(drawn.std()) * _wider(seeds) * normal_quantile((1 + CONFIDENCE) / 2)
-    if half < 1e-6:
-        return Estimate(float(value), None, None, games, seeds, "rating", note="equal on all seeds")
+    error = 0.0 if drawn is None else float(drawn.std())
+    if drawn is None or error < 1e-6 or decided < 2:
+        note = "no interval" if drawn is None else "1 decided seed" if decided == 1 else "equal on all seeds"
+        return Estimate(float(value), None, None, games, seeds, "rating", note=note)
+    half = error * _student(decided, (1 + CONFIDENCE) / 2)
     return Estimate(float(value), float(value - half), float(value + half), games, seeds, "rating", BY_SEED)
 
 
-def _wider(n: int) -> float:
-    """How much further out than a normal quantile an end lies with n units."""
-    upper = (1 + CONFIDENCE) / 2
-    return math.sqrt(n / (n - 1)) * student_quantile(n - 1, upper) / normal_quantile(upper)
+def _student(n: int, below: float) -> float:
+    """How many errors of resamples an end lies off with ``n`` units, two at least."""
+    return math.sqrt(n / (n - 1)) * student_quantile(n - 1, below)
 
 
 def _rank_sets(
-    names: Sequence[str], games: Comparisons, whole: Fit, drawn: Fit, seeds: int
+    names: Sequence[str], games: Comparisons, whole: Fit, drawn: Fit, decided: int
 ) -> dict[str, RankSet]:
     """Ranks by who is surely ahead and who surely behind: all comparisons of all policies at once."""
     first, second = np.triu_indices(len(names), 1)
@@ -174,12 +177,12 @@ def _rank_sets(
     critical = float(np.quantile(np.abs(spread / error).max(axis=1), CONFIDENCE))
     # As far out in Student's t as the largest of so many is in a normal distribution.
     outside = max(1 - normal_cdf(critical), 1e-12)
-    margin = math.sqrt(seeds / (seeds - 1)) * student_quantile(seeds - 1, 1 - outside) * error
+    margin = _student(max(decided, 2), 1 - outside) * error
     # Who is apart has never lost to the other: no resample knows of a loss, however few seeds were won.
     apart = whole.groups[first] != whole.groups[second]
     sure = (np.abs(gap) > margin) & (~apart | (_seeds_won(games)[first, second] >= _enough(len(first))))
     # Where nearly all is drawn, resamples of the few seeds that are not know little of the others.
-    sure &= _seeds_decided(games)[first, second] >= min(_enough(len(first)), seeds)
+    sure &= _seeds_decided(games)[first, second] >= min(_enough(len(first)), games.seeds)
     ahead = np.zeros((len(names), len(names)), np.bool_)
     ahead[first[sure & (gap > 0)], second[sure & (gap > 0)]] = True
     ahead[second[sure & (gap < 0)], first[sure & (gap < 0)]] = True
@@ -196,9 +199,14 @@ def _enough(pairs: int) -> int:
     return math.ceil(1 - math.log2((1 - CONFIDENCE) / pairs) - 1e-9)
 
 
+def _decided(games: Comparisons) -> NDArray[np.bool_]:
+    """Where a game was not drawn: (units, cells)."""
+    return (games.wins + games.losses) > 0
+
+
 def _seeds_decided(games: Comparisons) -> NDArray[np.int64]:
     """Units on which one of two, or both, had a game that was not drawn: (policies, policies)."""
-    decided = (games.wins + games.losses) > 0
+    decided = _decided(games)
     of_policy = np.zeros((len(decided), games.policies), np.bool_)
     for (a, b), each in zip(games.met, decided.T, strict=True):
         of_policy[:, a] |= each

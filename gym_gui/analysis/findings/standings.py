@@ -40,7 +40,8 @@ RATING_METHODS: Mapping[str, str] = {
     ),
     BY_SEED: (
         "95 % interval of a rating: Student's t times its standard error in 999 resamples of whole seeds, "
-        "with all the games that were played on them, fixed random seed"
+        "with all the games that were played on them, fixed random seed; the t counts the seeds with a game "
+        "that was not drawn"
     ),
     "rank": (
         "95 % confidence sets of all ranks at once: who is ahead or behind with certainty, by simultaneous "

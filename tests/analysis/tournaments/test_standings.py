@@ -84,6 +84,31 @@ def test_few_seeds_decide_nothing(write: Write) -> None:
     assert all(each.rating.low is None and each.note == "not enough seeds" for each in found.policies)
 
 
+def test_a_seed_without_a_decided_game_does_not_count_for_student_s_t(write: Write) -> None:
+    def decided_on(*seeds: int) -> Callable[[str, str, int], float]:
+        """A game of ``a`` on each of these seeds, won and lost in turn; the rest is drawn."""
+        of_a = {seed: float(at % 2 == 0) for at, seed in enumerate(seeds)}
+        return lambda first, second, seed: of_a.get(seed, 0.5) if first == "a" else 0.5
+
+    on_one = {("a", "b"): 1.0, ("b", "a"): 0.0, ("b", "c"): 1.0, ("c", "a"): 1.0}
+    one = _standings(
+        write(
+            ["a", "b", "c"],
+            lambda first, second, seed: on_one.get((first, second), 0.5) if seed == 3 else 0.5,
+            range(12),
+            name="one",
+        )
+    )
+    assert [row.rating.note for row in one.policies] == ["1 decided seed"] * 3
+    four, more = (
+        _standings(write(["a", "b"], decided_on(1, 2, 3, 4), range(n), name=f"of {n}")).policies[0].rating
+        for n in (12, 36)
+    )
+    assert four.low is not None and four.high is not None and more.low is not None and more.high is not None
+    # Resamples of 36 seeds that hold four are a tenth less apart than of 12; Student's t is the same.
+    assert more.high - more.low > 0.88 * (four.high - four.low)
+
+
 def test_seeds_are_the_unit_and_not_games(write: Write, tmp_path: Path) -> None:
     """Where the seed decides who wins, both games of it are one observation."""
     rng = np.random.default_rng(2)
