@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
+from gym_gui.core.decision_batch import DecisionBatch
 from gym_gui.core.experiment.legality import ActionNames, problem_with
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.policy_source import ActorContext, PolicySource
@@ -84,6 +85,24 @@ class PaidBackend(Protocol):
 
     def over(self, episode: int) -> None:
         """An episode is over for all agents that it has played there: its allowance is gone."""
+        ...
+
+
+@runtime_checkable
+class BatchBackend(Protocol):
+    """A backend that can be asked in many episodes at once without an object for each question."""
+
+    @property
+    def takes_batches(self) -> bool:
+        """Whether it can be asked so now."""
+        ...
+
+    def ask_batch(self, batch: DecisionBatch) -> None:
+        """Hand in questions; the batch, or its parts, are answered, or unfolded and answered one by one."""
+        ...
+
+    def unfold(self) -> None:
+        """Make objects of what was asked in batches and has no answer yet."""
         ...
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from gym_gui.core.decision_batch import AnswerBatch, DecisionBatch
 from gym_gui.core.enums import EpisodeStatus, SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.execution import EpisodePlan
@@ -22,6 +23,7 @@ from gym_gui.services.actor import ActorService, default_actor_service
 from gym_gui.services.appeared_agents import AppearedAgents
 from gym_gui.services.backends import (
     ActorBackend,
+    BatchBackend,
     Carrier,
     PaidBackend,
     PolicyBackend,
@@ -75,6 +77,9 @@ class PolicyMappingService:
         self._agents: list[AgentID] = []
         self._bindings: dict[AgentID, AgentPolicyBinding] = {}
         self._backends: dict[AgentID, PolicyBackend] = {}
+        # Which of them are these, too: to ask each whether it is takes longer than what it is asked.
+        self._paid: dict[AgentID, PaidBackend] = {}
+        self._batched: dict[AgentID, BatchBackend] = {}
         self._controllers: dict[AgentID, PolicyController] = {}
         self._default: PolicySource | None = None
         self._default_controller: PolicyController | None = None
@@ -84,8 +89,9 @@ class PolicyMappingService:
         self._slots: dict[AgentID, SlotInfo] = {}
         self._appeared = AppearedAgents()
         self._live: dict[int, dict[AgentID, tuple[int, AgentID]]] = {}
-        self._answers: list[Answer] = []
+        self._answers: list[Answer | AnswerBatch] = []
         self._owed: dict[int, int] = {}
+        self._owed_in_batches = 0
         self._wakeup: asyncio.Future[None] | None = None
 
     # -- the environment ---------------------------------------------------------------
@@ -193,7 +199,8 @@ class PolicyMappingService:
 
     def _unbind(self, agent_id: AgentID) -> None:
         self._controllers.pop(agent_id, None)
-        self._backends.pop(agent_id, None)
+        for known in (self._backends, self._paid, self._batched):
+            known.pop(agent_id, None)
         self._unasked.discard(agent_id)
 
     def attach(
@@ -207,14 +214,19 @@ class PolicyMappingService:
             allowance: What it may take in each episode that is on, where that is limited.
         """
         agent = binding.agent_id
+        self.unfold()
         self._unbind(agent)
         self._bindings[agent] = binding
         self._backends[agent] = backend
+        if isinstance(backend, PaidBackend):
+            self._paid[agent] = backend
+        if isinstance(backend, BatchBackend):
+            self._batched[agent] = backend
         if isinstance(backend, ActorBackend):
             backend.slot = self._slots.get(agent)
         for episode, seats in self._live.items():
-            if allowance is not None and isinstance(backend, PaidBackend):
-                backend.allow(episode, allowance)
+            if allowance is not None and agent in self._paid:
+                self._paid[agent].allow(episode, allowance)
             if agent in seats:
                 backend.begin(episode, *seats[agent])
         for appeared in self._appeared.of_slot(agent):
@@ -242,7 +254,8 @@ class PolicyMappingService:
     def clear(self) -> None:
         """Forget every policy."""
         self._bindings.clear()
-        self._backends.clear()
+        for known in (self._backends, self._paid, self._batched):
+            known.clear()
         self._controllers.clear()
         self._by_default.clear()
         self._unasked.clear()
@@ -347,28 +360,70 @@ class PolicyMappingService:
 
     # -- what a session asks -------------------------------------------------------------
 
-    async def select_batch(self, decisions: Sequence[Decision]) -> list[Answer]:
+    async def select_batch(
+        self, decisions: Sequence[Decision], batches: Sequence[DecisionBatch] = ()
+    ) -> list[Answer | AnswerBatch]:
         """Hand in decisions and return answers that have arrived, to these or earlier ones.
 
         Waits until there is at least one answer while any is owed; answers come in any
         order. An empty list means nothing is owed, or :meth:`wake` was called.
+
+        Args:
+            decisions: Questions as objects.
+            batches: Questions without (:attr:`takes_batches`); they are answered as a whole, in parts or,
+                where something is to be said of one, by objects.
         """
         self._owed.update({d.id: d.episode for d in decisions})
         for agent, asked in self._by_slot(decisions).items():
             self._backend_of(agent).ask(self._appeared.translated(self._finite(agent, asked)))
+        for batch in batches:
+            self._ask_batch(batch)
         carriers = self._carriers()
         for carrier in carriers:
             carrier.flush()
-        if not self._answers and self._owed:
+        if not self._answers and self.owes:
             self._pump_a_moment(carriers)
-        if not self._answers and self._owed:
+        if not self._answers and self.owes:
             self._wakeup = asyncio.get_running_loop().create_future()
             await self._wakeup
             self._wakeup = None
         answers, self._answers = self._answers, []
         for answer in answers:
-            self._owed.pop(answer.decision.id, None)
+            if isinstance(answer, Answer):
+                self._owed.pop(answer.decision.id, None)
         return answers
+
+    @property
+    def takes_batches(self) -> bool:
+        """Whether every policy can be asked in batches now."""
+        backends = [self._batched.get(slot) for slot in self._slots]
+        return bool(backends) and all(backend and backend.takes_batches for backend in backends)
+
+    def _ask_batch(self, batch: DecisionBatch) -> None:
+        self._owed_in_batches += len(batch)
+        slot, backend = self._slots[batch.slot], self._batched.get(batch.slot)
+        is_finite = non_finite_row(slot.observation_codec, batch.encoded) is None
+        if is_finite and backend is not None and backend.takes_batches:
+            backend.ask_batch(batch)
+        else:
+            self._backend_of(batch.slot).ask(self._finite(batch.slot, batch.unfold()))
+
+    def on_answered(self, answered: AnswerBatch) -> None:
+        """A batch has its answers."""
+        self._owed_in_batches -= len(answered.batch)
+        self._answers.append(answered)
+        self.wake()
+
+    def on_unfolded(self, batch: DecisionBatch, decisions: Sequence[Decision]) -> None:
+        """What is still open of a batch is asked as objects from now on."""
+        self._owed_in_batches -= len(batch)
+        self._owed.update({d.id: d.episode for d in decisions})
+
+    def unfold(self) -> None:
+        """Make objects of all that was asked in batches and has no answer yet."""
+        if self._owed_in_batches:
+            for backend in self._batched.values():
+                backend.unfold()
 
     def collect(self, answers: list[Answer]) -> None:
         """Sink for backends: answers that have arrived."""
@@ -388,7 +443,7 @@ class PolicyMappingService:
     @property
     def owes(self) -> bool:
         """Whether an answer is still waited for."""
-        return bool(self._owed)
+        return bool(self._owed) or self._owed_in_batches > 0
 
     def _carriers(self) -> Collection[Carrier]:
         """Each once, however many slots share it."""
@@ -445,8 +500,8 @@ class PolicyMappingService:
         """
         self._live[episode] = dict(seats)
         for slot, allowance in (allowances or {}).items():
-            if isinstance(backend := self._backend_of(slot), PaidBackend):
-                backend.allow(episode, allowance)
+            if slot in self._paid:
+                self._paid[slot].allow(episode, allowance)
         for slot, (seed, agent) in seats.items():
             self._backend_of(slot).begin(episode, seed, agent)
 
@@ -477,9 +532,8 @@ class PolicyMappingService:
             return plan
         left: dict[AgentID, Amount] = {}
         for slot, allowance in plan.allowances.items():
-            backend = self._backend_of(slot)
-            paid = isinstance(backend, PaidBackend)
-            left[slot] = backend.left(plan.index, allowance) if paid else allowance
+            paid = self._paid.get(slot)
+            left[slot] = allowance if paid is None else paid.left(plan.index, allowance)
         return replace(plan, allowances=left)
 
     def wants_results(self, agent_id: AgentID) -> bool:
@@ -514,9 +568,8 @@ class PolicyMappingService:
         for slot, summary in summaries.items():
             self._owe_nothing(summary)
             self._backend_of(slot).end(summary)
-        for backend in self._backends.values():
-            if isinstance(backend, PaidBackend):
-                backend.over(episode)
+        for backend in self._paid.values():
+            backend.over(episode)
 
     def _owe_nothing(self, summary: EpisodeSummary) -> None:
         """Forget what an episode that did not come to its end was asked."""

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from gym_gui.core.decision_batch import DecisionBatch
 from gym_gui.core.enums import EpisodeStatus, Limit, Loss, UnusableCause
 from gym_gui.core.errors import ProtocolError
 from gym_gui.core.experiment.legality import ActionNames, problem_with
 from gym_gui.core.experiment.spending import NOTHING, Amount, Course
 from gym_gui.core.spaces import NotInSpace, Space, SpaceCodec
-from gym_gui.core.types import CAUSE, Answer, Decision, EpisodeSummary, Shown, StepOutcome
+from gym_gui.core.types import CAUSE, Answer, Decision, EpisodeSummary, Mask, Shown, StepOutcome
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import WorkerConnection
@@ -75,6 +76,8 @@ class WorkerSlot:
         self._sink, self._deadline_s = sink, deadline_s
         self._queue: list[Decision] = []
         self._open: dict[int, tuple[Decision, list[float]]] = {}
+        self._batch_queue: list[DecisionBatch] = []
+        self._open_batches: dict[int, tuple[DecisionBatch, float]] = {}
         self._batches = 0
         self._starts: dict[int, tuple[int, str]] = {}
         self._joined: dict[int, Joined] = {}
@@ -179,6 +182,8 @@ class WorkerSlot:
     def end(self, summary: EpisodeSummary) -> None:
         """An episode is over; open questions of it are forgotten."""
         episode = summary.episode_index
+        if summary.status != EpisodeStatus.COMPLETED:
+            self.unfold()
         for i in [i for i, (d, _) in self._open.items() if d.episode == episode]:
             self._close(i)
         self._queue = [d for d in self._queue if d.episode != episode]
@@ -208,6 +213,30 @@ class WorkerSlot:
             decisions = self._preprocess(self._streams, decisions)
         self._queue.extend(decisions)
         self._flush()
+
+    @property
+    def takes_batches(self) -> bool:
+        """Whether it can be asked without an object for each question."""
+        at_once = self.process.welcome.in_flight
+        plain = self._streams is None and not at_once and not self.wants_results
+        return plain and not (self._away or self._gone or self._tainted)
+
+    def ask_batch(self, batch: DecisionBatch) -> None:
+        """Hand in many questions at once."""
+        self._batch_queue.append(batch)
+        self._flush()
+
+    def unfold(self) -> None:
+        """Make objects of what was asked in batches and has no answer yet."""
+        opened, self._open_batches = self._open_batches, {}
+        for batch, asked in opened.values():
+            decisions = batch.unfold()
+            record = [len(decisions), asked]
+            self._open.update([(d.id, (d, record)) for d in decisions])
+            self._batches -= not decisions
+        waiting, self._batch_queue = self._batch_queue, []
+        for batch in waiting:
+            self._queue += batch.unfold()
 
     def _preprocess(self, streams: EpisodeStreams, decisions: Sequence[Decision]) -> list[Decision]:
         """Preprocess what is asked about; those for which it fails are answered here."""
@@ -253,8 +282,39 @@ class WorkerSlot:
             batch, self._queue = queue[:size], queue[size:]
             queue = self._queue
             self._send(batch)
+        while self._batch_queue and self._batches < _BATCHES_AHEAD:
+            self._send_batch()
+
+    def _send_batch(self) -> None:
+        """Ask what waits first, or as much of it as leaves something to be asked while that is decided."""
+        first = self._batch_queue[0]
+        size = min(MAX_BATCH, -(-sum(map(len, self._batch_queue)) // (_BATCHES_AHEAD - self._batches)))
+        if len(first) > size:
+            first, self._batch_queue[0] = first.split(size)
+        else:
+            del self._batch_queue[0]
+        message = self._news()
+        self._pack_batch(message.work.questions, first)
+        now = time.perf_counter()
+        self._batches += 1
+        self._open_batches[first.numbers[0]] = first, now
+        if self._deadline_s is not None and self._timer is None:
+            self._arm(self._deadline_s)
+        self.process.send(message)
 
     def _send(self, batch: Sequence[Decision]) -> None:
+        message = self._news()
+        if batch:
+            self._pack_questions(message.work.questions, batch)
+            record = [len(batch), time.perf_counter()]
+            self._batches += 1
+            self._open.update([(d.id, (d, record)) for d in batch])
+            if self._deadline_s is not None and self._timer is None:
+                self._arm(self._deadline_s)
+        self.process.send(message)
+
+    def _news(self) -> pb.ToWorker:
+        """A message with all that is to be told before the next questions."""
         message = pb.ToWorker()
         work = message.work
         work.slot = self.index
@@ -276,14 +336,7 @@ class WorkerSlot:
                     if joined.told is not None:
                         start.seat.CopyFrom(seat_of(agent, joined.told))
             self._starts.clear()
-        if batch:
-            self._pack_questions(work.questions, batch)
-            record = [len(batch), time.perf_counter()]
-            self._batches += 1
-            self._open.update([(d.id, (d, record)) for d in batch])
-            if self._deadline_s is not None and self._timer is None:
-                self._arm(self._deadline_s)
-        self.process.send(message)
+        return message
 
     def _pack_questions(self, q: pb.Questions, batch: Sequence[Decision]) -> None:
         q.ids.extend([d.id for d in batch])
@@ -293,19 +346,23 @@ class WorkerSlot:
         streams = self._streams
         shown = [d.encoded if streams is None else streams.seen(d.episode) for d in batch]
         add_columns(q.observation, self._sees.join(shown))
-        masks = [d.action_mask for d in batch if d.action_mask is not None]
-        if masks:
-            masks = [d.action_mask for d in batch]
-            width = next(len(m) for m in masks if m is not None)
-            every = np.ones(width, np.bool_)
-            rows = [every if m is None else np.asarray(m) != 0 for m in masks]
-            q.masks = np.concatenate(rows).tobytes()
+        q.masks = _masks([d.action_mask for d in batch])
         attempts = [d.attempt for d in batch]
         if any(attempts):
             q.attempts.extend(attempts)
             q.reasons.extend([d.reason for d in batch])
         if batch[0].shown is not None:
             self._pack_shown(q, batch)
+
+    def _pack_batch(self, q: pb.Questions, batch: DecisionBatch) -> None:
+        q.ids.extend(batch.numbers)
+        q.episodes.extend([episode.index for episode in batch.episodes])
+        q.steps.extend([episode.steps for episode in batch.episodes])
+        agents = zip(batch.episodes, batch.agents, strict=True)
+        q.seeds.extend([episode.seeds[agent] for episode, agent in agents])
+        add_columns(q.observation, self._sees.join(batch.encoded))
+        if batch.masked:
+            q.masks = _masks(batch.masks)
 
     def _pack_shown(self, q: pb.Questions, batch: Sequence[Decision]) -> None:
         """What the worker asked for in its ``Welcome`` of what the slot is shown."""
@@ -339,6 +396,10 @@ class WorkerSlot:
     def on_replies(self, replies: pb.Replies) -> None:
         """Turn a message into answers."""
         ids = list(replies.ids)
+        if self._open_batches:
+            if self._answers_batch(ids, replies):
+                return
+            self.unfold()
         extras, answers = self._extras(ids, replies)
         if ids:
             try:
@@ -354,6 +415,33 @@ class WorkerSlot:
         if answers:
             self._flush()
             self._sink(answers)
+
+    def _answers_batch(self, ids: Sequence[int], replies: pb.Replies) -> bool:
+        """Whether a message answers one batch, all of it, with actions that can be played."""
+        batch, asked = self._open_batches.get(ids[0] if ids else -1, (None, 0.0))
+        if batch is None or batch.numbers != ids or replies.problems or replies.extras:
+            return False
+        try:
+            actions = self._does.unstack(replies.action, len(ids))
+        except NotInSpace:
+            return False  # it is said to each
+        if not self._are_legal(actions, batch):
+            return False
+        del self._open_batches[ids[0]]
+        self._batches -= 1
+        latency_ms = (time.perf_counter() - asked) * 1e3
+        values = list(replies.values)
+        extras = [{"value": value} for value in values] if len(values) == len(ids) else None
+        self._flush()
+        batch.answer(actions, latency_ms, extras)
+        return True
+
+    def _are_legal(self, actions: Sequence[Any], batch: DecisionBatch) -> bool:
+        space = self._does.space
+        if space.kind == "Discrete" and not batch.masked:
+            return space.start <= min(actions) and max(actions) < space.start + space.n
+        rows = zip(actions, batch.masks, strict=True)
+        return not any(problem_with(space, action, mask, self.names) for action, mask in rows)
 
     def _accept(
         self, ids: Sequence[int], actions: Sequence[Any], extras: Mapping[int, dict[str, Any]]
@@ -417,6 +505,7 @@ class WorkerSlot:
         """Refuse what is overdue. ``_open`` is in the order of asking, so the first is the oldest."""
         self._timer = None
         assert self._deadline_s is not None
+        self.unfold()
         now, overdue = time.perf_counter(), list[int]()
         if self._with_person or self._patient_until > now:
             # A person's time is kept by who asks; meanwhile the worker waits, whatever else it was asked.
@@ -436,6 +525,7 @@ class WorkerSlot:
 
     def on_lost(self, outcome: ChildOutcome) -> None:
         """The process ended: every episode it had begun is lost; those it has not heard of wait."""
+        self.unfold()
         lost = f"worker {self.process.launch.definition.type_id} {outcome.words}"
         begun = self._begun - self._starts.keys()
         owed = [d for d, _ in self._open.values()] + [d for d in self._queue if d.episode in begun]
@@ -467,6 +557,7 @@ class WorkerSlot:
 
     def retire(self) -> None:
         """Nobody asks it any more, or waits for its answers."""
+        self.unfold()
         self._open.clear()
         self._queue.clear()
         self._gone = "somebody else plays this slot now"
@@ -499,6 +590,15 @@ class WorkerSlot:
         if action is not None:
             add_columns(human.action, self._does.join([self._does.encode(action)]))
         self.process.send(pb.ToWorker(human=human))
+
+
+def _masks(masks: Sequence[Mask | None]) -> bytes:
+    """What is legal, row by row; nothing where all of it is."""
+    width = next((len(mask) for mask in masks if mask is not None), 0)
+    if not width:
+        return b""
+    every = np.ones(width, np.bool_)
+    return np.concatenate([every if mask is None else np.asarray(mask) != 0 for mask in masks]).tobytes()
 
 
 def seat_of(agent: str, told: TeamContext) -> pb.Seat:

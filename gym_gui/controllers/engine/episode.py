@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from gym_gui.controllers.engine.episode_rows import SeatCodecs
+from gym_gui.controllers.engine.episode_rows import Row, SeatCodecs
 from gym_gui.controllers.engine.game_clock import GameClock, OnTime, ended_on_time
 from gym_gui.controllers.engine.game_words import WORDED, in_notation
 from gym_gui.controllers.engine.lineup import Player, is_alike
@@ -19,12 +19,13 @@ from gym_gui.controllers.engine.session_events import EpisodeFinished
 from gym_gui.controllers.engine.trajectory import Round, Trajectory
 from gym_gui.core import clock
 from gym_gui.core.config import GOAL_SUFFIX
+from gym_gui.core.decision_batch import FormingBatches
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome, UnusableCause
 from gym_gui.core.errors import EnvironmentFailure, ObservationError
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.slot_patterns import ANY, pattern_of, slot_for
-from gym_gui.core.paradigms import HierarchicalAdapter
+from gym_gui.core.paradigms import HierarchicalAdapter, SingleAgentAdapter
 from gym_gui.core.record_digest import seal
 from gym_gui.core.records import (
     IN_PROCESS,
@@ -35,8 +36,8 @@ from gym_gui.core.records import (
     TokenCount,
 )
 from gym_gui.core.seeding import policy_seed
-from gym_gui.core.spaces import NotInSpace
-from gym_gui.core.types import CAUSE, REFUSED, AgentID, Answer, Decision, EpisodeSummary
+from gym_gui.core.spaces import NotInSpace, Parts
+from gym_gui.core.types import CAUSE, REFUSED, AgentID, Answer, Decision, EpisodeSummary, Mask, StepResult
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
 from gym_gui.workers.team_context import Joined, TeamContext
@@ -44,10 +45,21 @@ from mosaic_worker.failures import described
 
 _LONGEST_REASON = 500
 """Characters of why an answer could not be played."""
+_POLICY = ActionSource.POLICY.value
+
+
+Question = tuple[int, Any, Parts, Mask | None]
+"""What an agent is asked in a batch: the question's id, what it sees, that in wire form, what is legal."""
+Choice = tuple[Any, float, Mapping[str, Any] | None]
+"""What an agent has answered to it: the action, the milliseconds it took, what is recorded beside it."""
 
 
 class Episode:
     """Steps one environment through one episode and keeps its record.
+
+    Its agents are asked by objects (:attr:`asked`, answered in :attr:`played`) or, where many episodes are on
+    and nothing is to be said beside what they see, in batches (:attr:`questions`, answered in
+    :attr:`choices`). What is asked in a batch can become objects at any time (:meth:`unfold`).
 
     Args:
         plan: Index, seed and seating.
@@ -81,6 +93,8 @@ class Episode:
         }
         self.asked: dict[AgentID, Decision] = {}
         self.played: dict[AgentID, tuple[Decision, Answer, Any, str]] = {}
+        self.questions: dict[AgentID, Question] = {}
+        self.choices: dict[AgentID, Choice] = {}
         self.steps = 0
         self.credit = 0
         self.invalid: dict[AgentID, int] = {}
@@ -103,12 +117,17 @@ class Episode:
         self._encode = codecs.encode
         adapter = self._adapter = environment.adapter
         self._step, self._step_async = adapter.step, adapter.step_async
+        alone = isinstance(adapter, SingleAgentAdapter) and len(seats) == 1
+        self._step_alone = adapter.step_alone if alone else None
         self._max_steps, self._next_id = max_steps, next_id
         self.views: Mapping[AgentID, PromptInputs] = views or {}
         untold = self._not_told_rewards() if self.views else frozenset[AgentID]()
         self.trajectory = Trajectory(plan.index, codecs, adapter, untold, keep_observations=keep_observations)
         self._said: dict[AgentID, list[str]] = {}
         self._two_levels = adapter if isinstance(adapter, HierarchicalAdapter) else None
+        here = self._two_levels is None and self._step_async is None
+        self.fits_batches = here and plan.time_control is None and plan.opening is None
+        """Whether its agents may be asked in batches."""
         self._managed = self._two_levels is not None and any(seat.endswith(GOAL_SUFFIX) for seat in seats)
         self._tokens: dict[AgentID, dict[str, int]] = {}
         self._notates = environment.notates
@@ -128,30 +147,31 @@ class Episode:
             with suppress(EnvironmentFailure):  # the reset itself says it
                 begin(self.plan.seed)
 
-    def open(self, opening: Sequence[Round] = ()) -> list[Decision]:
-        """Reset the environment.
+    def open(self, opening: Sequence[Round] = (), asking: FormingBatches | None = None) -> bool:
+        """Reset the environment, and ask for the first time.
 
         Args:
             opening: What is played before anybody is asked, round by round. No policy is told of it.
+            asking: Batches in which is asked; without them, objects are made (:attr:`asked`).
 
         Returns:
-            The first decisions.
+            Whether anybody is asked.
 
         Raises:
             EpisodeError: The environment failed, or does not go the way that the opening says.
         """
         observations = self._adapter.reset(seed=self.plan.seed)
-        decisions = self._ask_agents(self._adapter.get_current_agents(), observations)
+        going = self._ask_agents(self._adapter.get_current_agents(), observations, asking)
         wanting, self.trajectory.wants_results = self.trajectory.wants_results, frozenset()
         for played in opening:
             if played.keys() != self.asked.keys():
                 raise EnvironmentFailure("the moves before cannot be played again: others are asked")
-            for decision in decisions:
-                action, told = played[decision.agent_id]
+            for agent, decision in self.asked.items():
+                action, told = played[agent]
                 self.accept(Answer(decision, action, extras=told), ActionSource.OPENING)
-            decisions = self.advance()
+            going = self.advance()
         self.trajectory.wants_results = wanting
-        return decisions
+        return going
 
     def accept(self, answer: Answer, source: str) -> None:
         """Take an agent's action for the next step.
@@ -232,15 +252,26 @@ class Episode:
             with suppress(EnvironmentFailure):  # the step itself says it
                 begin({agent: self.played[agent][2] for agent in self.asked})
 
-    def advance(self) -> list[Decision]:
-        """Play what was accepted; every agent that was asked must have answered.
+    def advance(self, asking: FormingBatches | None = None) -> bool:
+        """Play what was answered, and ask again; every agent that was asked must have answered.
+
+        Args:
+            asking: Batches in which is asked; without them, objects are made (:attr:`asked`).
 
         Returns:
-            The next decisions; empty when the episode is over.
+            Whether anybody is asked; else the episode is over.
 
         Raises:
             EpisodeError: The environment failed.
         """
+        if not self.questions:
+            return self._go_on(self._played(), asking)
+        if self._step_alone is None:
+            return self._go_on(self._chosen(), asking)
+        return self._advance_alone(self._step_alone, asking)
+
+    def _played(self) -> StepResult:
+        """Take the step by what answers as objects say."""
         # In the order of asking: answers come in any order, and neither the environment
         # nor the record may depend on that.
         step, played, asked, trajectory = self.steps, self.played, self.asked, self.trajectory
@@ -252,7 +283,23 @@ class Episode:
                 extras = _with_option(self._two_levels, decision, action, extras)
             if extras is not None:
                 self._hear(agent, extras)
-            trajectory.add(step, decision, action, source, answer.latency_ms, extras)
+            seen = decision.observation, decision.encoded
+            trajectory.add(step, agent, seen, action, source, answer.latency_ms, extras)
+        return result
+
+    def _chosen(self) -> StepResult:
+        """Take the step by answers to batches."""
+        step, choices, trajectory = self.steps, self.choices, self.trajectory
+        result = self._step({agent: choices[agent][0] for agent in self.questions})
+        for agent, (_, observation, encoded, _) in self.questions.items():
+            action, latency_ms, extras = choices[agent]
+            trajectory.add(step, agent, (observation, encoded), action, _POLICY, latency_ms, extras)
+        self.questions, self.choices = {}, {}
+        return result
+
+    def _go_on(self, result: StepResult, asking: FormingBatches | None) -> bool:
+        """Book what a step led to, and ask again."""
+        trajectory = self.trajectory
         trajectory.pay(result.rewards)
         if self._two_levels is not None:
             trajectory.note_ended_options(self._two_levels.take_ended())
@@ -265,17 +312,79 @@ class Episode:
             trajectory.keep_final(result.observations)
         # While managers choose, the environment stands still: their choice is no step of it.
         if not self.choosing:
-            self.steps = step + 1
+            self.steps += 1
         self.played, self.asked = {}, {}
         current = self._adapter.get_current_agents()
         if not current:
             trajectory.keep_final(result.observations)
-            return []
+            return False
         if self.steps == self._max_steps:
             self._cut_off()
             trajectory.keep_final(result.observations)
-            return []
-        return self._ask_agents(current, result.observations)
+            return False
+        return self._ask_agents(current, result.observations, asking)
+
+    def _advance_alone(
+        self, step: Callable[[Any], tuple[Any, float, bool, bool]], asking: FormingBatches | None
+    ) -> bool:
+        """As :meth:`advance`, for the only agent, whose answer to a batch is played."""
+        agent, (_, observation, encoded, _) = self.questions.popitem()
+        action, latency_ms, extras = self.choices.pop(agent)
+        after, reward, terminated, truncated = step(action)
+        row = Row(
+            *(self.steps, agent, action, _POLICY, b"", latency_ms, extras, None),
+            *(reward, terminated, truncated),
+        )
+        self.trajectory.add_alone(row, (observation, encoded))
+        self.steps += 1
+        if terminated or truncated:
+            return False
+        if self.steps == self._max_steps:
+            self._cut_off()
+            return False
+        if asking is None:
+            return self._ask_agents((agent,), {agent: after}, None)
+        self._ask_in_batch(agent, after, asking)
+        return True
+
+    @property
+    def pending(self) -> list[Decision]:
+        """What is asked by objects."""
+        return list(self.asked.values())
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether all that were asked by objects have answered."""
+        return len(self.played) + len(self.refused) == len(self.asked)
+
+    # -- questions of batches ----------------------------------------------------------
+
+    def unfold(self) -> None:
+        """Make objects of what was asked in batches."""
+        for agent, (number, observation, encoded, mask) in self.questions.items():
+            self.asked[agent] = decision = self._decision(number, agent, observation, encoded, mask)
+            if (chosen := self.choices.get(agent)) is not None:
+                action, latency_ms, extras = chosen
+                self.accept(Answer(decision, action, "", "", latency_ms, extras), _POLICY)
+        self.questions, self.choices = {}, {}
+
+    def question(self, agent: AgentID, number: int) -> Decision | None:
+        """A question as an object, from now on; ``None``: it is answered, or nobody waits for its answer."""
+        self.unfold()
+        decision = self.asked.get(agent)
+        settled = agent in self.played or agent in self.refused
+        return None if decision is None or decision.id != number or settled else decision
+
+    def forget_questions(self) -> None:
+        """Nobody waits for answers any more."""
+        self.asked, self.questions, self.choices = {}, {}, {}
+
+    def _decision(
+        self, number: int, agent: AgentID, observation: Any, encoded: Parts, mask: Mask | None
+    ) -> Decision:
+        info = self._adapter.info(agent)
+        seat = self.seats[agent], self.seeds[agent]
+        return Decision(number, self.index, self.steps, agent, *seat, observation, encoded, mask, info)
 
     @property
     def choosing(self) -> bool:
@@ -328,8 +437,16 @@ class Episode:
         if self._two_levels is not None:
             trajectory.note_ended_options(self._two_levels.take_ended())
 
-    def _ask_agents(self, current: Sequence[AgentID], observations: Mapping[AgentID, Any]) -> list[Decision]:
-        adapter, asked = self._adapter, self.asked
+    def _ask_agents(
+        self,
+        current: Sequence[AgentID],
+        observations: Mapping[AgentID, Any],
+        asking: FormingBatches | None,
+    ) -> bool:
+        if asking is not None:
+            for agent in current:
+                self._ask_in_batch(agent, observations[agent], asking)
+            return bool(current)
         fresh = [agent for agent in current if agent not in self.seats]
         joined = [self._join(agent) for agent in fresh]
         if self.on_join is not None:
@@ -337,26 +454,28 @@ class Episode:
                 self.on_join(self, info)
         for agent in current:
             observation = observations[agent]
-            try:
-                encoded = self._encode[agent](observation)
-            except NotInSpace as exc:
-                raise ObservationError(
-                    f"the environment showed {agent} what its observation space does not allow: {exc}"
-                ) from exc
-            decision = Decision(
-                self._next_id(),
-                self.index,
-                self.steps,
-                agent,
-                self.seats[agent],
-                self.seeds[agent],
-                observation,
-                encoded,
-                adapter.action_mask(agent),
-                adapter.info(agent),
-            )
-            asked[agent] = self._shown(decision) if self.views else decision
-        return list(asked.values())
+            encoded, mask = self._encoded(agent, observation), self._adapter.action_mask(agent)
+            decision = self._decision(self._next_id(), agent, observation, encoded, mask)
+            self.asked[agent] = self._shown(decision) if self.views else decision
+        return bool(current)
+
+    def _ask_in_batch(self, agent: AgentID, observation: Any, asking: FormingBatches) -> None:
+        encoded, mask = self._encoded(agent, observation), self._adapter.action_mask(agent)
+        number = asking.add(self.seats[agent], self, agent, encoded, mask)
+        self.questions[agent] = number, observation, encoded, mask
+
+    def _encoded(self, agent: AgentID, observation: Any) -> Parts:
+        """An observation in wire form.
+
+        Raises:
+            ObservationError: Its space does not allow it.
+        """
+        try:
+            return self._encode[agent](observation)
+        except NotInSpace as exc:
+            raise ObservationError(
+                f"the environment showed {agent} what its observation space does not allow: {exc}"
+            ) from exc
 
     def _join(self, agent: AgentID) -> SlotInfo:
         """Seat an agent that has appeared in the slot whose pattern it fits.

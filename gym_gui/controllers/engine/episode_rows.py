@@ -50,7 +50,6 @@ class Row(Struct, gc=False):
     truncated: bool = False
 
 
-NEWLINE = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY
 _END = b"}\n"
 _FEW = 1024
 """Actions whose encoding is kept."""
@@ -101,38 +100,91 @@ class SeatCodecs:
             seed: The environment's.
             words: What was played in the game's own notation, where it has one.
         """
-        acts, digest, lines, untimed = self._acts, chain.START, list[bytes](), list[bytes]()
-        link, dumps = chain.link, orjson.dumps
+        acts, digest, fronts = self._acts, chain.START, list[bytes]()
+        link, append = chain.link, fronts.append
+        tell = _Told(rows, episode, seed)
         for number, row in enumerate(rows):
             agent, action, extras = row.agent, row.action, row.extras
-            reward, ended, cut = row.reward, row.terminated, row.truncated
             name, acted, is_number = acts[agent]
-            digest = link(digest, name, row.seen, acted(action), reward, ended, cut)
-            data: dict[str, Any] = {
-                "episode_index": episode,
-                "step_index": row.step,
-                "seed": seed,
-                "agent_id": agent,
-                "action": action if is_number else to_plain(action),
-                "reward": reward,
-                "terminated": ended,
-                "truncated": cut,
-                "action_source": row.source,
-                "state_sha": digest[:8].hex(),
-            }
-            if extras is not None:
-                only_value = len(extras) == 1 and "value" in extras
-                data.update(extras if only_value else to_plain(extras))
-            if number < len(words):
-                data[WORD] = words[number]
-            if row.view is not None:
-                data["observation"] = row.view
-            # The time stands last: the record's digest takes what is before it.
-            data["latency_ms"] = int(row.latency_ms * 1000) / 1000
-            line = dumps(data, option=NEWLINE)
-            lines.append(line)
-            untimed.append(line[: line.rindex(b",")])
-        return b"".join(lines), _END.join([*untimed, b""]), digest.hex()
+            digest = link(digest, name, row.seen, acted(action), row.reward, row.terminated, row.truncated)
+            only_value = extras is None or (len(extras) == 1 and "value" in extras)
+            if is_number and only_value and row.view is None and number >= len(words):
+                append(tell.plainly(number, row, digest))
+            else:
+                word = words[number] if number < len(words) else None
+                append(tell.with_all(row, digest, action if is_number else to_plain(action), word))
+        # The time stands last: the record's digest takes what is before it.
+        lines = b"".join(map(b'%b,"latency_ms":%b}\n'.__mod__, zip(fronts, tell.times, strict=True)))
+        return lines, _END.join([*fronts, b""]), digest.hex()
+
+
+class _Told:
+    """Rows of one episode as JSON, up to the time.
+
+    What each row has is written for all of them at once, in a third of the time that a row takes by itself.
+
+    Args:
+        rows: The rows.
+        episode: Its number.
+        seed: The environment's.
+    """
+
+    def __init__(self, rows: Sequence[Row], episode: int, seed: int) -> None:
+        self._episode, self._seed = episode, seed
+        self._steps = _each([row.step for row in rows])
+        self._rewards = _each([row.reward for row in rows])
+        self.times = _each([int(row.latency_ms * 1000) / 1000 for row in rows])
+        """Latency of each row."""
+        self._begin = b'{"episode_index":%d,"step_index":' % episode
+        self._agents: dict[AgentID, bytes] = {}
+        self._ends: dict[tuple[bool, bool, str], bytes] = {}
+
+    def plainly(self, number: int, row: Row, digest: bytes) -> bytes:
+        """A row whose action is a number, with nothing beside it but its value."""
+        who = self._agents.get(row.agent)
+        if who is None:
+            told = orjson.dumps({"seed": self._seed, "agent_id": row.agent})[1:-1]
+            who = self._agents[row.agent] = b",%b," % told
+        how = row.terminated, row.truncated, row.source
+        end = self._ends.get(how)
+        if end is None:
+            told = dict(zip(("terminated", "truncated", "action_source"), how, strict=True))
+            end = self._ends[how] = b",%b," % orjson.dumps(told)[1:-1]
+        front = b'%b%b%b"action":%d,"reward":%b%b"state_sha":"%b"' % (
+            *(self._begin, self._steps[number], who, row.action),
+            *(self._rewards[number], end, digest[:8].hex().encode()),
+        )
+        if row.extras is None:
+            return front
+        return b"%b,%b" % (front, orjson.dumps(row.extras, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1])
+
+    def with_all(self, row: Row, digest: bytes, action: Any, word: str | None) -> bytes:
+        """A row of any kind."""
+        data: dict[str, Any] = {
+            "episode_index": self._episode,
+            "step_index": row.step,
+            "seed": self._seed,
+            "agent_id": row.agent,
+            "action": action,
+            "reward": row.reward,
+            "terminated": row.terminated,
+            "truncated": row.truncated,
+            "action_source": row.source,
+            "state_sha": digest[:8].hex(),
+        }
+        if row.extras is not None:
+            only_value = len(row.extras) == 1 and "value" in row.extras
+            data.update(row.extras if only_value else to_plain(row.extras))
+        if word is not None:
+            data[WORD] = word
+        if row.view is not None:
+            data["observation"] = row.view
+        return orjson.dumps(data, option=orjson.OPT_SERIALIZE_NUMPY)[:-1]
+
+
+def _each(numbers: list[Any]) -> list[bytes]:
+    """Each number as JSON has it."""
+    return orjson.dumps(numbers)[1:-1].split(b",") if numbers else []
 
 
 def _digested(action_codec: SpaceCodec) -> Callable[[Any], bytes]:

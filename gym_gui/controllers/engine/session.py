@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import count
+from typing import cast
 
 from msgspec.structs import replace
 
@@ -26,6 +27,7 @@ from gym_gui.controllers.engine.pacing import Gate
 from gym_gui.controllers.engine.session_events import EpisodeRetried, EpisodeStarted, OnSessionEvent
 from gym_gui.controllers.engine.trajectory import Round, Trajectory
 from gym_gui.controllers.engine.unusable_answers import how_refused, take_unusable
+from gym_gui.core.decision_batch import AnswerBatch, FormingBatches
 from gym_gui.core.enums import EpisodeStatus, Loss
 from gym_gui.core.errors import EnvironmentFailure, EnvironmentLostError, EpisodeError
 from gym_gui.core.experiment.assignment import OnInvalid
@@ -79,6 +81,8 @@ class SessionController:
         self._environments = EnvironmentPool(lineup)
         self._ids = count(1)
         self._ready: list[Decision] = []
+        self._forming = FormingBatches(lineup.policies, self._ids.__next__)
+        self._asks_in_batches = False
         self._gate = Gate(self._nudge)
         self._credit_ahead = 0  # steps asked for between giving an episode and its beginning
         self._sources = {slot: _source_of(player) for slot, player in lineup.players.items()}
@@ -108,6 +112,7 @@ class SessionController:
     def pause(self) -> None:
         """Hold every episode before its next step, and ask nobody for one that may never come."""
         self._gate.pause()
+        self._choose_width()
         self._run_clocks()
         self._let_watch()
 
@@ -117,6 +122,7 @@ class SessionController:
         for episode in self._live.values():
             episode.credit = 0
         self._gate.resume()
+        self._choose_width()
         self._run_clocks()
         self._let_watch()
 
@@ -133,6 +139,7 @@ class SessionController:
     def pace(self, steps_per_s: float | None) -> None:
         """Take at most so many environment steps a second in each episode; ``None``: as many as possible."""
         self._gate.pace(steps_per_s)
+        self._choose_width()
         self._let_watch()
 
     def abort(self) -> None:
@@ -159,6 +166,7 @@ class SessionController:
             allowance: What it may take in each episode in flight, where that is limited.
         """
         slot = binding.agent_id
+        self._unfold()
         self._lineup.rules = {**self._lineup.rules, slot: rule}
         undecided = [(e, d) for e in self._live.values() for d in e.undecided(slot)]
         gone = {decision.id for _, decision in undecided}
@@ -175,6 +183,7 @@ class SessionController:
             for agent in [agent for agent, played_by in episode.joined.items() if played_by == slot]:
                 self._policies.tell(agent, episode.joining(agent))
         self._policies.attach(binding, backend, allowance)
+        self._choose_width()
         self._nudge()
 
     def asked_in(self, slot: AgentID) -> tuple[Episode, Decision] | None:
@@ -202,6 +211,7 @@ class SessionController:
         if self._spectator is not None:
             self._spectator.close()
         self._spectator = spectator
+        self._choose_width()
         self._environments.draw_with(make_drawn if spectator is not None else None)
         self._let_watch()
         if spectator is not None:
@@ -215,6 +225,20 @@ class SessionController:
     def _let_watch(self) -> None:
         if self._spectator is not None:
             self._spectator.on_pace(self._gate)
+
+    def _choose_width(self) -> None:
+        """Ask in batches where nobody looks on, waits or sets a pace, and every policy takes them."""
+        unseen = self._gate.free and self._spectator is None
+        plain = not self._patterns and not self._lineup.views
+        self._asks_in_batches = unseen and plain and self._policies.takes_batches
+        if not self._asks_in_batches:
+            self._unfold()
+
+    def _unfold(self) -> None:
+        """Make objects of all that is asked in batches."""
+        for batch in self._forming.take():
+            self._ready += batch.as_decisions()
+        self._policies.unfold()
 
     def stop(self, *, record: bool = False) -> None:
         """End now.
@@ -255,11 +279,13 @@ class SessionController:
         slot = binding.agent_id
         self._sources[slot] = _source_of(player)
         self._players = {**self._players, slot: player}
+        self._unfold()
         waiting = {(d.episode, d.agent_id) for d in self._ready}
         for index, episode in self._live.items():
             not_asked = {agent for agent in episode.asked if (index, agent) in waiting}
             episode.note_rebinding(slot, player, not_asked)
             self._listen_for_results(episode)
+        self._choose_width()
 
     def _on_join(self, episode: Episode, info: SlotInfo) -> None:
         """An agent has appeared: it has a policy of its slot to itself."""
@@ -276,6 +302,7 @@ class SessionController:
     async def run(self) -> None:
         """Play until all episodes are over and :meth:`close` was called, or :meth:`stop`."""
         yielded = time.monotonic()
+        self._choose_width()
         try:
             while not self._stopping:
                 self._fresh.clear()
@@ -285,7 +312,8 @@ class SessionController:
                         break
                     await self._idle_until_nudged()
                     continue
-                self._take_answers(await self._policies.select_batch(self._to_ask()))
+                asked = self._to_ask()
+                self._take_answers(await self._policies.select_batch(asked, self._forming.take()))
                 if self._gate.held or (self._gate.paused and self._ready):
                     await self._hold()
                 elif time.monotonic() - yielded > _YIELD_S:
@@ -404,7 +432,7 @@ class SessionController:
 
     def _open(self, episode: Episode) -> None:
         try:
-            decisions = episode.open(self._opening(episode.plan))
+            going = episode.open(self._opening(episode.plan), self._asking(episode))
         except EpisodeError as exc:
             self._fail(episode, exc)
             return
@@ -416,10 +444,14 @@ class SessionController:
             episode.game_clock.ask(episode.asked)
         if self._spectator is not None:
             self._spectator.opened(episode)
-        if decisions:
-            self._ready += decisions
+        if going:
+            self._ready += episode.asked.values()
         else:
             self._finish(episode, EpisodeStatus.COMPLETED, None)
+
+    def _asking(self, episode: Episode) -> FormingBatches | None:
+        """The batches in which an episode asks; ``None``: by objects."""
+        return self._forming if self._asks_in_batches and episode.fits_batches else None
 
     def _opening(self, plan: EpisodePlan) -> Sequence[Round]:
         """What is played before anybody is asked, where moves were taken back."""
@@ -429,10 +461,13 @@ class SessionController:
             raise EnvironmentFailure("the moves before are not known any more: begin the game anew")
         return self._last[2].opening(plan.opening.step)
 
-    def _take_answers(self, answers: list[Answer]) -> None:
+    def _take_answers(self, answers: Sequence[Answer | AnswerBatch]) -> None:
         live, sources = self._live, self._sources
         ready: list[Episode] = []
         for answer in answers:
+            if isinstance(answer, AnswerBatch):
+                self._take_batch(answer, ready)
+                continue
             decision = answer.decision
             episode = live.get(decision.episode)
             if episode is None:
@@ -448,9 +483,30 @@ class SessionController:
                 episode.accept(answer, "retry" if decision.attempt else source)
             if episode.game_clock is not None and not self._in_time(episode, episode.game_clock, answer):
                 continue
-            if len(episode.played) + len(episode.refused) == len(episode.asked):
+            if episode.is_answered:
                 ready.append(episode)
         self._move(ready)
+
+    def _take_batch(self, answered: AnswerBatch, ready: list[Episode]) -> None:
+        """Take answers of a whole batch; episodes whose agents have all answered are ``ready``."""
+        batch, latency_ms = answered.batch, answered.latency_ms
+        extras = answered.extras
+        rows = zip(batch.episodes, batch.agents, batch.numbers, answered.actions, strict=True)
+        for place, (asked, agent, number, action) in enumerate(rows):
+            episode = cast("Episode", asked)
+            questions = episode.questions
+            question = questions.get(agent)
+            if question is not None and question[0] == number:
+                choices = episode.choices
+                choices[agent] = action, latency_ms, None if extras is None else extras[place]
+                if len(choices) == len(questions):
+                    ready.append(episode)
+                continue
+            decision = episode.question(agent, number)
+            if decision is not None:  # an object since it was asked
+                episode.accept(answered.answer_to(place, decision), self._sources[batch.slot])
+                if episode.is_answered:
+                    ready.append(episode)
 
     def _in_time(self, episode: Episode, game_clock: GameClock, answer: Answer) -> bool:
         """Stop the clock of an agent that has answered; ``False``: its time was over, and the game is."""
@@ -480,15 +536,17 @@ class SessionController:
             self._end_refused(episode)
             return
         try:
-            decisions = episode.advance()
+            going = episode.advance(self._asking(episode))
         except EpisodeError as exc:
             self._fail(episode, exc)
             return
         self.total_steps += 1
-        if not decisions:
+        if not going:
             self._finish(episode, EpisodeStatus.COMPLETED, None)
             return
-        self._ready += decisions
+        if not episode.asked:
+            return  # it asks in batches
+        self._ready += episode.asked.values()
         if episode.game_clock is not None:
             episode.game_clock.ask(episode.asked)
         if self._spectator is not None:
@@ -564,6 +622,9 @@ class SessionController:
         self._gate.forget(episode.index)
         if status is not EpisodeStatus.COMPLETED:
             self._ready = [d for d in self._ready if d.episode != episode.index]
+            self._forming.drop(episode)
+            self._policies.unfold()  # what is asked of it in batches is forgotten as objects are
+        episode.forget_questions()
         for outcome in episode.trajectory.last_outcomes():
             self._policies.notify_result(outcome)
         self._policies.end_episode(episode.index, episode.summaries(status), episode.joined_summaries(status))

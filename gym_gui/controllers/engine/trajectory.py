@@ -63,7 +63,8 @@ class Trajectory:
     def add(
         self,
         step: int,
-        decision: Decision,
+        agent: AgentID,
+        seen: tuple[Any, Parts],
         action: Any,
         source: str,
         latency_ms: float,
@@ -73,18 +74,16 @@ class Trajectory:
 
         Args:
             step: Environment step, from 0.
-            decision: What it was asked.
+            agent: The agent.
+            seen: What it saw, as the environment gave it and in wire form.
             action: What was played, in its space's own type.
             source: Who chose it (:class:`~gym_gui.core.enums.ActionSource`).
             latency_ms: From the question to the answer.
             extras: What is recorded beside the action.
         """
-        agent = decision.agent_id
-        seen = self._seen[agent](decision.encoded)
-        if len(seen) > chain.KEEP:
-            seen = chain.condensed(seen)
-        view = to_plain(decision.observation) if self._keep else None
-        row = Row(step, agent, action, source, seen, latency_ms, extras, view)
+        row = Row(step, agent, action, source, self._digested(agent, seen[1]), latency_ms, extras, None)
+        if self._keep:
+            row.view = to_plain(seen[0])
         if self._owed:
             row.reward = self._owed.pop(agent, 0.0)
         self._rows.append(row)
@@ -92,6 +91,34 @@ class Trajectory:
         self.used_ms[agent] += latency_ms
         if agent in self.wants_results:
             self._unreported[agent] = row
+
+    def add_alone(self, row: Row, seen: tuple[Any, Parts]) -> None:
+        """The only agent has acted, and what that earns is known.
+
+        Args:
+            row: All but what it saw.
+            seen: What it saw, as the environment gave it and in wire form.
+
+        Raises:
+            EnvironmentFailure: The reward is not finite.
+        """
+        agent, reward = row.agent, row.reward
+        row.seen = self._digested(agent, seen[1])
+        if self._keep:
+            row.view = to_plain(seen[0])
+        self._rows.append(row)
+        self._last[agent] = row
+        self.used_ms[agent] += row.latency_ms
+        if not isfinite(reward):
+            row.reward, row.terminated, row.truncated = 0.0, False, False
+            raise EnvironmentFailure(f"the environment gave {agent} a reward of {reward}")
+        self.returns[agent] += reward
+        self.terminated, self.truncated = row.terminated, row.truncated
+
+    def _digested(self, agent: AgentID, encoded: Parts) -> bytes:
+        """What the digest takes of an observation."""
+        seen = self._seen[agent](encoded)
+        return chain.condensed(seen) if len(seen) > chain.KEEP else seen
 
     def join(self, agent: AgentID, *, untold: bool) -> None:
         """An agent has appeared, and is seated."""

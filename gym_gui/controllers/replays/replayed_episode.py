@@ -78,7 +78,8 @@ class ReplayedEpisode:
             EpisodeError: The environment failed.
         """
         self._backend.begin(self.episode.index, self.episode.plan.seed)
-        self.pending = self.episode.open()
+        self.episode.open()
+        self.pending = self.episode.pending
 
     def rounds(self) -> Iterator[Sequence[Answer]]:
         """Play on until the game is over or the record ends or cannot be played; :meth:`open` comes before.
@@ -98,7 +99,8 @@ class ReplayedEpisode:
             for answer in answers:
                 self.episode.accept(answer, ActionSource.POLICY)
             self.played += len(answers)
-            self.pending = self.episode.advance()
+            self.episode.advance()
+            self.pending = self.episode.pending
             if self.pending and self.played == len(self.rows) and self.rows[-1].get("truncated"):
                 self.episode.end_early("")  # a limit, or a clock, ended it here
             yield answers

@@ -75,13 +75,33 @@ class SingleAgentAdapter(WrappedAdapter):
         return {AGENT: observation}
 
     def step(self, actions: Mapping[AgentID, Any]) -> StepResult:
-        if len(actions) != 1 or AGENT not in actions or not self._current:
+        if len(actions) != 1 or AGENT not in actions:
             raise wrong_agents(actions, self._current)
+        observation, reward, terminated, truncated = self.step_alone(actions[AGENT])
+        return StepResult(
+            {AGENT: observation},
+            {AGENT: reward},
+            {AGENT: terminated},
+            {AGENT: truncated},
+            {AGENT: self._info},
+        )
+
+    def step_alone(self, action: Any) -> tuple[Any, float, bool, bool]:
+        """As :meth:`step`, without a dict for each thing that one agent is told.
+
+        Returns:
+            Observation, reward, whether it is terminated and whether truncated.
+
+        Raises:
+            EnvironmentFailure: As of :meth:`step`.
+        """
+        if not self._current:
+            raise wrong_agents({AGENT: action}, self._current)
         try:
-            given = self._env_step(actions[AGENT])
+            given = self._env_step(action)
             if len(given) != 5:
                 parts_of(given, "step()", ("observation", "reward", "terminated", "truncated", "info"))
-            observation, reward, terminated, truncated, info = given
+            observation, reward, terminated, truncated, self._info = given
             if self._mask_rule is not None:
                 observation, self._mask = split_mask(observation, self._mask_rule)
             if type(reward) is not float:
@@ -90,19 +110,13 @@ class SingleAgentAdapter(WrappedAdapter):
             raise
         except RAISED as error:
             raise failure("step()", error) from error
-        self._info = info
-        if self._mask_method is not None and not (terminated or truncated):
-            self._mask = self._masked_by_method(self._mask_method)
         if terminated or truncated:
             self._current = ()
             self.last_step = (reward, bool(terminated))
-        return StepResult(
-            {AGENT: observation},
-            {AGENT: reward},
-            {AGENT: bool(terminated)},
-            {AGENT: bool(truncated)},
-            {AGENT: info},
-        )
+            return observation, reward, bool(terminated), bool(truncated)
+        if self._mask_method is not None:
+            self._mask = self._masked_by_method(self._mask_method)
+        return observation, reward, False, False
 
     def _step_async(self, actions: Mapping[AgentID, Any]) -> None:
         if len(actions) == 1 and AGENT in actions and self._current:

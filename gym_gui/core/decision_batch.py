@@ -1,0 +1,192 @@
+"""What one slot is asked in many episodes at once, and what it answers, without an object for each question.
+
+A :class:`~gym_gui.core.types.Decision` is made of a row when somebody wants one: where an answer cannot be
+played, a worker was lost or somebody looks on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from gym_gui.core.types import AgentID, Answer, Decision, Mask
+
+Extras = Mapping[str, Any]
+"""What is recorded beside an action."""
+
+
+class AskedEpisode(Protocol):
+    """An episode whose agents are asked in batches."""
+
+    index: int
+    steps: int
+    seeds: Mapping[AgentID, int]
+
+    def question(self, agent: AgentID, number: int) -> Decision | None:
+        """A question as an object, from now on; ``None``: it is answered, or nobody waits for its answer."""
+        ...
+
+
+class BatchKeeper(Protocol):
+    """Knows which batches have no answer yet."""
+
+    def on_answered(self, answered: AnswerBatch) -> None:
+        """A batch has its answers."""
+        ...
+
+    def on_unfolded(self, batch: DecisionBatch, decisions: Sequence[Decision]) -> None:
+        """What is still open of a batch is asked as objects from now on."""
+        ...
+
+
+class DecisionBatch:
+    """Questions to one slot, at most one for each agent of an episode.
+
+    Args:
+        slot: The slot.
+        keeper: Is told what becomes of it.
+
+    Attributes:
+        numbers: Id of each question.
+        episodes: Whose agents are asked.
+        agents: Who acts.
+        encoded: What they see, in wire form.
+        masks: Legal actions, each ``None`` where all are.
+        masked: Whether some mask is not ``None``.
+    """
+
+    __slots__ = ("agents", "encoded", "episodes", "keeper", "masked", "masks", "numbers", "slot")
+
+    def __init__(self, slot: AgentID, keeper: BatchKeeper) -> None:
+        self.slot, self.keeper = slot, keeper
+        self.numbers: list[int] = []
+        self.episodes: list[AskedEpisode] = []
+        self.agents: list[AgentID] = []
+        self.encoded: list[tuple[bytes, ...]] = []
+        self.masks: list[Mask | None] = []
+        self.masked = False
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def add(
+        self,
+        number: int,
+        episode: AskedEpisode,
+        agent: AgentID,
+        encoded: tuple[bytes, ...],
+        mask: Mask | None,
+    ) -> None:
+        """One more question."""
+        self.numbers.append(number)
+        self.episodes.append(episode)
+        self.agents.append(agent)
+        self.encoded.append(encoded)
+        self.masks.append(mask)
+        if mask is not None:
+            self.masked = True
+
+    def without(self, episode: AskedEpisode) -> DecisionBatch:
+        """The same without the questions of one episode."""
+        return self._some([i for i, each in enumerate(self.episodes) if each is not episode])
+
+    def split(self, size: int) -> tuple[DecisionBatch, DecisionBatch]:
+        """The first ``size`` questions, and the others."""
+        return self._some(range(size)), self._some(range(size, len(self)))
+
+    def _some(self, places: Sequence[int]) -> DecisionBatch:
+        some = DecisionBatch(self.slot, self.keeper)
+        some.numbers = [self.numbers[i] for i in places]
+        some.episodes = [self.episodes[i] for i in places]
+        some.agents = [self.agents[i] for i in places]
+        some.encoded = [self.encoded[i] for i in places]
+        some.masks = [self.masks[i] for i in places]
+        some.masked = self.masked
+        return some
+
+    def answer(self, actions: Sequence[Any], latency_ms: float, extras: Sequence[Extras] | None) -> None:
+        """Answer all of it.
+
+        Args:
+            actions: In its order, in the action space and legal.
+            latency_ms: From the question to the answer.
+            extras: What is recorded beside each; ``None``: nothing.
+        """
+        self.keeper.on_answered(AnswerBatch(self, actions, latency_ms, extras))
+
+    def unfold(self) -> list[Decision]:
+        """What is open of it, as objects from now on; this batch itself must not be answered any more."""
+        decisions = self.as_decisions()
+        self.keeper.on_unfolded(self, decisions)
+        return decisions
+
+    def as_decisions(self) -> list[Decision]:
+        """What is open of it, as objects from now on; of a batch that has not been asked."""
+        rows = zip(self.episodes, self.agents, self.numbers, strict=True)
+        found = [episode.question(agent, number) for episode, agent, number in rows]
+        return [decision for decision in found if decision is not None]
+
+
+class FormingBatches:
+    """Batches that are filled until they are asked, one for each slot.
+
+    Args:
+        keeper: Of the batches.
+        next_id: Gives ids of questions.
+    """
+
+    def __init__(self, keeper: BatchKeeper, next_id: Callable[[], int]) -> None:
+        self._keeper, self._next_id = keeper, next_id
+        self._batches: dict[AgentID, DecisionBatch] = {}
+
+    def add(
+        self,
+        slot: AgentID,
+        episode: AskedEpisode,
+        agent: AgentID,
+        encoded: tuple[bytes, ...],
+        mask: Mask | None,
+    ) -> int:
+        """One more question.
+
+        Returns:
+            Its id.
+        """
+        batch = self._batches.get(slot)
+        if batch is None:
+            batch = self._batches[slot] = DecisionBatch(slot, self._keeper)
+        number = self._next_id()
+        batch.add(number, episode, agent, encoded, mask)
+        return number
+
+    def drop(self, episode: AskedEpisode) -> None:
+        """Forget the questions of an episode that is over."""
+        self._batches = {slot: batch.without(episode) for slot, batch in self._batches.items()}
+
+    def take(self) -> list[DecisionBatch]:
+        """What is to be asked; none of it is kept."""
+        taken, self._batches = self._batches, {}
+        return [batch for batch in taken.values() if len(batch)]
+
+
+class AnswerBatch:
+    """Answers to a whole batch.
+
+    Attributes:
+        batch: The questions.
+        actions: In their order.
+        latency_ms: From the question to the answer.
+        extras: What is recorded beside each; ``None``: nothing.
+    """
+
+    __slots__ = ("actions", "batch", "extras", "latency_ms")
+
+    def __init__(
+        self, batch: DecisionBatch, actions: Sequence[Any], latency_ms: float, extras: Sequence[Extras] | None
+    ) -> None:
+        self.batch, self.actions, self.latency_ms, self.extras = batch, actions, latency_ms, extras
+
+    def answer_to(self, place: int, decision: Decision) -> Answer:
+        """One of them, as an object."""
+        extras = None if self.extras is None else self.extras[place]
+        return Answer(decision, self.actions[place], "", "", self.latency_ms, extras)
