@@ -69,6 +69,10 @@ class Probe(QObject):
         return {
             "page": window.current,
             "active": window.isActiveWindow(),
+            # A dialog is there before the window manager has given it the keyboard.
+            "hears_keys": QApplication.activeWindow() is not None
+            if dialog is None or popup is not None
+            else dialog.isActiveWindow(),
             "focus": _names(focus) if focus is not None else [],
             "popup": popup.objectName() if popup is not None else "",
             "dialog": (dialog.objectName() or type(dialog).__name__) if dialog is not None else "",
