@@ -1,4 +1,4 @@
-"""The program in a process of its own, and what somebody who sits before it does and sees."""
+"""The program in a process of its own, and what its user does and sees."""
 
 from __future__ import annotations
 
@@ -153,9 +153,9 @@ class Program:
         return self._connection
 
     def wait(self, condition: Callable[[], T], what: str) -> T:
-        """Wait until something is so; fails at once where the program has gone wrong.
+        """Wait until a condition holds; fails at once where the program has logged a traceback.
 
-        Looks less often than :func:`eventually`: whoever is asked all the time gets nothing done.
+        Looks less often than :func:`eventually`: constant questions would keep the program from its work.
         """
         deadline, pause = time.monotonic() + _PATIENCE_S, _PAUSE_S
         while not (found := condition()):

@@ -1,4 +1,4 @@
-"""Somebody runs an experiment from a file, reads who is better, and sees an episode again."""
+"""A user runs an experiment from a file, reads which operator is better, and sees an episode again."""
 
 from __future__ import annotations
 

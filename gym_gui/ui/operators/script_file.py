@@ -1,4 +1,4 @@
-"""The file that is open in Script mode, or the run that is gone on with: read, and mended."""
+"""The file that is open in Script mode, or the run that is resumed: reading and mending it."""
 
 from __future__ import annotations
 
@@ -52,27 +52,27 @@ _REACHES: Final = {True: "It has no network.", False: "This system cannot keep i
 _SOURCE_LETTERS: Final = 1 << 16
 
 OPENED: Final = "operators/script"
-"""The file that is shown, or the run that is gone on with; empty while operators are played by hand."""
+"""The file that is shown, or the run that is resumed; empty while operators are played by hand."""
 BEGUN: Final = "operators/script_run"
 """The run of it that was begun last, as long as it is not finished."""
 
 
 class ScriptFile(QObject):
-    """Says on the card what it will do; what is wrong with it leads to its line, and to a way out.
+    """Shows on the card what the file will do; an error links to its line and offers a way to mend it.
 
     Args:
         context: The window's services.
         knowledge: Looks at environments.
-        card: Where it is shown.
-        work: Reads it, and says what came of that.
-        is_running: Whether something is played now: then nothing else is opened.
+        card: Shows the file.
+        work: Reads the file in the background, and shows the message about that.
+        is_running: Whether a run plays now: no other file is opened until it ends.
         parent: Qt owner.
 
     Attributes:
         recent: Files that were opened before.
         path: The file, or the folder of the run; ``None`` before the first.
-        resumed: The run that is gone on with.
-        plan: What it will do, once that is known.
+        resumed: The run that is resumed; ``None`` where a file is open.
+        plan: What the file or the run will do, once that is known.
     """
 
     taken = pyqtSignal()
@@ -132,7 +132,7 @@ class ScriptFile(QObject):
         run = await asyncio.to_thread(RunLibrary(Path(begun).parent).one, Path(begun)) if begun else None
         left = run if run is not None and run.can_go_on else None
         if self.path is not None:
-            return  # somebody was faster
+            return  # the user has opened a file meanwhile
         if path.is_file():
             self._cut_off = left
             self._take(path)
@@ -316,7 +316,7 @@ async def plan_run(run: Path, knowledge: Knowledge) -> ScriptPlan:
 
     Raises:
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
-        UsageError: It cannot be gone on with here.
+        UsageError: The run cannot be resumed here.
     """
     from gym_gui.controllers.replays.replay import REPLAY
 

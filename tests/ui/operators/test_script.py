@@ -1,4 +1,4 @@
-"""An experiment file is looked at first, run on request, stopped and gone on with."""
+"""An experiment file is looked at first, run on request, stopped and resumed."""
 
 from __future__ import annotations
 

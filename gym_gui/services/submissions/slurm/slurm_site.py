@@ -49,7 +49,7 @@ _JOBS_EACH: Final = 4
 _LAG_S: Final = 30.0
 """Time after which what a job has written is seen here, on a disk that is slow to tell."""
 _LAG_WHEN_STOPPED_S: Final = 2.0
-"""Who stops it need not wait for that: what comes late is found by whoever goes on."""
+"""The same while the submission is stopped: what comes later is found when the submission is resumed."""
 _HELD_S: Final = 15.0
 """Time after which a job is no more in the queue whose shard has ended."""
 _AGAIN_S: Final = 30.0
@@ -61,7 +61,7 @@ _HOPELESS: Final = re.compile(
 )
 """Reasons for which a job waits for ever, in Slurm's words."""
 _TELLS_NOTHING: Final = ("", "running", "completing", "completed")
-"""States of jobs by which nobody knows why a shard in them was lost."""
+"""States of jobs that do not say why a shard in them was lost."""
 _USUAL: Final = frozenset({"None", "Resources", "Priority", "BeginTime", "JobArrayTaskLimit", "Cleaning"})
 _log = logging.getLogger(__name__)
 
@@ -183,7 +183,7 @@ class SlurmSite:
         return looks
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
-        """Nothing: the scheduler deals what waits to whoever is free."""
+        """Take nothing back: the scheduler deals the shards that wait to nodes that are free."""
         return []
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
@@ -313,7 +313,7 @@ class SlurmSite:
         new = self._unfinished
         try:
             if os.path.lexists(self._place):
-                # Who goes on with it may have mended how it is begun.
+                # The user who resumes it may have mended how it is begun.
                 replace_file(self._place / PLAY, self._play.encode(), mode=0o600, sync=False)
                 replace_file(self._place / ARRAY, PLAY_ARRAY.encode(), mode=0o600, sync=False)
                 self._write_allowed(self._place)
