@@ -35,7 +35,7 @@ async def keep_spare_host(context: AppContext) -> None:
     try:
         while True:
             spare.taken.clear()
-            if await asyncio.to_thread(_memory_left) > LEAST_BYTES:
+            if await asyncio.to_thread(free_memory) > LEAST_BYTES:
                 try:
                     await spare.start()
                 except MosaicError as error:  # an operator that needs a process starts one, and reports this
@@ -47,7 +47,8 @@ async def keep_spare_host(context: AppContext) -> None:
         await spare.close()
 
 
-def _memory_left() -> int:
+def free_memory() -> int:
+    """Bytes of memory that programs can still have."""
     import psutil
 
     return psutil.virtual_memory().available

@@ -36,6 +36,7 @@ from gym_gui.ui.operators.script_job import (
     plan_experiment,
     read_experiment,
 )
+from gym_gui.ui.operators.script_words import memory_warning, words_of
 from gym_gui.ui.operators.script_work import ScriptWork
 from gym_gui.ui.operators.tournament_plan import plan_tournament
 from gym_gui.ui.results.library_model import episodes_in_words
@@ -207,6 +208,17 @@ class ScriptFile(QObject):
             self._offer_to_go_on(self._cut_off, "episodes" if plan.contest is None else "games")
         elif plan.run is not None or plan.experiment.execution.auto_run:
             self.ready.emit()
+        elif (words := memory_warning(plan)) and plan.contest is None:
+            share = "Share processes", partial(self._share_processes, plan)
+            self._work.say(InlineMessage("warning", words, share, closable=True))
+
+    def _share_processes(self, plan: ScriptPlan) -> None:
+        """Have slots of one team share a process in the next run; the file stays as it is."""
+        from gym_gui.controllers.sessions.worker_memory import sharing
+
+        self.plan = replace(plan, experiment=sharing(plan.experiment))
+        self._card.say(words_of(self.plan))
+        self._work.say(None)
 
     def _offer_to_go_on(self, run: RunEntry, what: str) -> None:
         """A run of what is shown was left unfinished the last time."""

@@ -239,9 +239,8 @@ def cast_operator(config: OperatorConfig, sheet: EnvironmentSheet) -> ResolvedOp
     teams = sheet.teams if config.teams is None else config.teams
     seats = seatings(teams, sheet.slots, swap=config.seats == "swap")
     size = max(slot.observation_codec.size_hint for slot in sheet.slots.values())
-    return ResolvedOperator(
-        config, sheet.slots, seats, assignments, workers, sheet.env_id, sheet.package, size
-    )
+    about = assignments, workers, sheet.env_id, sheet.package, size
+    return ResolvedOperator(config, sheet.slots, seats, *about, teams=teams)
 
 
 def _warnings(config: OperatorConfig) -> tuple[str, ...]:

@@ -347,7 +347,8 @@ class SlurmSite:
         array = f"{len(list((self._place / _ARRAYS).glob('*.list'))) + 1:04}"
         listed = self._place / _ARRAYS / f"{array}.list"
         lines = "".join(" ".join(f"{number}/{t}" for number, t in hand) + "\n" for hand in hands)
-        await asyncio.to_thread(listed.write_text, lines)
+        # Whole or not at all: a full disk leaves half a file otherwise.
+        await asyncio.to_thread(replace_file, listed, lines.encode(), mode=0o600, sync=False)
         self._unsure = True
         try:
             job = await submit(
@@ -363,7 +364,7 @@ class SlurmSite:
             listed.unlink()
             self._unsure = False
             raise
-        listed.with_suffix(".job").write_text(job)
+        replace_file(listed.with_suffix(".job"), job.encode(), mode=0o600, sync=False)
         self._unsure, self._has_jobs = False, True
         self._tasks |= {key: (job, i) for i, hand in enumerate(hands, 1) for key in hand}
 
@@ -373,12 +374,12 @@ class SlurmSite:
             job = listed.with_suffix(".job")
             lines = listed.read_text().splitlines()
             hands = [[tuple(map(int, each.split("/"))) for each in line.split()] for line in lines]
-            if not job.exists():
+            if not job.exists() or not job.stat().st_size:
                 found = await job_called(self._job_name(listed.stem))
                 begun = any((self._place / "work" / f"{n}/{t}" / "run").exists() for [(n, t), *_] in hands)
                 if not found and not begun:
                     continue  # it was not handed in any more
-                job.write_text(found or "0")
+                replace_file(job, (found or "0").encode(), mode=0o600, sync=False)
             number = job.read_text()
             if not number.isdecimal():
                 raise UsageError(f"{job} holds no number of a job", fix=f"Look at it, then remove {listed}")
