@@ -177,7 +177,7 @@ def test_speakers_and_listeners_who_belong_together_stay_in_their_slots(tmp_path
     assert "Return with the row as speaker_0, the column as listener_0" in told
     assert "plain as speaker_0 with shifted as listener_0: return" in found.page.read_text()
 
-    # A late one brings its own games; somebody who could change seats stays as well.
+    # A late policy brings its own games; a policy that could change seats stays in its slot as well.
     grown = tournament(
         SPEAKER,
         {**pool, "idle": idle, "late": puller(1)},

@@ -1,4 +1,4 @@
-"""Episodes in which somebody outside decides for one agent: whose turn it is, and who else plays."""
+"""Episodes in which the caller decides for one agent: whose turn it is, and who else plays."""
 
 from __future__ import annotations
 

@@ -288,7 +288,7 @@ def _is_one_of(folder: Path, runs: Sequence[Run]) -> bool:
 
 
 def _write(path: Path, content: bytes, *, make: bool = True) -> Path:
-    """Replace the file in one step, so that nobody ever reads half of it."""
+    """Replace the file in one step, so that no reader ever sees half of it."""
     try:
         if make:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -278,7 +278,7 @@ def run(arguments: Sequence[str]) -> int:
 
 @contextlib.contextmanager
 def _broken_workers_untold() -> Generator[None, None, None]:
-    """A broken worker is shown by `workers list`, and told to whoever asks for it; not to everyone."""
+    """Silence warnings of broken workers: only `workers list` and commands that name the worker report it."""
     discovery = logging.getLogger("gym_gui.workers.discovery")
     before = discovery.level
     discovery.setLevel(logging.ERROR)

@@ -132,7 +132,8 @@ def daemon(
 ) -> None:
     """Keep trainings, with or without a window.
 
-    It is started by itself when a training is asked for, and ends when nobody needs it.
+    The daemon starts by itself when a training is asked for. It ends once it has had no training and no
+    client for the time of --idle.
     """
     from gym_gui.cli.training.daemon import cancel_run, run_daemon, show_status
     from gym_gui.cli.training.daemon import stop as stop_it

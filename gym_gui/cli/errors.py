@@ -52,7 +52,7 @@ def reported(*, as_json: bool = False) -> Generator[None]:
         SystemExit: 2 for what the person can fix, 1 for other work that failed.
     """
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started us
+        if getattr(sys, name) is None:  # closed by the process that started this one
             setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115  # for as long as the program lives
     for stream in (sys.stdout, sys.stderr):
         # A name from a file, or our own "…", must not break the output of an old terminal.

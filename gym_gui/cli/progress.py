@@ -128,7 +128,7 @@ def bytes_progress(title: str, *, as_json: bool) -> Generator[Callable[[int, int
 
 @contextmanager
 def count_progress(title: str) -> Generator[Callable[[int, int], None]]:
-    """A display of how many of some things are done, where somebody watches; nothing else.
+    """Show how many of a number of things are done, where stderr is a terminal; elsewhere show nothing.
 
     Args:
         title: What is being done.

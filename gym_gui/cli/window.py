@@ -22,10 +22,10 @@ _opener: Opener | None = None
 
 
 def open_with(opener: Opener | None) -> Opener | None:
-    """Say who opens windows. The command line does not know the window: ``__main__`` knows both.
+    """Set what opens windows. The command line does not know the window: ``__main__`` knows both.
 
     Returns:
-        Who opened them before; ``None``: nobody.
+        The opener that was set before; ``None``: there was none.
     """
     global _opener
     before, _opener = _opener, opener

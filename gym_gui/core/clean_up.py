@@ -1,4 +1,4 @@
-"""Clean-up that is carried through, whoever loses patience meanwhile."""
+"""Clean-up that runs to its end, even where its caller is canceled meanwhile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 async def finish_despite_cancel(work: Coroutine[Any, Any, _T]) -> _T:
     """Wait for work that must not be left half done.
 
-    A cancellation that comes meanwhile, be it the second one, is passed on once it is done.
+    Where the caller is canceled meanwhile, once or more often, the cancellation is raised after the work.
 
     Args:
         work: Ends by itself within seconds.

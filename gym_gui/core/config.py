@@ -149,12 +149,12 @@ def _said_teams(teams: Mapping[str, tuple[str, ...]]) -> str:
 
 @declared
 class OperatorConfig:
-    """One environment and who plays its slots; the unit that is compared.
+    """One environment and the players of its slots; the unit that is compared.
 
-    ``workers`` holds who plays each slot, as written; :meth:`resolved_slots` adds the rest. Three attributes
-    are no keys of a file: ``origin``, the file that says all this, and where its own modules are looked for;
-    ``named``, whether somebody chose ``display_name``, which else follows who decides; and ``host``, on which
-    of the person's hosts it runs in the window (empty: this machine).
+    ``workers`` holds the player of each slot, as written; :meth:`resolved_slots` adds the rest. Three
+    attributes are not keys of a file: ``origin``, the file that says all this, and where its own modules are
+    looked for; ``named``, whether ``display_name`` was chosen (else it follows the players that decide); and
+    ``host``, on which of the user's hosts the operator runs in the window (empty: this machine).
     """
 
     operator_id: str = key(

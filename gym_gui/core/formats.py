@@ -8,7 +8,7 @@ from gym_gui.core.errors import UsageError
 
 
 class NewerFormatError(UsageError):
-    """A file of a later version, which must not be written, gone on with or played."""
+    """A file of a later version, which this version must not write, continue or play."""
 
 
 def newer(number: Any, known: int) -> bool:

@@ -1,8 +1,8 @@
 """Which environment variables children get: a short list, and what a worker's manifest names.
 
-A person's environment holds keys and addresses under names that nobody can guess (``GITHUB_PAT``,
-``DATABASE_URL``); so what is not known to be needed stays here. Keys that an experiment names travel
-in messages to the one worker they are for.
+A user's environment holds keys and addresses under names that this program cannot guess (``GITHUB_PAT``,
+``DATABASE_URL``); so it passes on only variables that are known to be needed. Keys that an experiment names
+travel in messages to the one worker they are for.
 """
 
 from __future__ import annotations

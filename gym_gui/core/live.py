@@ -75,7 +75,7 @@ class Board(Struct, frozen=True):
         cells: ``rows * columns`` one-letter pieces, row by row from the top, ``""`` for
             empty: FEN letters for chess; ``X`` (first player) and ``O`` (second) elsewhere;
             checkers' kings are doubled letters.
-        moves: Legal moves of whoever is on turn.
+        moves: Legal moves of the agent on turn.
         last: The squares of the last move: (source, target) or (target,).
         turn: Agent on turn, ``""`` when the game is over.
         flipped: Draw it from the other side.
@@ -136,17 +136,17 @@ class AgentView(Struct, frozen=True):
         slot: Configured slot that plays it.
         action: Its last action as a word, or as short text; ``""`` before the first.
         number: The action's number in a ``Discrete`` space, else ``None``.
-        source: Who chose it (an :class:`~gym_gui.core.enums.ActionSource`), ``""`` before.
-        reward: What the last step brought it.
+        source: The kind of its chooser (an :class:`~gym_gui.core.enums.ActionSource`), ``""`` before.
+        reward: The agent's reward of the last step.
         total: Its return (sum of rewards) so far.
         value: The policy's own estimate, where it gives one.
-        option: What its manager has asked of it, in hierarchical play; empty for managers.
+        option: The option that its manager chose, in hierarchical play; empty for managers.
         latency_ms: How long it took to choose.
         unusable: Decisions so far whose last reply was unusable.
-        by: Who chose it, where it was somebody else than plays the slot: who has left it since, in
-            a record also who took it over; else ``""``.
-        option_since: Step in which that was asked; ``None`` where it is not known.
-        refused: Why its own answer could not be played, where something else was; else ``""``.
+        by: The player that chose the action, where that is not the slot's player: a player that has left the
+            slot since, in a record also one that took it over; else ``""``.
+        option_since: Step in which the manager chose the option; ``None`` where that is unknown.
+        refused: Why its own answer could not be played, where another action was; else ``""``.
         name: What its seat is called in this game (``White``); ``""`` where it has no name but its own.
         used_ms: How long it took to choose all its actions so far.
         left_ms: How long it still has on its clock; ``None`` where it is on none.
@@ -182,10 +182,10 @@ class LiveView(Struct, frozen=True):
         step: Environment steps taken.
         agents: What each agent did last, in the environment's order.
         turn: Agents that are being asked now.
-        over: ``""`` while it goes on, else its status (``completed``, ``failed``, ``aborted``).
+        over: ``""`` while the episode runs, else its status (``completed``, ``failed``, ``aborted``).
         error: Why it failed, or ``""``.
         scores: Score by team, as the environment keeps it, or ``None``.
-        outcome: Win, draw or loss by team, once over; ``None`` where nobody can win.
+        outcome: Win, draw or loss by team, once over; ``None`` where no team can win.
         board: The position, in board games.
         text: The environment's own text rendering, where that was asked for.
         frame: Sequence number of the picture that belongs to it; 0 where there is none.

@@ -107,7 +107,7 @@ def _takes_files(folder: Path) -> bool:
 
 
 def _temporary() -> Path | None:
-    """A folder of this user that the next process finds again; nothing where somebody else made it."""
+    """A folder of this user that the next process finds again; ``None`` where others may write to it."""
     try:
         folder = Path(tempfile.gettempdir()) / f"{APP}-cache-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -145,7 +145,7 @@ class PartialActor:
 
 
 def _tell_nobody(_told: object) -> None:
-    """Whoever has no such method is not told."""
+    """Stands in for a method that the policy lacks: does nothing."""
 
 
 class OperatorActor:

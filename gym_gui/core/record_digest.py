@@ -1,13 +1,13 @@
-"""The digest over everything that is recorded of an episode, but times.
+"""The digest over everything that is recorded of an episode, except times.
 
-``trajectory_sha256`` says that the game was played so, which is seen by playing it again.
-Who chose, who sat where, tokens and reasons cannot be had again: that they stand as they
-were written is what ``record_sha256`` says. Neither is a signature: whoever rewrites a run
-can write its digests anew, unless they were published.
+``trajectory_sha256`` shows that the game was played as recorded: a replay gives the same digest.
+A replay cannot repeat who chose, who sat where, tokens and reasons: ``record_sha256`` shows that
+they stand as they were written. Neither is a signature: a person who rewrites a run can write its
+digests anew, unless they were published.
 
 It is the SHA-256 of the episode's rows in the order of the file, then of its own line, each
 as compact JSON with its keys in their order and a line break, without the keys of
-:data:`UNTIMED`. What a run has of its own is in :mod:`gym_gui.analysis.records.run_digest`.
+:data:`UNTIMED`. The digest of a whole run is in :mod:`gym_gui.analysis.records.run_digest`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Fields:
         self._where = where
 
     def rest(self) -> dict[str, Any]:
-        """What nobody asked for."""
+        """Keys that no reader has taken, with their values."""
         return self._row
 
     def has(self, key: str) -> bool:

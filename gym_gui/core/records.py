@@ -74,13 +74,13 @@ class AgentRecord(Struct, frozen=True):
 
 
 class RebindingRecord(Struct, frozen=True):
-    """Somebody else took over a seat during an episode.
+    """Another player took over a seat during an episode.
 
     Attributes:
-        step_index: The first step of the seat that they decided.
+        step_index: The first step of the seat that the new player decided.
         agent_id: The seat.
-        worker_id: Their worker.
-        worker_type: Its kind.
+        worker_id: The new player's worker.
+        worker_type: The worker's kind.
         policy: The worker's own name for what it plays, or ``None``.
     """
 
@@ -140,33 +140,34 @@ class EpisodeRecord(Struct, frozen=True):
         total_reward: Sum over all agents, or ``None`` if not finite.
         returns: Sum of rewards by seat.
         teams: Results by the team that the seats belong to.
-        outcome: Win, draw or loss by team, or ``None`` where nobody wins.
-        success: The environment's own word, or ``None``.
+        outcome: Win, draw or loss by team, or ``None`` where no team can win.
+        success: Whether the environment reports success, or ``None``.
         terminated: The environment reached an end state.
         truncated: A limit cut the episode off.
-        agents: Who sat where at the beginning.
-        rebound: Who took over seats, in the order of time.
+        agents: The player of each seat at the beginning.
+        rebound: Players that took over seats, in order of time.
         invalid_actions: Unusable answers by seat.
         unusable_decisions: Decisions by seat whose last answer was unusable, all retries used up; ``None``:
             earlier versions did not count them.
-        unusable_causes: These by seat and :class:`~gym_gui.core.enums.UnusableCause`; earlier
+        unusable_causes: Unusable decisions by seat and :class:`~gym_gui.core.enums.UnusableCause`; earlier
             versions have none.
         saw_everything: Seats that a person has played who saw what the seat may not know.
         saw_state: Seats whose player was handed the simulator's whole state.
         tokens: Language-model tokens by seat.
         error: Why the episode failed, or ``None``.
-        lost: The process that was missing, ``worker`` or ``session``, where neither the players nor
-            the environment made it fail; it is played again when the run is gone on with.
+        lost: The process that was missing, ``worker`` or ``session``, where neither the players nor the
+            environment made the episode fail; the episode is played again when the run is resumed.
         started_at: ISO 8601 with offset, or ``None``.
         wall_s: Seconds from reset to end.
         trajectory_sha256: Digest of what was played, or ``None``.
         record_sha256: Digest of all that is recorded of it but times, or ``None`` (earlier versions).
-        limit: Who had taken as much as an episode may take, and what, where that ended it; or ``None``.
-        unplayed: It was broken off because the run's budgets do not carry it.
+        limit: The player that used up its share of an episode, and of what, where that ended the episode; or
+            ``None``.
+        unplayed: The episode was broken off because the run's budgets do not cover it.
         result: Who won how, in the game's own words; ``None`` where it has none for it.
-        taken_back: The episode that it goes on from, where moves were taken back; then it counts nowhere.
-        time_control: How much time each side had; ``None``: as much as it took.
-        out_of_time: Seat whose time was over, where that ended it; then it counts nowhere.
+        taken_back: The episode that this one continues after moves were taken back; then it counts nowhere.
+        time_control: How much time each side had; ``None``: no limit.
+        out_of_time: Seat whose time was over, where that ended the episode; then it counts nowhere.
         extra: Keys this version does not know.
     """
 
@@ -261,7 +262,7 @@ class EpisodeRecord(Struct, frozen=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether it is played again when the run is gone on with."""
+        """Whether the episode is played again when the run is resumed."""
         return is_open(self.status, self.lost, self.error)
 
 
@@ -419,15 +420,15 @@ def _player(f: Fields) -> _Player:
 
 
 def is_open(status: str, lost: object, error: object) -> bool:
-    """Whether an episode that has a line is played again when its run is gone on with.
+    """Whether an episode that has a line is played again when its run is resumed.
 
-    So are aborted ones, and failed ones whose failure was nobody's but a process's. Earlier versions
-    failed an episode at the first loss of its worker and did not mark it: the words tell.
+    Aborted episodes are, and failed ones that failed only because a process was lost. Earlier versions
+    failed an episode at the first loss of its worker and did not mark it: the error's words tell.
 
     Args:
-        status: Of its line.
-        lost: The same.
-        error: The same.
+        status: The line's status.
+        lost: The line's ``lost``.
+        error: The line's error.
     """
     if status == EpisodeStatus.FAILED:
         return bool(lost) or (isinstance(error, str) and _LOST_ONCE.fullmatch(error) is not None)

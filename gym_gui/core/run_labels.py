@@ -34,12 +34,12 @@ class RunLabels:
     """Labels of one run.
 
     Attributes:
-        name: What it is called; empty: it goes by who played.
-        tags: Words it is found by, each once, in the order given.
-        group: What it belongs to; empty: to nothing.
-        notes: Whatever is worth remembering, of several lines.
-        star: Whether somebody marked it.
-        extra: What a later version may have written, kept as it is.
+        name: The run's name; empty: it is called after its players.
+        tags: Words by which the run is found, each once, in the order given.
+        group: What the run belongs to; empty: to nothing.
+        notes: What the user wants to remember, in several lines.
+        star: Whether the user marked the run.
+        extra: Keys that a later version may have written, kept as they are.
     """
 
     name: str = ""
@@ -50,7 +50,7 @@ class RunLabels:
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def to_data(self) -> dict[str, Any]:
-        """As the file has it: only what somebody has said."""
+        """As the file has them: only labels that are set."""
         said = {
             "name": self.name,
             "tags": list(self.tags),
@@ -65,7 +65,7 @@ NONE: Final = RunLabels()
 
 
 def read_labels(folder: Path) -> RunLabels:
-    """The labels of a run folder; none where nobody gave any.
+    """The labels of a run folder; none where it has no file of labels.
 
     Raises:
         LabelsError: The file is damaged, no regular file, of a later version, or cannot be read.
@@ -94,7 +94,7 @@ def read_labels(folder: Path) -> RunLabels:
 
 
 def name_of(folder: Path) -> str:
-    """What a run is called; empty where nobody has said, or where that cannot be read."""
+    """The name of a run; empty where it has none, or where its labels cannot be read."""
     try:
         return read_labels(folder).name
     except LabelsError:
@@ -125,10 +125,10 @@ def change_labels(
 
 @contextmanager
 def _held(folder: Path) -> Generator[None]:
-    """Nobody else changes its labels meanwhile, be it a thread, or a command beside the window.
+    """No other thread or process, such as a command beside the window, changes the run's labels meanwhile.
 
-    The lock is ``run.json``'s, so that nothing is left in the folder, whose own is that of who records the
-    run. A file system without locks has none.
+    It locks ``run.json``, so that no further file stays in the folder; the folder's own lock belongs to the
+    process that records the run. A file system without locks has none.
     """
     with _one_at_a_time, ExitStack() as held:
         with suppress(OSError):

@@ -22,7 +22,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.seed_lists import MAX_SEED
 
 SEED = "seed"
-"""The setting by which a slot's player gets random numbers of its own, whoever it is."""
+"""The setting by which the player of a slot, of any kind, gets random numbers of its own."""
 
 # Words that keep the streams of one (seed, episode, agent) apart. Never renumber; 2 was used.
 _POLICY, _ACTION, _OWN = 0, 1, 3

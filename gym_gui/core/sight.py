@@ -1,4 +1,4 @@
-"""What one agent sees: its observation as its policy gets it, for whoever looks on."""
+"""What one agent sees: its observation as its policy gets it, for people who watch."""
 
 from __future__ import annotations
 

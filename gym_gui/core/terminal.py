@@ -31,7 +31,7 @@ class _Console(Console):
         return super().render_str(visible(text), **options)
 
     def on_broken_pipe(self) -> None:
-        """Leave it to who called: that nobody reads any more is no failure."""
+        """Pass the error on to the caller: it is no failure when the reader of the output is gone."""
         raise  # called where the error is being handled
 
 

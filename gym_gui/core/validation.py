@@ -140,7 +140,7 @@ def integer(value: object, where: str, *, low: int, high: int) -> int:
     except TypeError:
         raise ConfigError(f"must be a whole number, not {shown(value)}", where=where) from None
     if not low <= result <= high:
-        # Nobody asks for the end of a range that only the size of a word sets.
+        # The end of a range that only the size of a machine word sets tells the user nothing.
         bounds = f"be at least {low}" if result < low and high > _ENDLESS else f"lie between {low} and {high}"
         raise ConfigError(f"must {bounds}, not {shown(result)}", where=where)
     return result

@@ -28,7 +28,7 @@ def visible(text: str) -> str:
 
 
 def visible_json(text: str) -> str:
-    """JSON text with those characters escaped: it says the same to whoever reads it as JSON."""
+    """JSON text with those characters escaped: a JSON parser reads the same value from it."""
     return _OBEYED.sub(lambda found: json.dumps(found.group())[1:-1], text)
 
 
@@ -78,6 +78,6 @@ def raw(stream: TextIO) -> TextIO:
 
 
 def _shown(stream: TextIO | None) -> TextIO:
-    # A stream that whoever started us has closed is none.
+    # Python has ``None`` for a stream that the parent process closed.
     already = stream is None or isinstance(stream, VisibleStream)
     return cast(TextIO, stream if already else VisibleStream(cast(TextIO, stream)))

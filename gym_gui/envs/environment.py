@@ -96,7 +96,7 @@ class Environment:
 
     @property
     def summary(self) -> str:
-        """What it is about, in one sentence; ``""`` where nobody says."""
+        """What the environment is about, in one sentence; ``""`` where its family has no summary."""
         return self.family.summary(self.spec)
 
     @property
@@ -112,7 +112,7 @@ class Environment:
 
     @property
     def max_episode_steps(self) -> int | None:
-        """Steps after which its package cuts an episode, as it was made; ``None`` where nobody says."""
+        """Steps after which its package truncates an episode, as made here; ``None`` where none are known."""
         made = getattr(getattr(self.adapter.env, "spec", None), "max_episode_steps", None)
         return self.spec.max_episode_steps if made is None else int(made)
 
@@ -132,7 +132,7 @@ class Environment:
         return self.family.scores(self, returns)
 
     def outcome(self, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Win, draw or loss by team, or ``None`` where nobody can win."""
+        """Win, draw or loss by team, or ``None`` where no team can win."""
         return self.family.outcome(self, returns)
 
     @cached_property
@@ -228,7 +228,7 @@ class Environment:
         """The position with its legal moves, in board games; else ``None``."""
         try:
             return self.family.board(self)
-        except Exception as error:  # foreign code, and places in it that nobody promised
+        except Exception as error:  # foreign code, and parts of it that are no public API
             self._complain("its board cannot be read", error)
             return None
 

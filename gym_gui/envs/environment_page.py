@@ -186,7 +186,7 @@ def _actions(environment: Environment, agent: str) -> Actions:
 
 
 def _plain_summary(family: Family, agents: tuple[str, ...]) -> str:
-    """What can be said where nobody wrote anything."""
+    """The summary of an environment that has no description."""
     who = "one agent" if len(agents) == 1 else f"{len(agents)} agents" if agents else "agents"
     return f"An environment of {family.title} for {who}."
 

@@ -283,10 +283,10 @@ def arguments(
 
 
 def needs_of(spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> list[Need]:
-    """What a person has to allow before a file may have this environment made.
+    """What the user has to allow before a file may have this environment made.
 
     Raises:
-        UsageError: Nobody can allow it.
+        UsageError: It is something that even the user cannot allow.
     """
     factory: Factory | None = spec.traits.get("factory")
     return [*(factory.needs() if factory is not None else ()), *path_needs(env_kwargs)]

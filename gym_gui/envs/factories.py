@@ -126,11 +126,11 @@ class Factory:
                 yield Subject("path", str(place))
 
     def load(self) -> Callable[..., Any]:
-        """Import it.
+        """Import the factory.
 
         Raises:
-            NotAllowedError: A file names it, and nobody has allowed that.
-            UsageError: It is not there, or is nothing that can be called.
+            NotAllowedError: A file names it, and the user has not allowed that.
+            UsageError: It is not there, or is not callable.
         """
         if self._is_own_word:
             _look_here_last()

@@ -256,18 +256,18 @@ class Family:
     def world(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> str:
         """Name of the one world that all its instances share, as those of a simulator do; ``""``: none.
 
-        Episodes of one world are played one after the other, whoever plays them.
+        Episodes of one world are played one after the other, also where different operators play them.
         """
         return ""
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """Whether a seat may not know all there is: cards, roles, targets, what is out of view, a choice
+        """Whether a seat may not know the whole state: cards, roles, targets, what is out of view, a choice
         that others make at the same time.
 
-        Where it is so, nobody who decides is shown the whole picture or told rewards, unless it was asked
-        for. By default every environment for several agents is taken to be such a one: a family whose
-        seats all see everything says so. An environment may say it itself, as ``"hidden_information"`` of
-        its ``metadata``.
+        If so, no player that decides is shown the whole picture or told rewards, unless the experiment asks
+        for it. By default every environment for several agents hides information; a family whose seats all
+        see everything overrides this. An environment may state it itself, as ``"hidden_information"`` of its
+        ``metadata``.
         """
         return spec.api != "gymnasium"
 

@@ -1,4 +1,4 @@
-"""Registers with Gymnasium what is found by name in MOSAIC alone, for whoever makes environments with it.
+"""Registers with Gymnasium the environments that only MOSAIC knows by name.
 
 Importing it lets ``gymnasium.make("Skills/MiniGrid-DoorKey-8x8-v0")`` work: trainings do so.
 """

@@ -64,7 +64,7 @@ def package_dir(module: str) -> Path | None:
 def registered(
     kind: str, module: str, here: Callable[[str], Iterable[Mapping[str, Any]]]
 ) -> Iterable[Mapping[str, Any]]:
-    """What a registry holds; with what somebody registered here, where it has been imported here.
+    """Rows of a registry; where its module is imported in this process, also what was registered here.
 
     Args:
         kind: See :func:`entries`.

@@ -48,12 +48,12 @@ class Instance(Protocol):
 
     @property
     def summary(self) -> str:
-        """What it is about, in one sentence; ``""`` where nobody says."""
+        """What the environment is about, in one sentence; ``""`` where its family has no summary."""
         ...
 
     @property
     def max_episode_steps(self) -> int | None:
-        """Steps after which its package cuts an episode, as it was made; ``None`` where nobody says."""
+        """Steps after which its package truncates an episode, as made here; ``None`` where none are known."""
         ...
 
     @property

@@ -194,16 +194,16 @@ def of_space(
     mouse: bool = False,
     components: Sequence[str] = (),
 ) -> KeyScheme:
-    """Keys by what the actions of a space are called, else by their numbers.
+    """Keys by the names of a space's actions, else by their numbers.
 
     Args:
         space: Gymnasium's action space.
         player: 0 for the first person at the keyboard, 1 for the second.
-        pace: How it is played.
+        pace: How the environment is played.
         words: Names of discrete actions; empty where they have none.
         idle: The discrete action that does nothing; ``None``: there is none.
         mouse: Whether moves are made on a drawn board.
-        components: What the components of a continuous action are; empty where nobody knows.
+        components: Names of the components of a continuous action; empty where they are unknown.
     """
     n: int | None = getattr(space, "n", None)
     if isinstance(n, (int, np.integer)) and not getattr(space, "shape", ()):

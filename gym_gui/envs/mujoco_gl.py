@@ -36,10 +36,10 @@ assert renderer.render().shape == (16, 16, 3)
 
 
 def choose() -> str:
-    """Set ``MUJOCO_GL`` to a way that draws, unless somebody has set it; returns the way.
+    """Set ``MUJOCO_GL`` to a way that draws, unless it is set already; returns the way.
 
     Raises:
-        MissingDependencyError: None does.
+        MissingDependencyError: No way draws.
     """
     if not os.environ.get(VARIABLE):
         os.environ[VARIABLE] = _remembered() or _first_that_draws()

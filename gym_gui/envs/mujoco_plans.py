@@ -37,7 +37,7 @@ def mark(env: Any, plans: Sequence[Plan]) -> None:
             TypeError,
             OverflowError,
             LookupError,
-        ):  # a record is what anybody may have written
+        ):  # any program may have written the record
             continue
         if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
             continue

@@ -1,4 +1,4 @@
-"""A task's agents as PettingZoo's Parallel interface has them, for whoever trains several at once."""
+"""A task's agents behind PettingZoo's Parallel interface, for workers that train several agents at once."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ async def aevaluate(
     """Play episodes and keep them as a run folder.
 
     ``evaluate`` returns when all is played. ``aevaluate`` is awaited, where an event loop runs (Jupyter, a
-    server): the loop goes on with other tasks meanwhile, and cancelling ends the workers and leaves a run
-    folder with what was finished.
+    server): the loop runs other tasks meanwhile, and cancelling ends the workers and leaves a run folder
+    with the finished episodes.
 
     Args:
         env_id: Environment id, or ``"module:factory"``.
@@ -78,15 +78,15 @@ async def aevaluate(
         teams: Agents of each team, where the environment's own teams are not meant.
         env_kwargs: For the environment's factory.
         observations: Record observations.
-        failure_score: Return that a failed episode counts as; left out, it counts as nothing, and a
-            comparison that may rest on its absence is not decided.
-        against: Others that play the same seeds, by name; each as ``agents``.
+        failure_score: Return that a failed episode counts as; left out, a failed episode is not counted,
+            and a comparison that may depend on its absence is not decided.
+        against: Other players of the same seeds, by name; each as ``agents``.
         until: ``"decided"`` plays no more seeds than it takes until every comparison is decided, and
             ``seeds`` at most (``docs/statistics.md``); ``"all"`` plays them all.
         batch: Seeds between two looks at what is decided; a tenth of all by default.
         on_progress: Told how far it is, a few times a second.
-        origin: The file that names the environment, where one does: what you pass yourself is
-            allowed by that, what a file names has to be (``docs/security.md``).
+        origin: The file that names the environment, where a file does. What the caller passes counts
+            as allowed; what a file names has to be allowed first (``docs/security.md``).
 
     Returns:
         The results; episodes that failed are in them, with their errors.

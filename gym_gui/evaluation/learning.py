@@ -81,13 +81,13 @@ class Game(NamedTuple):
 
 
 class Invited(NamedTuple):
-    """Somebody of a pool.
+    """A member of a pool.
 
     Attributes:
-        name: Under which it is met.
-        plays: Who that is, in words.
-        folder: Of its policy, where it is nothing but a trained policy; else empty.
-        player: As a tournament file says it, plain data.
+        name: Name under which the training meets it.
+        plays: What plays under that name, in words.
+        folder: Folder of its policy, where the member is a trained policy and nothing else; else empty.
+        player: The member as a tournament file writes it, plain data.
     """
 
     name: str
@@ -97,14 +97,14 @@ class Invited(NamedTuple):
 
 
 class GameOver(NamedTuple):
-    """How an episode came out.
+    """How an episode ended.
 
     Attributes:
         episode: Its number.
         total: Return of the training's agent.
-        score: 1 where its side has won, 0.5 where nobody has, 0 where it has lost; ``None`` where all agents
-            are on one side.
-        error: Why it has failed; empty where it has not.
+        score: 1 where that agent's side has won, 0.5 where no side has, 0 where it has lost; ``None`` where
+            all agents are on one side.
+        error: Why the episode has failed; empty where it has not.
     """
 
     episode: int
@@ -130,19 +130,18 @@ class Progress(NamedTuple):
 class LearnerSession:
     """Plays episodes in which a training decides for one agent.
 
-    From one thread alone, without an event loop of its own running there. :meth:`begin` and :meth:`step`
-    return when each episode waits for the training or is over, so that what happens does not depend on
-    who is fast.
+    Use it from one thread, in which no event loop runs. :meth:`begin` and :meth:`step` return when each
+    episode waits for the training or is over, so that results do not depend on which episode is faster.
 
     Args:
         env_id: The environment.
-        learner: Agent for which the training decides, and in turn for all that see and act alike; the first
-            one by default.
+        learner: Agent for which the training decides; the first one by default. The training decides in
+            turn for each agent with the same spaces.
         concurrency: Episodes in flight at most.
         most_workers: Worker processes at most: before more are started, those of the member met longest ago
             are ended. Those of the episodes in flight stay, however many that are.
-        on_log: Hears what workers log, from warnings on.
-        on_call: Hears of calls that somebody was paid for, JSON.
+        on_log: Told what workers log, from warnings on.
+        on_call: Told each paid call that a worker makes, as JSON.
 
     Attributes:
         slots: All agents of the environment.
@@ -288,7 +287,7 @@ class LearnerSession:
             await desk.wait()
 
     async def _table_of(self, name: str) -> _Table:
-        """Where episodes with somebody are played; policies of the training's own share one."""
+        """The table at which a member is met; policies that the training holds itself share one."""
         key = "" if name in self._held else name
         table = self._tables.pop(key, None)
         if table is None:
@@ -549,7 +548,7 @@ def _no_log(level: int, logger: str, text: str) -> None:
 
 
 def _no_person(slot: WorkerSlot, request: pb.HumanRequest) -> None:
-    """Nobody sits here."""
+    """No person plays here: the question is answered with ``None``."""
     decision = slot.on_human(request)
     if decision is not None:
         slot.answer_human(decision, None)

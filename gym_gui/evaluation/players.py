@@ -78,7 +78,7 @@ def as_assignment(policy: Policy) -> WorkerAssignment:
 
 
 def _seats(policy: Policy) -> dict[str, Policy]:
-    """Whom a policy plays that is given for nobody in particular: a joint one each of its agents."""
+    """The agents that a policy plays where the caller names none: for a joint policy, each of its agents."""
     if isinstance(policy, (str, Path)) and not str(policy).startswith(GROUP_PREFIX):
         file = read_policy_file(Path(PolicyLibrary().path_of(str(policy))))
         if file is not None and len(file.agents) > 1:

@@ -54,10 +54,10 @@ class Results:
 
         Args:
             agent: Whose seat.
-            of: Name of those who played, where others were evaluated beside them; by default the first.
+            of: Name of the operator, where several were evaluated; by default the first.
 
         Raises:
-            UsageError: No episode has that agent, or nobody has that name.
+            UsageError: No episode has that agent, or no operator has that name.
         """
         operators = list(self.run.operators.values())
         found = [each for each in operators if not of or each.name == of]

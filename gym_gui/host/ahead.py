@@ -31,7 +31,7 @@ LONGEST_LOOK_S: Final = 600.0
 
 
 class SpareHost:
-    """At most one host process that nobody uses yet; who wants one may have it.
+    """At most one started host process that no session uses yet; the next session may take it.
 
     Args:
         pictures: Whether it shares memory for pictures, for sessions that are watched.
@@ -41,7 +41,7 @@ class SpareHost:
         self._pictures = pictures
         self._program: HostProgram | None = None
         self.taken = asyncio.Event()
-        """Set when somebody wanted it, whether there was one or not, and when it is ended."""
+        """Set when a session asks for the process, whether there is one or not, and when it is ended."""
 
     @property
     def pid(self) -> int:
@@ -102,7 +102,7 @@ class HostAhead:
             try:
                 self._runner.run(self._spare.start())
             except MosaicError:
-                pass  # whoever needs one tries again, and says what is wrong
+                pass  # the session that needs one tries again, and reports what is wrong
             except BaseException:
                 self._runner.close()
                 raise

@@ -1,4 +1,4 @@
-"""A session in a host process; to whoever plays it, it is just a session."""
+"""A session in a host process; its caller uses it like any other session."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 SEEN_EVERY = 2
 """Looks after which the host is told that they have been taken in."""
 _PLAYING_FAREWELL_S = 8.0
-"""Where nobody watches, a host may take longer to stop its workers."""
+"""Where no window watches the session, a host may take longer to stop its workers."""
 _HASTY_FAREWELL_S = 1.5
 """Where it was told to end at once."""
 
@@ -177,7 +177,7 @@ class HostSession:
     # -- what the host says ----------------------------------------------------------------
 
     def on_output(self, line: str) -> None:
-        """Somebody in it printed a line."""
+        """The host, or a process that it started, printed a line."""
         self._tell(LogLine(logging.INFO, "session output", line))
 
     def on_begun(self, index: int) -> None:

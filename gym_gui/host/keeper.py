@@ -1,7 +1,8 @@
-"""``mosaic session-host``: a session host for somebody on another machine, who speaks to us through ssh.
+"""``mosaic session-host``: a session host for a client on another machine, which speaks to it through ssh.
 
-It lives as long as somebody holds our stdin and says every few seconds that they are still here. When
-that ends, however it does, the host, its workers and all that they have started end, and so do we.
+The command runs as long as the client holds its stdin open and says every few seconds that it is still
+there. When either ends, for whatever reason, the host, its workers and all that they have started end, and
+so does the command.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from gym_gui.services.store import Store
 from gym_gui.version import __version__
 
 SILENCE_S: Final = 6 * ALIVE_EVERY_S
-"""Whoever says nothing for so long has gone, although the connection still seems to be there."""
+"""A client that says nothing for so long has gone, although the connection still seems to be there."""
 _FAREWELL_S: Final = 5.0
 
 
@@ -45,7 +46,7 @@ class _Relay:
 
 
 def say(line: bytes) -> None:
-    """Tell a line to whoever listens, if anybody still does."""
+    """Write a line to the client; a client that has gone is no error."""
     with suppress(OSError):
         os.write(1, line + b"\n")
 
@@ -119,13 +120,13 @@ async def _stdin() -> asyncio.StreamReader:
 
 
 async def until_silent(said: asyncio.StreamReader, silence_s: float = SILENCE_S) -> None:
-    """Wait until somebody says nothing more, or has said nothing for so long."""
+    """Wait until the client has closed its end, or has said nothing for ``silence_s`` seconds."""
     while await _next_line(said, silence_s):
         pass
 
 
 async def _next_line(said: asyncio.StreamReader, silence_s: float = SILENCE_S) -> bytes:
-    """The next line; empty where nobody is there any more."""
+    """The client's next line; empty where the client has gone."""
     try:
         async with asyncio.timeout(silence_s):
             return await said.readline()
@@ -134,7 +135,7 @@ async def _next_line(said: asyncio.StreamReader, silence_s: float = SILENCE_S) -
 
 
 async def _until_over(program: HostProgram, said: asyncio.StreamReader) -> None:
-    """Wait until the host has ended, or whoever it is for has gone."""
+    """Wait until the host has ended, or its client has gone."""
 
     async def tell_listening() -> None:
         await program.listening.wait()

@@ -20,7 +20,7 @@ from gym_gui.processes.child import ManagedChild, lines_of
 from gym_gui.processes.outcome import ChildOutcome
 
 ALIVE_EVERY_S: Final = 10.0
-"""How often whoever holds a session on another machine says so."""
+"""How often the client of a session on another machine says that it is still there."""
 GREETING: Final = b"mosaic-host"
 """First word of the line in which one on another machine says where it is."""
 ENDED: Final = b"ended"
@@ -136,7 +136,7 @@ class HostProgram:
         self.child.stdin.close()
 
     def hear(self, listener: ProgramListener | None) -> None:
-        """Have somebody told what it prints, and has printed so far; ``None``: nobody any more."""
+        """Have a listener told what the host prints, and has printed so far; ``None``: no listener."""
         self._listener = listener
         if listener is not None:
             unheard, self._unheard = self._unheard, []
@@ -187,6 +187,6 @@ def make_memory() -> int | None:
     if not hasattr(os, "memfd_create"):
         return None
     fd = os.memfd_create("mosaic-frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    # Nobody can take away under a reader what it has mapped.
+    # No process can shrink the memory that a reader has mapped.
     fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
     return fd

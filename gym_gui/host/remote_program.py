@@ -1,8 +1,8 @@
 """The program of a session host on another machine, as it is seen through ssh.
 
 There ``mosaic session-host`` (:mod:`gym_gui.host.keeper`) starts the host and speaks in lines: where its
-socket will be, that it listens, episodes that begin, how it has ended. It is told token and permissions,
-and every few seconds that somebody is still here: when that stops, everything there ends.
+socket will be, that it listens, episodes that begin, how it has ended. The client tells it token and
+permissions, and every few seconds that the client is still here: when that stops, everything there ends.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class Elsewhere:
             bundle, place = Path(folder) / "bundle", f"{program.files}/0"
             moved = await asyncio.to_thread(write_bundle, bundle, asked, needs, place)
             subjects = dict.fromkeys(need.subject for need in needs)
-            # Whoever comes to play later is sent beside it.
+            # The files of players that join later are sent beside this folder.
             rows = [asdict(Subject("file", program.files)), *json.loads(allowed_on(subjects, place))]
             program.allowed = json.dumps(rows)
             await self._copy(bundle, place)
@@ -95,10 +95,10 @@ class Elsewhere:
         self.operator = replace(there, origin=replace(there.origin, folder=place)) if own else there
 
     async def send_player(self, player: WorkerAssignment) -> WorkerAssignment:
-        """Send the files of somebody who comes to play; returns who that is in the host's own paths.
+        """Send the files of a player that joins; returns the player with paths on the host's machine.
 
         Raises:
-            MosaicError: They cannot be read or sent.
+            MosaicError: The files cannot be read or sent.
         """
         assert self._program is not None
         self._sent += 1

@@ -23,7 +23,7 @@ from gym_gui.services.store import Store
 _log = logging.getLogger(__name__)
 
 _FAREWELL_S = 2.0
-"""What it is at is worth nothing to anybody any more."""
+"""Time a host has to end by itself: no caller needs the rest of its replay."""
 
 
 class ReplaySession:
@@ -82,7 +82,7 @@ class ReplaySession:
     def _fail(self, error: MosaicError) -> None:
         if self._played is not None and not self._played.done():
             self._played.set_exception(error)
-            self._played.exception()  # whoever waited for it may have been cancelled
+            self._played.exception()  # read here: the caller that awaited it may have been cancelled
 
     def on_failed(self, error: MosaicError) -> None:
         """It cannot be played."""
@@ -99,7 +99,7 @@ class ReplaySession:
             self._played.set_result(None)
 
     def on_output(self, line: str) -> None:
-        """Somebody in it printed a line."""
+        """The host, or a process that it started, printed a line."""
         _log.info("%s: %s", self._name, line)
 
     def on_begun(self, index: int) -> None:

@@ -17,7 +17,7 @@ _BYTES = 1 << 18
 
 
 async def replayed(request: pb.ReplayRequest) -> AsyncGenerator[pb.Looks]:
-    """Play an episode again; while nobody takes the looks, the environment waits.
+    """Play an episode again; the environment waits while the client does not take the looks.
 
     Args:
         request: The episode.

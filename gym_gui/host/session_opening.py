@@ -1,4 +1,4 @@
-"""Sessions in host processes, for whoever can do without gRPC until one is wanted."""
+"""Sessions in host processes, for callers that import gRPC only once they want a session."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ async def open_host_session(
     store: Store,
     take: TakeProgram | None = None,
 ) -> Session:
-    """A session in a process of its own, for an operator that nobody has checked yet; it is not started.
+    """A session in a process of its own, for an operator that is not checked yet; it is not started.
 
     The process is on the machine that the operator names.
 
-    What it needs is imported in a thread: that takes half a second.
+    The modules that the session needs are imported in a thread: that takes half a second.
 
     Args:
         config: The operator.
         settings: How it plays.
         on_event: Told what happens.
         store: Where its socket lives.
-        take: Has perhaps a process on this machine that is started already.
+        take: May have a process on this machine that is started already.
 
     Raises:
-        UsageError: There is no such host among the person's.
+        UsageError: The user's hosts file has no such host.
     """
     await asyncio.to_thread(importlib.import_module, "gym_gui.host.host_client")
     elsewhere = await asyncio.to_thread(_elsewhere, config) if config.host else None

@@ -57,17 +57,17 @@ class HostOwner(ProgramListener, Protocol):
 class HostProcess:
     """A host that serves one owner, once.
 
-    Nothing of it refers to its owner any more once it is closed: whoever lets go of it frees
-    gRPC's channel at once, and with the last channel gRPC ends its thread.
+    Once it is closed, it holds no reference to its owner. So the owner frees gRPC's channel at once when it
+    drops this object, and with the last channel gRPC ends its thread.
 
     Args:
-        owner: Is told what becomes of it.
+        owner: Told what happens to the host.
         name: What messages call it: ``"session process of blue"``.
         operator: What ``ps`` shows.
         store: Where its socket lives.
         patience_s: Longest silence.
         farewell_s: Time it has to end by itself.
-        take: Has perhaps one that is started already.
+        take: May have a host that is started already.
     """
 
     def __init__(
@@ -240,12 +240,12 @@ class HostProcess:
         except MosaicError as exc:
             if self._owner is not None:
                 self._owner.on_failed(exc)
-        # Its end follows; a host that stays although nobody can speak to it is ended.
+        # The host's end follows; a host that stays although no client can reach it is killed.
         await asyncio.wait({child.exited}, timeout=self._farewell_s)
         child.kill(problem or "did not end when it was done")
 
     def _take(self, child: ManagedChild, message: Any) -> bool:
-        """Pass on what it said; false where that failed: nobody would hear any more."""
+        """Pass on what the host said; false where that failed, and the host was killed."""
         if self._on_message is None:
             return True
         try:

@@ -196,7 +196,7 @@ class SessionServicer:
         return _DONE
 
     async def Watch(self, request: pb.WatchRequest) -> pb.Done:
-        """Somebody looks, or nobody does any more."""
+        """The client begins to watch, or stops watching."""
         live = live_of(request.live) if request.HasField("live") else None
         if live is not None:
             _draw_in_memory()
@@ -228,7 +228,7 @@ class SessionServicer:
         return sight_message(await self._session.see(request.agent))
 
     async def Rebind(self, request: pb.RebindRequest) -> pb.Player:
-        """Somebody else plays a slot; others go on."""
+        """Give a slot to another player; the other slots go on."""
         agent, session = request.agent, self._session
         allowance = amount_of(request.allowance) if request.HasField("allowance") else None
         assignment = assignment_of(request)

@@ -17,23 +17,23 @@ _NAME = re.compile(r"h[0-9a-f]{12}")
 class SocketFolder:
     """A new private folder, locked for as long as this process needs it.
 
-    The lock goes with the process, however that ends: whoever makes a folder next removes those
-    that nobody holds.
+    The kernel releases the lock when the process ends, for whatever reason. The next process that makes a
+    folder removes those that no process has locked.
 
     Args:
-        runtime: Where it is made; private to the user.
+        runtime: Where the folder is made; private to the user.
 
     Raises:
-        OSError: It cannot be made.
+        OSError: The folder cannot be made.
     """
 
     def __init__(self, runtime: Path) -> None:
-        with _locked(runtime):  # so that nobody sees the folder before it is held
+        with _locked(runtime):  # no other process sees the folder before it is locked
             _sweep(runtime)
             self.path = runtime / f"h{secrets.token_hex(6)}"
             self.path.mkdir(mode=0o700)
             self._lock: int | None = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
-            with suppress(OSError):  # a file system without locks, where nobody sweeps either
+            with suppress(OSError):  # a file system without locks, where no process sweeps
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def remove(self) -> None:

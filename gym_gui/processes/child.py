@@ -66,22 +66,24 @@ class ManagedChild:
     """A started program; made by :meth:`start`.
 
     However it ends, everything it has started is ended after it, its pipes are closed, and
-    :attr:`outcome` says what came of it. It does not outlive this program either: what bears our tag is
-    ended by :mod:`gym_gui.processes.reaper`, and the kernel kills what is tied to us.
+    :attr:`outcome` says how it ended. It does not outlive this program either:
+    :mod:`gym_gui.processes.reaper` ends the processes that bear this program's tag, and the kernel kills a
+    child that is tied to this program.
 
     ``Process.wait()`` of Python before 3.13 also waits until the process's pipes are closed, and
     children that it forked hold them open when it is killed
-    (https://github.com/python/cpython/issues/119710): so there is none.
+    (https://github.com/python/cpython/issues/119710): so this class has no such method.
 
     Attributes:
-        tag: What it, and all that it starts, bear (:mod:`gym_gui.processes.tree`).
+        tag: The tag that it and all that it starts bear (:mod:`gym_gui.processes.tree`).
         pid: Its process id.
-        stdin: Its pipes, those of them that were asked for.
+        stdin: Its pipe, where it was asked for; else ``None``.
         stdout: As ``stdin``.
         stderr: As ``stdin``.
         exited: Done when it has ended, however that came about.
         outcome: How it ended, once nothing of it is left; ``None`` before.
-        asked: Whether it has been asked to end; who asks by other means than :meth:`terminate` says so here.
+        asked: Whether it has been asked to end; a caller that asks by other means than :meth:`terminate`
+            sets it.
     """
 
     def __init__(
@@ -125,7 +127,7 @@ class ManagedChild:
             command: Program and arguments.
             name: What messages call it.
             environment: All its variables; the tag is added.
-            tag: By default one that nobody else bears.
+            tag: By default one that no other process bears.
             tied: Have the kernel kill it when the thread that starts it ends; for programs that do not
                 see to that themselves. It costs the start of an interpreter without its libraries.
             listen: Reads its pipes; by default its stderr is kept (:meth:`keep`), and nothing else read.
@@ -245,7 +247,7 @@ class ManagedChild:
         await asyncio.wait({self.exited})
         found: set[int] = set()
         await asyncio.to_thread(kill_tree, self.tag, found=found)
-        # What it said last is in its pipes, which end now that nobody is left to write to them.
+        # Its last output is in its pipes, which end now that no process is left to write to them.
         await asyncio.wait({self._closed}, timeout=_CLOSE_S)
         self._transport.close()
         await asyncio.wait({listening}, timeout=_CLOSE_S)

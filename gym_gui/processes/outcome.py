@@ -33,8 +33,8 @@ class ChildOutcome:
         status: What kind of end it was.
         code: Its exit status; ``None`` where a signal ended it, or where it never ran.
         signal: Number of the signal that ended it.
-        reason: Why, where somebody knows: whoever ended it, the system that would not start it, or
-            the program itself.
+        reason: Why, where that is known: from the code that ended it, from the system that would not start
+            it, or from the program itself.
         stderr_tail: The last lines that it printed, oldest first.
         asked: Whether it had been asked to end.
         left_behind: Processes that it had started and that were still there when it ended by itself;

@@ -49,7 +49,7 @@ def remove_after(path: Path) -> None:
     guard()
     reaper = _reapers.get(os.getpid())
     if reaper is not None and reaper.stdin is not None:
-        with contextlib.suppress(OSError):  # somebody has killed the reaper
+        with contextlib.suppress(OSError):  # the reaper was killed
             reaper.stdin.write(os.fsencode(path) + b"\0")
             reaper.stdin.flush()
 

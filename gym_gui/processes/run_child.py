@@ -22,7 +22,7 @@ MOST_BYTES: Final = 256 << 20
 
 @dataclass(frozen=True)
 class FinishedChild:
-    """What came of it.
+    """A program that has ended.
 
     Attributes:
         outcome: How it ended.

@@ -1,6 +1,6 @@
-"""How good a position of chess is for White, by a Stockfish that is asked over UCI.
+"""How good a chess position is for White, as a Stockfish process says over UCI.
 
-It is for people who look at a game that is over: while one is played nobody is to be helped. See
+It is for people who look at a game that is over: while a game is played, no player is to be helped. See
 https://official-stockfish.github.io/docs/stockfish-wiki/UCI-&-Commands.html.
 """
 
@@ -36,8 +36,8 @@ class Evaluation:
 
     Attributes:
         pawns: By how many pawns White is ahead; ``None`` where one side mates.
-        mate: Moves until White mates, below 0 until Black does; ``None`` where nobody does.
-        white_wins: Whether White does, where ``mate`` is 0: the game is over.
+        mate: Moves until White mates, below 0 until Black does; ``None`` where neither side mates.
+        white_wins: Whether White has mated, where ``mate`` is 0: the game is over.
     """
 
     pawns: float | None = None

@@ -165,7 +165,7 @@ def _input_incompatibility(worker: WorkerTypeDefinition, offers: Collection[str]
 def _view_incompatibility(slot: SlotInfo, worker: WorkerTypeDefinition, settings: Mapping[str, Any]) -> str:
     """Why what its settings want to be shown is not for this seat, and what to write."""
     if problems(worker.settings_schema, settings):
-        return ""  # which are told by whoever checks settings
+        return ""  # the check of settings reports these problems
     try:
         view = PromptInputs.of(worker.inputs.wanted, settings)
     except UsageError as error:

@@ -158,11 +158,11 @@ class MultiOperatorService:
         """Remove an operator.
 
         Args:
-            operator_id: Which.
-            stop: Stop it if it is running; without it, whoever started it sees to that.
+            operator_id: Its id.
+            stop: Stop it if it is running; ``False``: the code that started it stops it.
 
         Raises:
-            UnknownNameError: There is none of that id.
+            UnknownNameError: There is no operator of that id.
         """
         self.operators.get(operator_id)
         handle = self._handles.pop(operator_id, None)

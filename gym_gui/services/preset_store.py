@@ -65,7 +65,7 @@ class PresetKind(Generic[T]):
         write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
     def name_of(self, path: Path) -> str:
-        """What a file is found by; whoever renames the file renames the preset."""
+        """The name under which a preset's file is found; renaming the file renames the preset."""
         return path.name.removesuffix(self.suffix)
 
     def _content(self, path: Path) -> dict[str, Any]:
@@ -161,10 +161,10 @@ class PresetStore(Generic[T]):
         return self.kind.read(self.path_of(name))[1]
 
     def import_file(self, path: Path) -> Preset:
-        """Take over a preset that somebody else has saved; a name that is taken gets a number.
+        """Take over a preset from a file of another user; a name that is taken gets a number.
 
         Raises:
-            PresetError: It is no preset, or cannot be kept.
+            PresetError: The file is no preset, or the preset cannot be kept.
         """
         name, value = self.kind.read(path)
         taken = {preset.name.casefold() for preset in self.presets()}

@@ -36,7 +36,7 @@ def lock_run(folder: Path) -> int:
                 f"the run {folder} is being written by another process",
                 fix="Wait for it to end, or stop it first",
             ) from None
-        except OSError:  # a file system without locks: nobody else is seen, as before
+        except OSError:  # a file system without locks: other writers are not seen, as before
             pass
         break
     return handle

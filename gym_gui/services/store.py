@@ -65,7 +65,7 @@ class Store:
         system's temporary folder.
 
         Raises:
-            UsageError: The folder cannot be made, is too deep, or belongs to somebody else
+            UsageError: The folder cannot be made, is too deep, or belongs to another user
                 (who could then read and answer our messages).
         """
         folder = self.runtime or _runtime_candidate()
@@ -91,7 +91,7 @@ def _runtime_candidate() -> Path:
     if given:
         return Path(given).expanduser().absolute()
     base = os.environ.get("XDG_RUNTIME_DIR", "").strip()
-    # A container may name a folder that nobody made; a deep one is no use for sockets.
+    # A container may name a folder that does not exist; a deep one is no use for sockets.
     if base and Path(base).is_dir() and os.access(base, os.W_OK) and _fits(Path(base) / "mosaic"):
         return Path(base) / "mosaic"
     temporary = Path(tempfile.gettempdir())

@@ -161,7 +161,7 @@ def _tell_uncaught(context: AppContext) -> None:
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
             return
-        if isinstance(error, UsageError):  # said in full: where in the program it was noticed helps nobody
+        if isinstance(error, UsageError):  # its message says everything: a traceback would not help the user
             text = error.sentence
             _log.warning("%s", error)
         else:

@@ -168,11 +168,12 @@ class AppContext(QObject):
             self.tell_failure(what, error)
 
     def tell_failure(self, what: str, error: BaseException) -> None:
-        """Something failed that nobody waited for: a line in the log, and a sentence in the window.
+        """Report a failure that no caller handles: a line in the log, and a message in the window.
 
         Args:
-            what: What it was, to be put before "failed".
-            error: Why. A :class:`MosaicError` says it all; of others the log has the traceback.
+            what: What failed, to be put before "failed".
+            error: Why it failed. The message of a :class:`MosaicError` is enough; for any other exception the
+                log has the traceback.
         """
         action = None
         if isinstance(error, NotAllowedError):

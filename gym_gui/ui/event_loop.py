@@ -1,6 +1,6 @@
 """asyncio on Qt's event loop.
 
-The loop counts as running from the start, whoever drives Qt: ``app.exec()``, a test that
+The loop counts as running from the start, no matter what drives Qt: ``app.exec()``, a test that
 waits, or a script that calls ``processEvents``.
 """
 
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 THREADS: Final = 4
 """Threads for ``asyncio.to_thread``; started as they are needed."""
 HEARD_S: Final = 1.0
-"""Time in which somebody who waits for a task is told why it failed."""
+"""Seconds that a coroutine has to take the exception of a failed task before it counts as unhandled."""
 _watches: WeakKeyDictionary[asyncio.AbstractEventLoop, _Watch] = WeakKeyDictionary()
 
 
@@ -53,9 +53,9 @@ def close_loop(loop: asyncio.AbstractEventLoop) -> None:
 
 
 class _Watch:
-    """Looks after tasks: one whose failure nobody has asked for is told of, whoever still holds it.
+    """Reports a failed task whose exception no coroutine takes, even while the task is still referenced.
 
-    asyncio itself tells of it when the task is collected as garbage, which may be never.
+    asyncio itself reports it when the task is collected as garbage, which may be never.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -72,7 +72,7 @@ class _Watch:
 
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         if _is_unheard(task):
-            # Whoever waits for it is called after this.
+            # Coroutines that await the task are called after this callback.
             self._failed[task] = self._loop.call_later(HEARD_S, self._look, task)
 
     def _look(self, task: asyncio.Task[Any]) -> None:
@@ -88,16 +88,16 @@ class _Watch:
 
 
 def _is_unheard(task: asyncio.Task[Any]) -> bool:
-    """Whether it has failed and nobody has asked why; asyncio keeps that for itself."""
+    """Whether the task has failed and no code has taken its exception; reads a private field of asyncio."""
     return task.done() and not task.cancelled() and bool(getattr(task, "_log_traceback", False))
 
 
 def tell_failures(loop: asyncio.AbstractEventLoop, tell: Callable[[str, BaseException], None]) -> None:
-    """Have everything told that fails in a loop and that nobody waits for.
+    """Report every failure in a loop that no code handles.
 
     Args:
         loop: One of :func:`open_loop`.
-        tell: Takes what failed, to be put before "failed", and why.
+        tell: Called with what failed, to be put before "failed", and with the exception.
     """
 
     def handler(_loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

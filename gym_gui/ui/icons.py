@@ -117,7 +117,7 @@ class _IconEngine(QIconEngine):
         painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """The icon as a picture, for whoever cannot paint it."""
+        """The icon as a picture, for callers that cannot paint it themselves."""
         result = QPixmap(size)
         result.fill(Qt.GlobalColor.transparent)
         painter = QPainter(result)

@@ -1,4 +1,4 @@
-"""How well a text fits what somebody typed: words in any order, or letters in order."""
+"""How well a text matches what the user typed: words in any order, or letters in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands on a page is there again after a restart, also one that nobody asked for."""
+"""Keeps what a page shows, so that it is there again after a restart, also after a crash."""
 
 from __future__ import annotations
 

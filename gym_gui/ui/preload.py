@@ -1,4 +1,4 @@
-"""Imports, while nobody is waiting, what the first click will need.
+"""Imports ahead, while the user waits for nothing, what the first click will need.
 
 The window opens without the engine: gRPC, NumPy and the modules of the pages take longer to
 import than everything else together. They come in a thread as soon as the window has been
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 DELAY_MS: Final = 250
-"""After the first paint; whoever clicks earlier is served first."""
+"""Wait after the first paint, so that the window handles a click in that time first."""
 BREATH_S: Final = 0.01
 """Between two modules, so that the window has the interpreter to itself now and then."""
 ENGINE: Final = (
@@ -96,5 +96,5 @@ class Preloader(QObject):
             name = self._names.popleft()
             try:
                 import_module(name)
-            except Exception as error:  # whoever needs it says what it means
+            except Exception as error:  # the page that needs the module imports it again, and reports this
                 _log.info("%s could not be imported ahead: %s", name, error)

@@ -1,4 +1,4 @@
-"""A session process that waits before anybody wants one: a click is not to wait for the engine's imports."""
+"""A session process that is started ahead, so that a click need not wait for the engine's imports."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gym_gui.ui.context import AppContext
 _log = logging.getLogger(__name__)
 
 FIRST_S: Final = 0.25
-"""After the first paint; whoever clicks earlier is served first."""
+"""Wait after the first paint; a session that the user opens earlier starts first."""
 AGAIN_S: Final = 3.0
-"""After one was wanted: whatever is being opened has the processor to itself."""
+"""Wait after the process was taken: the session that is being opened has the processor to itself."""
 LEAST_BYTES: Final = 1_500_000_000
 """Memory that is free where one may wait."""
 
@@ -35,10 +35,10 @@ async def keep_spare_host(context: AppContext) -> None:
     try:
         while True:
             spare.taken.clear()
-            if await asyncio.to_thread(_memory_left) > LEAST_BYTES:
+            if await asyncio.to_thread(free_memory) > LEAST_BYTES:
                 try:
                     await spare.start()
-                except MosaicError as error:  # whoever needs one tries again, and says what is wrong
+                except MosaicError as error:  # an operator that needs a process starts one, and reports this
                     _log.info("no session process waits: %s", error)
             await spare.taken.wait()
             await asyncio.sleep(AGAIN_S)
@@ -47,7 +47,8 @@ async def keep_spare_host(context: AppContext) -> None:
         await spare.close()
 
 
-def _memory_left() -> int:
+def free_memory() -> int:
+    """Bytes of memory that programs can still have."""
     import psutil
 
     return psutil.virtual_memory().available

@@ -91,8 +91,8 @@ class Watchdog(QObject):
 def _stack(thread: int, file: IO[bytes]) -> str:
     """Where a thread is now, the innermost line last, as a traceback says it.
 
-    Python's own dump is read, because it keeps no frame: whoever keeps the frame of a paint
-    call (``sys._current_frames``) may be the last one who does, and then its painter is
+    Reads Python's own dump (``faulthandler``), because that keeps no frame. A thread that takes the frame of
+    a paint call from ``sys._current_frames`` may hold the last reference to it: then the frame's painter is
     deleted in a thread that is not Qt's, which ends the process.
     """
     file.seek(0)

@@ -144,7 +144,7 @@ def names() -> tuple[str, ...]:
 
 
 def default(name: str) -> Any:
-    """What a setting is where nobody chose."""
+    """The default value of a setting."""
     return _FIELDS[name].default
 
 
@@ -221,7 +221,7 @@ class SettingsStore(QObject):
         self.set(name, default(name))
 
     def is_default(self, name: str) -> bool:
-        """Whether nobody chose."""
+        """Whether the setting has its default value."""
         return getattr(self._values, name) == default(name)
 
     def _save(self) -> None:

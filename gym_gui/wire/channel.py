@@ -80,7 +80,7 @@ class Channel(Protocol):
         ...
 
     def hold(self, on: bool) -> None:
-        """Read nothing until told otherwise: whoever writes has to wait. Without effect on some carriers."""
+        """Read nothing until told otherwise: the peer's writes have to wait. No effect on some carriers."""
         ...
 
     def close(self) -> None:

@@ -1,12 +1,12 @@
-"""The contract that a worker has to keep, as a test anybody can run.
+"""The contract that a worker has to keep, as a test that any user can run.
 
 ``mosaic workers check ID`` runs it; from Python::
 
     report = check_worker(definition)
     assert report.ok, "\\n".join(report.lines())
 
-A real process is started, twice, and held against ``docs/worker_protocol.md``. Nothing of
-an environment is needed: the slot is made up from what the manifest says, or given.
+The test starts a real process, twice, and checks it against ``docs/worker_protocol.md``. It needs no
+environment: it makes up a slot from the manifest, or the caller gives one.
 """
 
 from __future__ import annotations

@@ -47,13 +47,13 @@ class WorkerConnection:
     it. However it ends, ``events.on_ended`` is called once. Must be used from one event loop.
 
     Args:
-        launch: Which worker, and for whom.
-        events: Who is told what it says.
-        token: What a remote worker asks of its host; empty where nobody else can connect.
+        launch: Which worker, and for which agents.
+        events: Receives the worker's messages.
+        token: Token that a remote worker asks of its host; empty where no other program can connect.
 
     Attributes:
         welcome: What the worker said of itself.
-        outcome: How it ended, ``None`` while it runs.
+        outcome: How the worker ended, ``None`` while it runs.
     """
 
     def __init__(self, launch: Launch, events: WorkerEvents, token: str = "") -> None:

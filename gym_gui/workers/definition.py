@@ -39,9 +39,9 @@ class LaunchSpec:
         command: Command line of a foreign worker; empty for one written with the SDK.
         carrier: How messages travel: ``socket`` (framed) or ``jsonl`` (stdin/stdout).
         python: Interpreter of its own, absolute; ``None`` for the engine's.
-        family: The family of environments whose interpreter that is; empty where it is nobody else's.
+        family: The family of environments whose interpreter that is; empty where it belongs to no family.
         env: Variables added to the process's environment.
-        inherits: Variables of the person's that it gets besides the usual ones.
+        inherits: Variables of the user's environment that it gets besides the usual ones.
         heartbeat_s: Seconds of silence after which the worker counts as hung.
         session_secret: Its slots get a secret that such workers of a session share.
         python_path: Folders that make its package importable.

@@ -23,7 +23,7 @@ def engine_environment() -> dict[str, str]:
 def worker_environment(
     definition: WorkerTypeDefinition, gpus: Sequence[str] = (), *, env_id: str = ""
 ) -> dict[str, str]:
-    """Environment of a worker process; whoever starts it adds the tag.
+    """Environment variables of a worker process; the caller that starts it adds the tag.
 
     Caches that libraries would put into the home folder go to one folder per worker; one
     thread per worker unless its manifest says otherwise, because many share the cores; no
@@ -32,8 +32,8 @@ def worker_environment(
     Args:
         definition: The worker.
         gpus: The GPUs that it may use.
-        env_id: The environment that the process itself is to make; a person's own, named ``module:factory``,
-            lies where they are, and is looked for there last, so that it hides nothing.
+        env_id: The environment that the process itself is to make. The user's own one, ``module:factory``, is
+            looked for last in the working directory, so that it hides no other module.
     """
     launch = definition.launch
     foreign = launch.python is not None and launch.python != Path(sys.executable)

@@ -89,7 +89,7 @@ class _Bucket:
 
 
 def shortened(text: str) -> str:
-    """``text``, or its two ends where nobody would read it whole."""
+    """``text``, or its two ends where it is too long to read."""
     if len(text) <= LONGEST:
         return text
     half = LONGEST // 2

@@ -76,7 +76,7 @@ def _parsed(content: str, path: Path, source: Source) -> WorkerTypeDefinition:
     _check(data, path)
     try:
         return _definition(data, path, source)
-    except (OSError, RuntimeError) as error:  # a path no file system has, or ~nobody
+    except (OSError, RuntimeError) as error:  # a path no file system has, or ~ of an unknown user
         raise ManifestError(path, f"names a path that cannot be: {error}") from error
 
 

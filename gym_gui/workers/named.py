@@ -53,7 +53,7 @@ def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Ite
             yield Need(subject, value, purpose)
         elif setting.kind == "server" and secret and not is_local(value):
             yield Need(Subject("server", value), value, "sends a secret to")
-    address = settings.get("address")  # of a worker on another machine, whoever it is
+    address = settings.get("address")  # of any worker on another machine
     if isinstance(address, str) and not is_local_address(address):
         yield Need(Subject("server", address), address, "plays by a worker at")
 

@@ -54,9 +54,9 @@ class WorkerTypeRegistry:
         """Add a worker type.
 
         Args:
-            definition: What it is.
-            find_rest: Where nobody has looked for the others yet: registers them. It is called when one
-                that is not registered, or all, are asked for.
+            definition: The worker type.
+            find_rest: Registers the other worker types, where no search for them has run yet. It is called
+                when a caller asks for one that is not registered, or for all.
 
         Raises:
             UsageError: Its id or an alias already means another worker.
@@ -77,10 +77,10 @@ class WorkerTypeRegistry:
 
     @classmethod
     def fill(cls, find: Callable[[], object]) -> None:
-        """Have workers found where there are none; whoever asks meanwhile waits for all of them.
+        """Find worker types where none are registered; threads that ask meanwhile wait for all of them.
 
         Args:
-            find: Registers them.
+            find: Registers the worker types.
         """
         with cls._lock:
             if not cls._types:
@@ -89,13 +89,13 @@ class WorkerTypeRegistry:
     @classmethod
     @contextmanager
     def at_once(cls) -> Generator[None]:
-        """While several are registered; whoever asks meanwhile waits until all of them are."""
+        """Register several types under one lock; threads that ask meanwhile wait until all are registered."""
         with cls._lock:
             yield
 
     @classmethod
     def complete(cls) -> None:
-        """Have those found for whom nobody has looked yet."""
+        """Run the searches for worker types that have not run yet."""
         with cls._lock:
             finders, cls._find_rest = cls._find_rest, ()
             for find in finders:

@@ -1,4 +1,4 @@
-"""A worker that somebody started on another machine (``python -m mosaic_worker.remote``)."""
+"""A worker that the user started on another machine (``python -m mosaic_worker.remote``)."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
     """
     worker_id = definition.type_id
     if absent := _absent_workers(definition):
-        # Nothing that an installer could bring: a package of that name would be somebody else's.
+        # An installer could not bring them: a package of that name would be another project's.
         reason = f"it builds on {_and(absent)}, found neither beside it nor among MOSAIC's own workers"
         return WorkerStatus(worker_id, "broken", reason, "", absent)
     python, family = definition.launch.python, definition.launch.family

@@ -80,14 +80,15 @@ class EpisodeStreams:
         return self._seen[episode][1]
 
     def fed(self, decision: Decision) -> Fed | None:
-        """What :meth:`see` makes of the newest observation, decoded: for whoever looks on, before it is asked
-        about too. What is asked about then is the same, as it is worked on once.
+        """What :meth:`see` makes of the newest observation, decoded: for people who watch, also before the
+        worker is asked. The worker then gets the same, as each observation is preprocessed once.
 
         Args:
             decision: The open question of an episode.
 
         Returns:
-            ``None`` where no such episode is on, or where a step cannot take it: whoever is asked is told.
+            ``None`` where the episode is not on, or where a preprocessing step fails; the question to the
+            worker then raises the error.
         """
         pipeline = self._played.get(decision.episode)
         if pipeline is None:

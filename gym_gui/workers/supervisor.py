@@ -312,7 +312,7 @@ class Supervisor:
         return next((slot for slot in slots if slot.agent_id == agent and slot is not other_than), None)
 
     async def stop_worker(self, slot: WorkerSlot, grace_s: float = 2.0) -> None:
-        """Nobody asks this slot any more; its process ends when it fills no other."""
+        """Retire a slot: the session stops asking it, and its process ends when it fills no other slot."""
         slot.retire()
         post = next((p for p in self._posts if slot in p.slots), None)
         if post is None:

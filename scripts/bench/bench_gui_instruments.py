@@ -20,7 +20,7 @@ BEAT_MS = 5
 
 
 class Waited:
-    """How long a thread has waited for a core so far (``/proc/…/schedstat``), 0 where nobody tells."""
+    """How long a thread has waited for a core so far (``/proc/…/schedstat``), 0 where Linux does not tell."""
 
     def __init__(self) -> None:
         try:

@@ -137,7 +137,7 @@ class Scenes:
         return result
 
     async def library(self) -> dict[str, Any]:
-        """Opening the list of many runs for the first time, then what somebody types there."""
+        """Open the list of many runs for the first time, then type searches there."""
         from PyQt6.QtWidgets import QLineEdit
 
         from gym_gui.ui.widgets.tables import RowsTable

@@ -6,9 +6,9 @@ The server is a process of its own; each of its answers takes 50 to 2,000 ms, dr
 came with the request, so that the schedule is the same in every run.
 
 * 32 episodes at once over the schedule's critical path: the longest sum of answers in one episode.
-  Nobody can be faster; one episode after the other takes the sum of all of them.
+  No schedule can be faster; one episode after the other takes the sum of all of them.
 * Decisions of trained policies while other episodes wait for the server, over the same decisions in
-  matches without a language model: what an RL slot waits more.
+  matches without a language model: how much longer an RL slot waits.
 * Time of a decision beside the server's own, one episode at a time, over the same requests sent by a
   bare HTTP client.
 * Descriptions of observations, for each kind of environment.

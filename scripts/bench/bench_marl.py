@@ -203,7 +203,7 @@ def throughput(plan: Plan, processes: int, rounds: int, updates: int) -> Figure:
 
 
 def played(group: TrainingGroup, folder: Path) -> dict[int, float]:
-    """Mean return of the team on the seeds that nobody trained on, by the seed of the training."""
+    """Mean return of the team on seeds that no training used, by the seed of the training."""
     found: dict[int, float] = {}
     for member in group.completed:
         kept = folder / f"{group.label}-{member.seed}.json"

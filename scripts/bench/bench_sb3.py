@@ -113,7 +113,7 @@ def taken_in(folder: Path) -> tuple[Path, WorkerAssignment]:
 
 
 def measured(folder: Path, episodes: int, turns: int) -> list[Figure]:
-    """All sides in turn, and what came of it."""
+    """Measure all sides in turn; the figures."""
     model, player = taken_in(folder)
     library: dict[int, list[float]] = {copies: [] for copies in (1, 16, 64)}
     here: dict[int, list[float]] = {1: [], 2: []}

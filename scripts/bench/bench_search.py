@@ -5,9 +5,9 @@
 * MCTS with a time for each move against the heuristic that looks one move ahead: share of games won.
 * The same against itself with half that time: share of games won or drawn.
 
-Each side begins half of the games. One game is played after the other, so that nobody thinks while
-another does. Time is the machine's: where others use it too, 100 ms are fewer simulations, and how many
-there were is told. ``--simulations`` counts those in place of time, and then the games repeat.
+Each side begins half of the games. One game is played after the other, so that no two players think at
+the same time. Time is the machine's: where other programs use it too, 100 ms are fewer simulations, and the
+script prints how many there were. ``--simulations`` counts those in place of time, and then games repeat.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python scripts/bench/bench_train.py [--quick] [--only NAME] [--json FILE]
 
-* Environment steps per second of a training in the daemon, while somebody watches all of its
+* Environment steps per second of a training in the daemon, while a client watches all of its
   telemetry, over those of the same script run bare, measured in turn within the same minutes
   (the training's own clock, without its start and its evaluation), the median of the pairs.
 * Metric points per second from a training's files to a watcher, none lost.
@@ -97,7 +97,7 @@ def own_rate(folder: Path) -> float:
 
 
 def bare_rate(env: str, settings: dict[str, Any], algorithm: str) -> float:
-    """The script by itself; nobody reads what it writes."""
+    """Steps per second of the script by itself; no program reads what it writes."""
     definition = WorkerTypeRegistry.require(WORKER)
     assert definition.train is not None
     with tempfile.TemporaryDirectory() as out:
@@ -113,7 +113,7 @@ def bare_rate(env: str, settings: dict[str, Any], algorithm: str) -> float:
 
 
 async def daemon_rate(env: str, settings: dict[str, Any], algorithm: str) -> float:
-    """The same in the daemon, while somebody watches everything."""
+    """The same in the daemon, while a client watches all telemetry."""
     async with daemon() as (client, store):
         config = UnifiedRunConfig(env, worker_type=WORKER, algorithm=algorithm, seed=1, settings=settings)
         run_id = await client.submit(config)

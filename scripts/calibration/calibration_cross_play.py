@@ -76,18 +76,18 @@ VALUES: Mapping[str, Values] = {
 
 @dataclass(frozen=True)
 class Crossed:
-    """What was said of studies of one kind, in per cent.
+    """Results of simulated studies of one kind, in per cent.
 
     Attributes:
-        what: What games give.
+        what: Kind of the games' results.
         n: Seeds.
-        studies: How many were made up.
-        gap: Intervals of self-play minus cross-play that hold it, of those that there are.
-        ratio: Their width as a multiple of Student's t's.
-        student: How many of Student's t's hold it.
-        lift: Intervals of what one policy adds to another's team that hold it.
-        wrong_gap: Self-play or cross-play was called better, and neither is; nothing where one is.
-        wrong_lift: Somebody was said to lift or cost some team, and nobody does; likewise.
+        studies: How many studies were simulated.
+        gap: Intervals of self-play minus cross-play that hold the true difference, of all intervals given.
+        ratio: Their width as a multiple of the width of Student's t intervals.
+        student: How many of Student's t intervals hold the true difference.
+        lift: Intervals of what one policy adds to another's team that hold the true value.
+        wrong_gap: Self-play or cross-play was called better, and neither is; ``None`` where one is.
+        wrong_lift: A policy was said to lift or cost some team, and none does; ``None`` likewise.
     """
 
     what: str

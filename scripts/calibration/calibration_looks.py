@@ -40,14 +40,14 @@ INTERVALS = 400
 
 @dataclass(frozen=True)
 class Looked:
-    """What came of studies of one kind.
+    """Results of simulated studies of one kind.
 
     Attributes:
-        what: Who plays.
-        operators: How many.
-        seeds: That are played at most.
-        studies: How many were made up.
-        wrong: Per cent in which somebody was called better who is not.
+        what: Kind of the operators.
+        operators: How many operators play.
+        seeds: Seeds that are played at most.
+        studies: How many studies were simulated.
+        wrong: Per cent in which an operator was called better that is not.
         right: Per cent in which the first was called better, where it is.
         played: Mean number of seeds that the first pair was played for.
         held: Per cent of intervals of the first pair's difference that hold it, in a part of the studies.
@@ -204,7 +204,7 @@ def _played(study: Study, rng: Rng, operators: int, most: int, studies: int) -> 
 
 @dataclass
 class _Outcome:
-    """What came of one study."""
+    """The result of one study."""
 
     played: int
     wrong: bool = False

@@ -40,14 +40,14 @@ PASSED_BY = 0.15
 
 @dataclass(frozen=True)
 class Told:
-    """What came of studies in which nobody is better.
+    """Results of simulated studies in which no operator is better.
 
     Attributes:
-        what: Who plays.
-        operators: How many.
-        seeds: That all of them play.
-        studies: How many were made up.
-        wrong: Per cent in which somebody was called better.
+        what: Kind of the operators.
+        operators: How many operators play.
+        seeds: Seeds that all of them play.
+        studies: How many studies were simulated.
+        wrong: Per cent in which an operator was called better.
     """
 
     what: str

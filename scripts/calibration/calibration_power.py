@@ -31,15 +31,15 @@ FAMILIES = (1, 3, 10, 45)
 
 @dataclass(frozen=True)
 class Planned:
-    """A plan and what came of it.
+    """A plan and the results of simulated studies that follow it.
 
     Attributes:
         effect: The true difference, in standard deviations.
-        comparisons: In the family.
-        planned_seeds: What the plan asks for.
+        comparisons: Comparisons in the family.
+        planned_seeds: Seeds that the plan asks for.
         promised: Power that the plan has, in per cent.
         kept: Per cent of studies in which the difference was found.
-        studies: How many.
+        studies: How many studies.
     """
 
     effect: float

@@ -133,7 +133,7 @@ def campaign(seed: int) -> list[Fault]:
 
 
 class Stage:
-    """Folders and processes of one fault; nothing in them is anybody else's."""
+    """Folders and processes of one fault; no other fault and no user shares them."""
 
     def __init__(self, home: Path, fault: Fault) -> None:
         self.home, self.fault = home, fault
@@ -476,7 +476,7 @@ async def train(stage: Stage) -> str:
         for pid in found:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.Signals[fault.kind])
-        # Somebody trains again: a daemon that has gone is started, and finds what there was.
+        # Train again: this starts a daemon that has gone, and it finds the earlier trainings.
         if await ended(
             await stage.mosaic("train", "--env", "CartPole-v1", *options, "--set", "total_steps=20")
         ):

@@ -35,7 +35,7 @@ SHARDS, OF_HANDS = 4, 12
 """In how many parts they are played; and where one process is to play several of them."""
 LONG_S: Final = 420.0
 RESUMED: Final = 3
-"""How often a person goes on with what has ended unfinished."""
+"""How often a person resumes a submission that has ended unfinished."""
 HOSTS: Final = ("one", "two")
 Again = Callable[[], None]
 """Starts what was killed again."""
@@ -251,7 +251,7 @@ class Played:
 
     @property
     def submission(self) -> Path | None:
-        """Its folder, once there is one that can be gone on with."""
+        """The folder of the submission, once it has one that can be resumed."""
         return next((f.parent for f in self.runs.glob("submissions/*/submission.json")), None)
 
     def ids(self, name: str) -> list[int]:

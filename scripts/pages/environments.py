@@ -3,11 +3,11 @@
     python scripts/pages/environments.py [FAMILY ...] [--out docs/families]
 
 Of each family: three environments are checked (``mosaic envs check``), one is drawn, and played at random and
-by the tiny real language model of the tests, to whom it is described: each run is recorded by ``mosaic run``
-and played again by ``mosaic verify``. What came of it, what there is and how it is played stands on the
-family's page, above what was written there by hand; ``index.md`` sums up. What is kept stands in
-``checked.json`` beside them, so that families can be tried one at a time; those that are not named, or not
-installed, keep their pages.
+by the tiny real language model of the tests, which gets its description: ``mosaic run`` records each run and
+``mosaic verify`` plays it again. The family's page gets the results, the environments and how they are
+played, above the text that was written there by hand; ``index.md`` sums up. ``checked.json`` beside the pages
+keeps the results, so that families can be tried one at a time; those that are not named, or not installed,
+keep their pages.
 """
 
 from __future__ import annotations

@@ -745,7 +745,7 @@ class Scenes:
         await self._until(lambda: page.reader.complete and len(page.reader.runs) > 3, "the list of runs")
 
     async def results_unfinished(self) -> None:
-        """A run of the list that can be gone on with."""
+        """A run of the list that can be resumed."""
         from gym_gui.ui.results.library_view import LibraryView
 
         run = await self._stopped_run()

@@ -152,7 +152,7 @@ class DialogScenes:
         await asyncio.sleep(_SETTLE_S)
 
     async def tournament(self) -> None:
-        """At connect four, before anybody has chosen."""
+        """At connect four, before the user has chosen policies."""
         from PyQt6.QtWidgets import QApplication, QListWidget
 
         await self._page("operators")

@@ -50,7 +50,7 @@ class SubmissionScenes:
         await self._until(lambda: any(row.problem for row in desk.seen.shards), "a loss")
 
     async def failed(self) -> None:
-        """Nobody follows it, and one shard was lost three times."""
+        """No process follows the submission, and one shard was lost three times."""
         await asyncio.to_thread(self.close)  # of one that was photographed before all may be finished
         self._folder = None
         desk = await self._shown()

@@ -198,7 +198,7 @@ def test_every_agent_plays_and_its_replies_are_read_again(balrog: Mosaic, model_
     assert {each["operator_id"]: each["same"] for each in again.json()["operators"]} == dict.fromkeys(
         AGENTS, 6
     )
-    # And the few-shot agent, which is shown one of these; and the one that asks nobody.
+    # And the few-shot agent, which is shown one of these episodes; and the one that asks no model.
     shown = {"run": str(run), "operator": "naive", "episode": 0}
     slot = _slot(model_server, "few_shot", demonstrations=shown)
     dummy = _slot(model_server, "dummy")

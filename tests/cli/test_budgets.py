@@ -1,4 +1,4 @@
-"""What a run may spend holds for all of it: operators, processes, and whoever goes on with it."""
+"""What a run may spend holds for all of it: its operators, its processes, and processes that resume it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_budget_holds_for_all_operators_and_processes_and_can_be_raised(mosaic
         written = sum(call["usd"] for o in open_run(run).operators.values() for call in o.calls())
         assert written == pytest.approx(paid(server), abs=0.00005), "to the cent, and far below"
 
-        # Nothing has failed, and whoever is compared has played the same seeds.
+        # Nothing has failed, and the operators that are compared have played the same seeds.
         counts = {operator: len(episodes) for operator, episodes in rows(run).items()}
         assert {row["status"] for episodes in rows(run).values() for row in episodes} == {"completed"}
         assert min(counts.values()) >= 2 and max(counts.values()) - min(counts.values()) <= 1

@@ -1,4 +1,4 @@
-"""What a shell is told when somebody presses Tab."""
+"""What a shell is told when the user presses Tab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever plays, ``PolicyMappingService`` is asked for every step that is recorded."""
+"""Whatever plays, ``PolicyMappingService`` is asked for every step that is recorded."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ EVIL = "\x1b]0;owned\x07\x9b2J\u202e[red]x[/red]"
 
 @pytest.fixture
 def run(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """A run whose every word was chosen by somebody else."""
+    """A run whose every word was chosen by another user."""
     evil: str = getattr(request, "param", EVIL)
     operator = {"id": "op", "display_name": f"name {evil}", "task": f"task {evil}", "env_name": evil}
     header = {

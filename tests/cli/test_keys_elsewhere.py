@@ -124,7 +124,7 @@ def test_keys_stay_where_they_are(mosaic: Mosaic, node: Node) -> None:
     file.write_text(yaml.safe_dump(plan))
     said = mosaic.home / "said"
     environment = {k: v for k, v in {**mosaic.env, **node.variables}.items() if k != TAG}
-    # Also under names by which nobody knows a key, and those that jobs of Slurm are told.
+    # Also under a name that does not look like a key's, and one that Slurm tells its jobs.
     planted = dict.fromkeys(("INNOCENT_NAME", "OPENAI_API_KEY", "MOSAIC_API_KEY", "SLURM_JWT"), OURS)
     with said.open("wb") as out:
         command = [*COMMAND, "run", str(file), "--trust", *node.profile, "--shards", "1", "--json"]

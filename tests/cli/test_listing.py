@@ -33,7 +33,7 @@ def test_workers_with_their_state_and_the_way_out(mosaic: Mosaic) -> None:
     assert "lacking_worker is missing: no-such-package>=3 is not installed" in done.out
     assert "\n  mosaic workers install lacking_worker\n" in done.out
     assert "broken_worker is broken:" in done.out
-    # One that is broken is nobody else's matter, until somebody asks for it.
+    # A broken worker is not reported until a command asks for it.
     assert mosaic("workers", "install", "good_worker").err == ""
     assert "id is 3" in mosaic.refused("workers", "check", "broken_worker")
     assert "no-such-package" in mosaic.refused("workers", "check", "lacking_worker")
@@ -125,7 +125,7 @@ def make(): return Env()
 
 
 def test_a_command_leaves_its_caller_what_it_logs() -> None:
-    """Whoever calls a command from Python hears of broken workers afterwards as before."""
+    """A caller that runs a command from Python hears of broken workers afterwards as before."""
     discovery = logging.getLogger("gym_gui.workers.discovery")
     before = discovery.level
     assert run(["--version"]) == 0

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.commands import ROOT, Mosaic, experiment
 
-# Whoever is refused was to have a session process, which was begun beside; tests/host shows that it is ended.
+# A refused run was to have a session process, which was begun beside; tests/host shows that it is ended.
 pytestmark = pytest.mark.usefixtures("all_sessions_here")
 
 CHECKPOINT = ROOT / "docs" / "examples" / "checkpoints" / "ppo_cartpole"

@@ -90,7 +90,7 @@ def test_without_replays_no_script_is_run(mosaic: Mosaic, played: Path) -> None:
 
 
 def test_what_may_not_be_played_again_is_named(mosaic: Mosaic, played: Path) -> None:
-    """An environment of somebody's own is not imported because a folder names it; the report stands."""
+    """A user's own environment is not imported because a folder names it; the report stands."""
     record = played / "run.json"
     marker = mosaic.home / "imported"
     (mosaic.home / "theirs.py").write_text(f"open({str(marker)!r}, 'w')\ndef make(): raise SystemExit\n")

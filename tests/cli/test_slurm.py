@@ -219,7 +219,7 @@ def test_jobs_that_can_never_begin_are_one_line(mosaic: Mosaic, cluster: Cluster
     assert cluster.ask("squeue", "-h") == "", "nothing is left in the queue"
     done = mosaic(*asked, profile(mosaic, memory="900G"), **cluster)
     assert (done.status, "Requested node configuration is not available" in done.err) == (2, True), done.err
-    # Its controller is gone: nothing was handed in, and what was submitted can be gone on with.
+    # Its controller is gone: nothing was handed in, and the submission can be resumed.
     cluster.kill("slurmctld")
     done = mosaic(*asked, profile(mosaic), **cluster)
     assert done.status == 2
@@ -252,7 +252,7 @@ def test_a_job_that_is_killed_for_memory_is_named(mosaic: Mosaic, tmp_path: Path
         done = mosaic(*asked, **cluster)
     assert done.status == 1
     assert "shard 1 of 1 is missing: slurm: Exceeded job memory limit" in done.err, done.err
-    # Who was killed with it may have had a folder for its socket, which whoever makes one next removes.
+    # A process killed with it may have left a socket folder, which the next process to make one removes.
     SocketFolder(Path(mosaic.env["MOSAIC_RUNTIME_DIR"])).remove()
 
 

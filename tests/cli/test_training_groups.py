@@ -1,4 +1,4 @@
-"""``mosaic train --seeds``: a group is trained, gone on with, and reported on; its unit is the training."""
+"""``mosaic train --seeds``: a group is trained, resumed, and reported on; its unit is the training."""
 
 from __future__ import annotations
 

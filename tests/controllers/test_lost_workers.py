@@ -136,7 +136,7 @@ def test_suspects_play_alone_and_nobody_waits_for_ever() -> None:
 
 
 async def test_a_run_folder_that_is_deleted_ends_the_run_at_once(tmp_path: Path) -> None:
-    """Not when an episode is to be written, and not at the end: nobody answers here for ten minutes."""
+    """Not only when an episode is to be written, or at the end: no worker answers for ten minutes."""
     data = plan(fault="late", seconds=600, at=20, concurrency=4)
     run = asyncio.ensure_future(played(tmp_path, data))
     folder: Path = await in_time(

@@ -1,4 +1,4 @@
-"""Clean-up goes on although whoever waits for it is cancelled, however often."""
+"""Clean-up runs to its end although its caller is canceled, however often."""
 
 from __future__ import annotations
 

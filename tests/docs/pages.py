@@ -98,7 +98,7 @@ def commands(block: Block) -> Iterator[tuple[str, str]]:
 
 
 def hidden_commands(block: Block) -> list[str]:
-    """Commands in a block that is none of a shell's, where nobody would run them; no synopsis."""
+    """Commands in a block that is no shell block, where no test would run them; a synopsis does not count."""
     return _COMMAND.findall(block.text) if block.language in ("", "text") else []
 
 
@@ -198,7 +198,7 @@ class Reader:
                 check=False,
             )
             printed, said, status = process.stdout, process.stderr, process.returncode
-        else:  # jq and the like: whoever has them tries them
+        else:  # jq and the like: tried only on machines that have them
             return
         refusal = shown.startswith("mosaic: ")  # one line on stderr, where progress goes otherwise
         assert (status == 0) != refusal, f"{self.page.name}:{line}: {command}\n{printed}{said}"

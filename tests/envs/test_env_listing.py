@@ -144,7 +144,7 @@ def test_a_package_that_is_not_there() -> None:
 
 
 def test_what_shimmy_registers_in_passing_is_no_environment() -> None:
-    """Its import (OpenSpiel's families do it) adds adapters that nobody can make by their name."""
+    """Its import (OpenSpiel's families do it) registers adapters that cannot be made by their name."""
     importlib.import_module("shimmy")
     assert "GymV26Environment-v0" in gymnasium.registry
     assert not [spec.id for spec in list_specs() if spec.id.startswith("GymV2")]

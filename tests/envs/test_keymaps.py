@@ -151,7 +151,7 @@ def test_the_pendulum_turns_the_way_the_key_points() -> None:
 
 
 class Own(Corridor):
-    """An environment of somebody's own, with the action space it is given."""
+    """A user's own environment, with the action space it is given."""
 
     def __init__(self, space: spaces.Space[Any]) -> None:
         super().__init__()

@@ -98,7 +98,7 @@ def line_mate_moved(env: Any) -> None:
 
 
 def ball_moved(env: Any) -> None:
-    """Soccer's ball from one place that nobody sees to another."""
+    """Move soccer's ball from one place that the first agent does not see to another."""
     things = [(x, y) for x in range(env.width) for y in range(env.height) if _is_ball(env.grid.get(x, y))]
     ((x, y),) = things
     ball = env.grid.get(x, y)

@@ -70,7 +70,7 @@ def hiding() -> list[EnvSpec]:
 
 HIDING = hiding()
 SOLO = re.compile(r"-(?:1v0|0v1)-")
-"""Fields on which one player trains alone: nobody is there to hide anything."""
+"""Fields on which one player trains alone: there is no other seat to hide anything from."""
 
 
 def tried(specs: Sequence[EnvSpec]) -> list[Any]:

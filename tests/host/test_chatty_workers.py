@@ -1,4 +1,4 @@
-"""A worker that never stops talking fills no memory, holds nobody up, and ends when it is told to."""
+"""A worker that never stops talking fills no memory, delays no other process, and ends when it is told to."""
 
 from __future__ import annotations
 

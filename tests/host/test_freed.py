@@ -42,10 +42,10 @@ def grpc_threads() -> list[str]:
 
 @pytest.fixture(autouse=True)
 def only_references_count() -> None:
-    """What is freed here is freed because nobody refers to it: no garbage is collected during a test."""
+    """What is freed here is freed because nothing refers to it: no garbage is collected during a test."""
     assert not gc.isenabled()
     gc.collect()
-    # Somebody else's channel, left in this process by other tests, is not for these to judge.
+    # Channels that other tests have left in this process are not for these tests to judge.
     _before[:] = grpc_threads()
 
 

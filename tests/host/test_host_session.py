@@ -113,7 +113,7 @@ async def test_what_an_environment_raises_is_logged_with_the_line_of_its_author(
 
 @asynccontextmanager
 async def bare_host() -> AsyncIterator[tuple[asyncio.subprocess.Process, str]]:
-    """A host with the token ``right`` that nobody speaks to yet."""
+    """A host with the token ``right`` that no client speaks to yet."""
     import sys
     import tempfile
 
@@ -148,7 +148,7 @@ async def spoken_to(address: str, token: str = "right") -> AsyncIterator[tuple[C
 
 
 async def launched(connection: Connection, stub: Any) -> asyncio.Task[list[pb.Event]]:
-    """Whoever follows a session that is ready to play."""
+    """Have a session ready to play; returns the task that follows its events."""
     assert await connection.ask(stub.Greet, greeting()) == greeting()
 
     async def follow() -> list[pb.Event]:
@@ -411,7 +411,7 @@ async def test_keys_reach_the_worker_and_no_environment(
 
 
 async def test_what_an_environment_needs_is_found_out_beside_the_loop(monkeypatch: pytest.MonkeyPatch):
-    """It may import a package in a process, the first time: whoever watches is not held up."""
+    """The first time, this may import a package in a process: the event loop is not held up."""
     threads: list[threading.Thread] = []
 
     def watched(config: OperatorConfig) -> list[Subject]:

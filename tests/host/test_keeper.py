@@ -1,4 +1,4 @@
-"""What holds a session host for somebody on another machine, and lets go when they have gone."""
+"""What holds a session host for a client on another machine, and ends it when the client has gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody looks at an experiment that is running: pictures come, and the run is the same."""
+"""The user watches an experiment that is running: pictures come, and the run is the same."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def resumed(home: Path, offspring: Offspring, run: Recorded) -> MosaicRun:
 
 
 def when(folder: Path) -> dict[tuple[str, int], str]:
-    """When each episode was played: whoever plays one twice gives it another time."""
+    """When each episode was played: an episode that is played twice gets another time."""
     run = open_run(folder)
     return {
         (o.operator_id, e.episode_index): e.started_at or ""
@@ -214,7 +214,7 @@ def played(run: Run) -> list[tuple[Any, ...]]:
 
 @pytest.mark.full
 def test_killed_at_any_moment(tmp_path: Path, offspring: Offspring):
-    """Twelve kills at random moments, then to the end: equal to a run that nobody disturbed."""
+    """Twelve kills at random moments, then to the end: equal to a run that was not disturbed."""
     chance = random.Random(20261120)
     plan: dict[str, Any] = {
         "operators": [

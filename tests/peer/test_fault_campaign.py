@@ -28,7 +28,7 @@ def campaign(*arguments: str, within: float) -> str:
 
 
 def test_a_fault() -> None:
-    """All guards are killed with the program, and the run is gone on with.
+    """All guards are killed with the program, and the run is resumed.
 
     Killed workers and sessions, requests to end and full disks have tests of their own, here and in
     ``tests/cli``.

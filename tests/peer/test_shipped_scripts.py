@@ -67,7 +67,7 @@ async def test_it_runs_unchanged(
         (player,) = episodes[0].agents.values()
         assert player.worker_id == "operators_worker"
     if env_name == "minigrid":
-        # Nobody finds the goal in 30 random steps from this start: the limit is what ends it.
+        # No operator finds the goal in 30 random steps from this start: the limit is what ends its episodes.
         assert {e.length for e in run.episodes("a").values() if not e.success} == {30}
         assert len({s.action for s in run.steps("c")}) == 1, "who is passive does one thing"
     assert {s.action for s in run.steps("b")} == set(range(7 if env_name == "minigrid" else 2))

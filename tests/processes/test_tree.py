@@ -65,7 +65,7 @@ def test_other_trees_are_left_alone(offspring: Offspring):
 
 def test_a_zombie_is_no_member():
     with family("tree-zombie", "pass") as process:
-        # It has ended and nobody has waited for it.
+        # It has ended, and its parent has not waited for it.
         eventually(lambda: not alive(process.pid), "it ends")
         assert not list(members("tree-zombie"))
 

@@ -78,7 +78,7 @@ def test_it_is_forgotten_when_its_episode_is_over() -> None:
     summary = EpisodeSummary(0, 3.0, 5, 1, "a")
     table.end(summary)
     assert made.made[0].summaries == [summary]
-    table.end(summary)  # nobody is there any more
+    table.end(summary)  # its player is gone already
     table.begin(0, 1)
     assert len(made.made) == 2
 

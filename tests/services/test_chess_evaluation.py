@@ -31,7 +31,7 @@ async def test_positions_are_judged_from_whites_side(engine: ChessEngine) -> Non
         assert (found.words, found.share) == (words, share)
     start = await engine.evaluate("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1")
     assert start.pawns is not None and abs(start.pawns) < 1
-    for side in "wb":  # a queen ahead, whoever is to move
+    for side in "wb":  # a queen ahead, whichever side is to move
         found = await engine.evaluate(f"rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR {side} KQkq - 0 1")
         assert found.pawns is not None and found.pawns > 4 and 0.8 < found.share < 1
 

@@ -116,7 +116,7 @@ async def test_it_waits_while_anything_is_owed_and_not_otherwise() -> None:
     assert not task.done()
     policies.wake()
     assert await asyncio.wait_for(task, 5) == []
-    policies.wake()  # with nobody waiting, nothing happens
+    policies.wake()  # where no task waits, nothing happens
 
 
 async def test_what_a_failed_episode_was_asked_is_no_longer_owed() -> None:

@@ -65,7 +65,7 @@ def test_a_stopped_worker_is_seen(child: Callable[..., subprocess.Popen[bytes]])
 
 
 def test_a_process_is_what_it_runs_now(child: Callable[..., subprocess.Popen[bytes]]) -> None:
-    """Whoever was looked at before it had come to its program is known by that afterwards."""
+    """A process that was looked at before it had started its program is known by that program afterwards."""
     into = f"os.execv(sys.executable, [sys.executable, '-c', {SLEEP!r}, 'mosaic_worker'])"
     code = f"import os, signal, sys; signal.sigwait([signal.SIGUSR1]); {into}"
     wait = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]);"

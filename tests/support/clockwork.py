@@ -37,7 +37,7 @@ class Clockwork(asyncio.SelectorEventLoop):
         return self._now
 
     def pass_time(self, seconds: float) -> None:
-        """So much later: what somebody needs who keeps the loop."""
+        """Move the time on by so many seconds: for a callback that keeps the loop busy."""
         self._now += max(0.0, seconds)
 
 

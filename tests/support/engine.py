@@ -92,7 +92,7 @@ async def lineup_of(
         manager: Agents that get a manager.
         config: More for the :class:`OperatorConfig`.
     """
-    # Objects take the place of whoever the configuration names for a manager's slot.
+    # The given policy objects replace the workers that the configuration names for managers' slots.
     managers = {agent: WorkerAssignment(worker_type="random") for agent in manager}
     operator = OperatorConfig("op", "", "", task, {}, manager=managers, **config)
     resolved = resolve_operator(operator, policies)

@@ -259,7 +259,10 @@ def knows(state: Any, player: int) -> Any:
 
 
 def _varied(state: Any, player: int, draw: np.random.Generator) -> Any | None:
-    """The history with one move of somebody else changed; a card that was dealt later changes places."""
+    """The state after a history in which one move of another player, or of chance, is changed.
+
+    Where that move deals a card that is dealt again later, the two cards change places.
+    """
     history = [(each.player, each.action) for each in state.full_history()]
     others = [i for i, (who, _) in enumerate(history) if who != player]
     if not others:

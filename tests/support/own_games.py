@@ -1,4 +1,4 @@
-"""Games as somebody brings them: known by ``module:factory``, whatever they are."""
+"""Games that a user brings along: known by ``module:factory`` alone."""
 
 from __future__ import annotations
 

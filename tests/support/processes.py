@@ -95,10 +95,11 @@ def strangers(*places: Path) -> set[Path]:
 
 
 def abandoned(entries: set[Path]) -> set[Path]:
-    """Those of some files that are there and that no living process has open or mapped.
+    """Those of some files that exist and that no living process has open or mapped.
 
-    Shared memory of a program that lives belongs to somebody else: what a test has started is gone. Doom's
-    of an engine that another test has killed stays until the next game (test_vizdoom.py).
+    Shared memory that a living process holds belongs to another program: processes that the test started
+    have ended. Shared memory of a Doom engine that another test has killed stays until the next game
+    (test_vizdoom.py).
     """
     if not entries:
         return set()  # to ask all processes what they hold takes as long as most tests

@@ -54,7 +54,7 @@ class Gate:
         return [int(pid) for _, pid, _ in sorted(names, key=lambda parts: int(parts[2]))]
 
     def open(self) -> None:
-        """Let it pass, and whoever comes later."""
+        """Let the waiting environment pass, and all that come later."""
         (self.folder / "open").touch()
 
 
@@ -159,7 +159,7 @@ class MosaicRun(Recorded):
             (home / "experiment.json").write_bytes(orjson.dumps(experiment))
             arguments.insert(0, str(home / "experiment.json"))
         self._said = (home / "stdout", home / "stderr")
-        # A program like one that a person starts: nobody watches over it but itself.
+        # Like a program that a user starts: no test process watches over it.
         inherited = {key: value for key, value in os.environ.items() if key != TAG}
         with self._said[0].open("wb") as out, self._said[1].open("wb") as err:
             self.process = subprocess.Popen(
@@ -197,7 +197,7 @@ class MosaicRun(Recorded):
 
         Args:
             within: Seconds it may take.
-            tracebacks: Whether a worker of somebody's own was to raise, which its log shows.
+            tracebacks: Whether a user's own worker was to raise, which its log shows.
         """
         try:
             status = self.process.wait(within)

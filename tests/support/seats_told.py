@@ -33,14 +33,14 @@ _SETTINGS = {"client_name": "custom", "base_url": "http://127.0.0.1:9/v1", "mode
 
 
 class Reader:
-    """A language model in one seat, asked as in a dry run: its prompts are written, nobody answers.
+    """A language model in one seat, asked as in a dry run: its prompts are written, and no model answers.
 
     Args:
         environment: What is played; asked once, before any episode.
         seat: The agent.
         settings: Of its slot, over those of the driver.
-        server: Answers for the model, nothing that can be played; each question is asked four times more
-            then, the last time because no answer came in time.
+        server: Answers in place of a model, with replies that cannot be played; each question is then asked
+            four times more, the last time because no answer came in time.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Reader:
         return f"<action>{words.get(hidden[0], hidden[0])}</action>"
 
     def learn(self, episode: int, step: int, action: Any, reward: float) -> None:
-        """What came of an action."""
+        """Tell the player the result of an action."""
         no = np.array([False])
         results = (self._player.slot, [episode], [step], [None], [action], np.array([reward]), no, no)
         self._player.learn(sdk.StepResults(*results))

@@ -103,7 +103,7 @@ STOP, GO_ON = signal.SIGSTOP, signal.SIGCONT
 
 
 def free_port() -> int:
-    """A port at which nobody listens."""
+    """A port at which no process listens."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         return int(free.getsockname()[1])
 

@@ -170,7 +170,7 @@ def build_vision_model() -> None:
 
 
 def _end_without_users() -> None:
-    """Nobody ends a server whose tests were killed but the server itself."""
+    """End this server once no process that uses it lives: tests that were killed cannot end it."""
     users = Path(os.environ["HF_HOME"]) / USERS
     while True:
         time.sleep(_LOOK_S)

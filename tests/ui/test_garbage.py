@@ -1,4 +1,4 @@
-"""Qt objects that nobody has any more are deleted in the GUI's thread."""
+"""Qt objects without references are deleted in the GUI's thread."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_thread_that_makes_objects_deletes_none_of_qts(collector: GarbageColle
     ends: list[threading.Thread] = []
     Page(ends)
     made: list[list[int]] = []
-    # Far more than Python lets anybody make without looking for garbage.
+    # Far more objects than Python lets a thread make without looking for garbage.
     thread = threading.Thread(target=lambda: made.extend([] for _ in range(20 * THRESHOLDS[0])))
     thread.start()
     thread.join()

@@ -14,7 +14,7 @@ SELDOM_MS = 1000
 
 
 def ticking(window: MainWindow) -> list[str]:
-    """Timers that go off again and again, too often or for a page that nobody sees; animations."""
+    """Timers that go off again and again, too often or for a hidden page; animations."""
     seen = window.pages[window.current]
     hidden = [page for page in window.pages.values() if page is not seen]
     timers = [timer for timer in window.findChildren(QTimer) if timer.isActive() and not timer.isSingleShot()]

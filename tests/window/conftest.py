@@ -87,7 +87,7 @@ def start(desktop: Desktop, cache: Path, tmp_path: Path, request: pytest.Fixture
 
 @pytest.fixture
 def window(start: Start) -> Program:
-    """The program, started without arguments, as somebody does for the first time."""
+    """The program, started without arguments, as a new user does."""
     return start()
 
 

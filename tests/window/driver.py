@@ -57,7 +57,7 @@ class Probe(QObject):
         self._connections: set[QLocalSocket] = set()  # kept from the garbage collector
         self._server = QLocalServer(self)
         self._server.newConnection.connect(self._on_connection)
-        # Whoever finds the socket finds a window that is painted and an event loop that runs.
+        # Once the socket exists, the window is painted and the event loop runs.
         window.painted.connect(self._on_painted)
 
     # -- answers ----------------------------------------------------------------------
@@ -69,6 +69,10 @@ class Probe(QObject):
         return {
             "page": window.current,
             "active": window.isActiveWindow(),
+            # A dialog is there before the window manager has given it the keyboard.
+            "hears_keys": QApplication.activeWindow() is not None
+            if dialog is None or popup is not None
+            else dialog.isActiveWindow(),
             "focus": _names(focus) if focus is not None else [],
             "popup": popup.objectName() if popup is not None else "",
             "dialog": (dialog.objectName() or type(dialog).__name__) if dialog is not None else "",
@@ -160,7 +164,7 @@ def _shown(name: str) -> Iterator[QWidget]:
     """All of a name that are shown; Qt itself looks for them, which is quick enough to be asked often."""
     for root in QApplication.topLevelWidgets():
         if root.parent() is not None:
-            continue  # found as somebody's child
+            continue  # found as a child of its parent
         if root.objectName() == name and root.isVisible():
             yield root
         yield from (widget for widget in root.findChildren(QWidget, name) if widget.isVisible())

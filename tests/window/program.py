@@ -1,4 +1,4 @@
-"""The program in a process of its own, and what somebody who sits before it does and sees."""
+"""The program in a process of its own, and what its user does and sees."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ _PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.2
 """Between two looks: short at first, longer the longer it takes."""
 _PATIENCE_S = 120.0
 """More than anything takes, also where ten programs share a core."""
+_FOCUS_S = 10.0
+"""Longest time until a dialog has the keyboard."""
 
 
 @dataclass(frozen=True)
@@ -151,9 +153,9 @@ class Program:
         return self._connection
 
     def wait(self, condition: Callable[[], T], what: str) -> T:
-        """Wait until something is so; fails at once where the program has gone wrong.
+        """Wait until a condition holds; fails at once where the program has logged a traceback.
 
-        Looks less often than :func:`eventually`: whoever is asked all the time gets nothing done.
+        Looks less often than :func:`eventually`: constant questions would keep the program from its work.
         """
         deadline, pause = time.monotonic() + _PATIENCE_S, _PAUSE_S
         while not (found := condition()):
@@ -281,12 +283,20 @@ class Program:
         self.desktop.click(left + width // 2, top + height // 2, times)
 
     def press(self, *keys: str) -> None:
-        """Press keys."""
+        """Press keys, once whatever is to hear them can."""
+        self._until_it_hears_keys()
         self.desktop.press(*keys)
 
     def type(self, text: str) -> None:
-        """Type."""
+        """Type, once whatever is to hear it can."""
+        self._until_it_hears_keys()
         self.desktop.type(text)
+
+    def _until_it_hears_keys(self) -> None:
+        """A person sees which window has the keyboard; if none gets it, what follows says what is wrong."""
+        deadline = time.monotonic() + _FOCUS_S
+        while not self.state["hears_keys"] and time.monotonic() < deadline:
+            time.sleep(_PAUSE_S)
 
     def tab_to(self, name: str) -> None:
         """Press Tab until something has the keyboard."""

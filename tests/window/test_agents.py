@@ -1,4 +1,4 @@
-"""Somebody puts a mixed soccer team together, keeps it under a name, and watches it play."""
+"""A user puts a mixed soccer team together, keeps it under a name, and watches it play."""
 
 from __future__ import annotations
 

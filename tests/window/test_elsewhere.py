@@ -1,4 +1,4 @@
-"""Somebody adds a host, puts an operator on it, loses it and goes on: by keys and mouse, over a real sshd."""
+"""A user adds a host, puts an operator on it, loses it and goes on: by keys and mouse, over a real sshd."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Somebody without a mouse, from the start to a finished comparison and its report; and after a crash."""
+"""A user without a mouse, from the start to a finished comparison and its report; and after a crash."""
 
 from __future__ import annotations
 

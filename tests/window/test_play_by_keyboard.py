@@ -1,4 +1,4 @@
-"""Somebody plays with the keyboard; what they did is recorded as theirs."""
+"""A person plays with the keyboard; the record says that a person chose these actions."""
 
 from __future__ import annotations
 

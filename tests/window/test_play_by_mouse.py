@@ -1,4 +1,4 @@
-"""Somebody plays connect four against a policy, with the mouse."""
+"""A person plays connect four against a policy, with the mouse."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a screen reader is told of every page and panel, over the bus on which it listens (AT-SPI).
 
-The program is used by its keys alone, as somebody does who sees nothing of it.
+The test uses the program by its keys alone, like a user who cannot see the window.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Somebody runs an experiment from a file, reads who is better, and sees an episode again."""
+"""A user runs an experiment from a file, reads which operator is better, and sees an episode again."""
 
 from __future__ import annotations
 
@@ -55,15 +55,18 @@ def choose(window: Program, path: Path) -> None:
     """Open a file without the mouse."""
     window.press("ctrl+o")
     window.until("it asks for a file", lambda state: state["focus"][:1] == ["fileNameEdit"])
-    window.type(str(path))
-    # Where Qt has found the file by then, it is selected in the list, and the field says its name alone.
-    window.until_text("fileNameEdit", lambda text: text in (str(path), path.name), "the path is typed")
     pressed = [0.0]
 
     def shut() -> bool:
         if not window.state["dialog"]:
             return True
-        if time.monotonic() - pressed[0] > 10:  # a list of what fits, open by then, takes the first one
+        # A list of what fits, open by then, takes the first Return, or leads to a folder that it names.
+        if time.monotonic() - pressed[0] > 10:
+            # Where Qt has found the file, it is selected in the list, and the field says its name alone.
+            if window.text("fileNameEdit") not in (str(path), path.name):
+                window.press("ctrl+a")
+                window.type(str(path))
+                window.until_text("fileNameEdit", lambda text: text in (str(path), path.name), "it is typed")
             window.press("Return")
             pressed[0] = time.monotonic()
         return False

@@ -1,4 +1,4 @@
-"""Somebody opens a tournament file, has it played, and reads who stands where."""
+"""A user opens a tournament file, has it played, and reads the standings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each of the six tours, taken by somebody with mouse and keyboard, to something of their own."""
+"""Each of the six tours, taken by a user with mouse and keyboard, to a result of their own."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ async def test_lost_connection_fails_the_episodes_that_had_begun_and_no_other(el
         lost = await asyncio.wait_for(answers.get(), 30)
         assert "was lost: " in lost.failure and elsewhere.address in lost.failure
         assert any("was lost" in line for line in logs)
-        # Somebody starts it again: what is asked from now on is answered.
+        # After a restart, the worker answers all new questions.
         elsewhere.process.wait()
         again = start("--listen", elsewhere.address)
         try:

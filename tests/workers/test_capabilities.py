@@ -77,7 +77,7 @@ def test_any_matches_everything():
 
 
 class OddSpace(gym.Space):  # type: ignore[type-arg]
-    """A space nobody knows."""
+    """A space of an unknown kind."""
 
 
 class Named(gym.spaces.Discrete):

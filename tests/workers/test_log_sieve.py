@@ -1,4 +1,4 @@
-"""Logs that nobody could read are cut short and counted; others are passed on as they are."""
+"""Logs that are too long to read are cut short and counted; others are passed on as they are."""
 
 from __future__ import annotations
 

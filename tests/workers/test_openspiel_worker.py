@@ -117,7 +117,7 @@ def test_a_solved_game_earns_more_than_random_and_reports_say_what_it_gives_away
 
 
 async def test_a_position_that_its_rules_do_not_lead_to_fails_the_episode_in_a_sentence() -> None:
-    """Dice with twenty sides, which nobody told it of."""
+    """Dice with twenty sides, of which the worker was not told."""
     players = {"player_0": searching(simulations=5), "player_1": searching(simulations=5)}
     log = await games(players, "open_spiel/pig", range(1), env_kwargs={"config": {"diceoutcomes": 20}})
     assert log.episodes[0]["status"] == "failed"

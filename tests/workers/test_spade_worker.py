@@ -204,7 +204,7 @@ def test_a_message_is_heard_when_it_has_come_and_no_stranger_is_let_in(
     came = ["ball(2, 3)", 'says("<&>")']
     assert told["bdi"]["heard"] == [f"green_0: tell {each}, sent at step 0" for each in came]
     assert (action, told["bdi"]["added"]) == ("forward", came)
-    # Nobody is waited for who has said nothing, or who has no mailbox.
+    # The agent does not wait for agents that have said nothing, or that have no mailbox.
     assert other.decide()[0] == "forward"
     assert "heard" not in other.decide(heard=["green_2: .broadcast(tell, ball(1, 1))"])[1]["bdi"]
     # What was announced and does not come cuts the agent off for the episode, and no further.

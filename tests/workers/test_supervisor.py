@@ -60,7 +60,7 @@ async def test_a_lost_worker_costs_its_episodes_and_no_other(tmp_path: Path):
         lost = "worker little_worker was killed (signal 9, SIGKILL)"
         assert answer.failure == lost and answer.decision.episode == 0
         table.slots[0].end(ended(0))
-        # What begins while nobody is there is played by whoever comes.
+        # The replacement plays an episode that begins while no process is there.
         table.begin(1)
         table.ask(1)
         (answer,) = await table.hear(1)

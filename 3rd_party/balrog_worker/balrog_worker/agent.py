@@ -111,7 +111,7 @@ class Agent:
 
 
 def reader_of(settings: BalrogSettings) -> Callable[[str], str | None]:
-    """What an agent makes of a reply, without asking anybody."""
+    """A function that gives the action an agent reads in a reply, without asking a model."""
 
     def read(text: str) -> str | None:
         said, _ = Agent(settings).act("", "", None, lambda messages: Completion(text))

@@ -1,4 +1,4 @@
-"""The dialogue about one move: what the model is told, what it did, what came of it."""
+"""The dialogue about one move: what the model is told, its commands, and their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An environment whose episode can be gone on with in another process, without pickling it.
+"""An environment whose episode can be continued in another process, without pickling it.
 
 Gymnasium environments draw from their own ``np_random`` and are otherwise determined by the
 actions played. So the generator's state at the start of the episode and the actions since then
@@ -18,7 +18,7 @@ import gymnasium as gym
 import numpy as np
 
 MOST_ACTIONS = 20_000
-"""Longer episodes are not gone on with: playing them again would take too long."""
+"""Longer episodes are not continued: playing them again would take too long."""
 
 
 class Continuable(gym.Wrapper[Any, Any, Any, Any]):

@@ -21,7 +21,7 @@ from mosaic_worker.preprocessing import check_steps
 Env = gym.Env[Any, Any]
 
 OURS = ("cleanrl_worker",)
-"""Lines of this package tell nobody what is wrong with an environment."""
+"""Packages whose lines do not show what is wrong with an environment; an error's place leaves them out."""
 
 
 def preprocessing_for(config: TrainingConfig, observation_space: Any) -> list[dict[str, Any]]:

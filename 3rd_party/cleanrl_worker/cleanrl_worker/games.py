@@ -1,7 +1,7 @@
-"""Games of a learner in which others play the other agents, side by side: what it sees when it is its turn.
+"""Games, side by side, in which a learner plays one agent and other players the rest; it sees its own turns.
 
 To the learner they are environments with one agent (see :mod:`cleanrl_worker.vector_environments`).
-MOSAIC's engine plays them: whoever can take a slot can be met.
+MOSAIC's engine plays them, so that the learner can meet any player that can take a slot.
 """
 
 # What environments hand out is untyped.
@@ -30,18 +30,18 @@ from mosaic_worker.preprocessing import Pipeline, PreprocessingError
 from mosaic_worker.worker import LoadError
 
 _MOST_FAILURES = 5
-"""How often in a row games with somebody may fail; for the learner they are cut off there."""
+"""How often in a row games with one player may fail; to the learner a failed game is truncated."""
 
 
 class Result(NamedTuple):
     """A game that is over.
 
     Attributes:
-        others: Name of who played the other agents.
+        others: Name of the player of the other agents.
         seat: Agent that the learner played.
         total: The learner's undiscounted return.
-        score: 1 where its side has won, 0.5 where nobody has, 0 where it has lost; ``None`` where all are on
-            one side.
+        score: 1 where its side has won, 0.5 for a draw, 0 where it has lost; ``None`` where all agents are
+            on one side.
         length: The learner's decisions.
         error: Why it has failed; empty where it has not.
     """
@@ -71,19 +71,20 @@ class Games:
     """Copies of a game; the learner changes seats from episode to episode, where they are alike.
 
     Args:
-        config: Which game, how many copies, and who is in the pool.
-        on_log: Hears what is wrong with workers of the pool.
-        on_call: Hears of calls that one of them was paid for, JSON.
+        config: Which game, how many copies, and the pool.
+        on_log: Called with what is wrong with workers of the pool.
+        on_call: Called with each paid call of a worker of the pool to a model, as JSON.
 
     Attributes:
-        choose: Says by name who plays the other agents of a game that begins; to be set before :meth:`begin`.
-        invited: Who of the pool can be met: ``name``, ``plays`` and ``folder`` of each.
-        agents: For whom the learner decides, each in turn.
+        choose: Returns the name of the player of the other agents when a game begins; set it before
+            :meth:`begin`.
+        invited: Players of the pool that can be met: ``name``, ``plays`` and ``folder`` of each.
+        agents: Agents for which the learner decides, each in turn.
         cooperative: All agents are on one side.
         all_alike: The learner can play each of the agents.
 
     Raises:
-        ConfigError: It is no game of the kind, or cannot be made, or somebody of the pool cannot play it.
+        ConfigError: It is no game of the kind, or cannot be made, or a member of the pool cannot play it.
     """
 
     exact = True
@@ -286,7 +287,7 @@ class Games:
         return self._session.game(row.index, int(words[0]) % 2**31, row.seat, row.others)
 
     def _note(self, results: Sequence[Result]) -> None:
-        """Keep results; somebody with whom games fail time after time ends the training."""
+        """Keep results; a player with which games fail time after time ends the training."""
         done = {result.others for result in results if not result.error}
         failed = {result.others: result.error for result in results if result.error}
         for others in done:

@@ -27,7 +27,7 @@ from mosaic_worker.failures import described
 from mosaic_worker.learning.joint_env import JointEnv, make_joint
 
 MOST_STEPS = 20_000
-"""Longer episodes are not gone on with: playing them again would take too long."""
+"""Longer episodes are not continued: playing them again would take too long."""
 
 
 class Finished(NamedTuple):
@@ -338,7 +338,7 @@ def _in_words() -> Any:
 
 
 def _serve(pipe: Connection, others: Sequence[Connection], about: _About, numbers: Sequence[int]) -> None:
-    """A child: steps its copies whenever it is told to, until nobody is there."""
+    """A child process: steps its copies on each order, until the parent closes the pipe."""
     for other in others:
         other.close()
     # Ctrl-C in a terminal reaches the children too; the parent decides when they end.

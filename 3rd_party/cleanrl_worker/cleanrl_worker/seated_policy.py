@@ -19,7 +19,7 @@ from mosaic_worker.preprocessing import Pipeline, Stream
 
 @dataclass
 class _Part:
-    """What plays some agents of a policy, and streams of its preprocessing that nobody uses now."""
+    """The part of a policy that plays some agents, and streams of its preprocessing that are free now."""
 
     policy: Policy
     pipeline: Pipeline

@@ -1,4 +1,4 @@
-"""Environments that nobody solves without a memory."""
+"""Environments that no policy solves without a memory."""
 
 from __future__ import annotations
 

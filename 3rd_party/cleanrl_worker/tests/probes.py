@@ -170,9 +170,9 @@ class Picture(gym.Env[Any, Any]):
 
 
 class Recall(gym.Env[Any, Any]):
-    """What is seen first and never again, 0 or 1, is the wrong action two steps later.
+    """The first observation, 0 or 1, is the wrong action two steps later, and is never seen again.
 
-    Nobody does that by chance: without biases, as before the first gradient step, both actions are
+    No policy solves this by chance: without biases, as before the first gradient step, both actions are
     as good after 0, and the first of them is chosen.
     """
 

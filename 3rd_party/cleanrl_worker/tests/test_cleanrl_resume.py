@@ -37,7 +37,7 @@ def metrics(folder: Path) -> list[Any]:
 def test_a_cut_training_equals_one_that_was_not(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Stopped in the middle of episodes, gone on with in an environment made anew."""
+    """Stopped in the middle of episodes, continued in an environment made anew."""
     monkeypatch.setattr("mosaic_worker.learning.evaluation.EVALUATION_SEEDS", (10_000,))
     whole, cut = tmp_path / "whole", tmp_path / "cut"
     args = [*SMALL, *WAYS[way], "--no-anneal-lr"]
@@ -76,7 +76,7 @@ def test_a_training_that_was_stopped_goes_on_to_its_end(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a training that is over; nobody changes it."""
+    """The folder of a training that is over; no test changes it."""
     folder = tmp_path_factory.mktemp("finished")
     assert main(["--env-id=CartPole-v1", *SMALL, "--total-steps=256", f"--out={folder}"]) == 0
     return folder

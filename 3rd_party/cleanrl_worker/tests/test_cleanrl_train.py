@@ -215,7 +215,7 @@ def test_an_environment_that_raises_in_its_own_process_is_named(
 
 
 def test_somebody_may_not_want_to_wait_for_the_evaluation(tmp_path: Path, monkeypatch: Any) -> None:
-    """The policy is kept, and nobody says how good it is."""
+    """The policy is kept, without a mean return."""
     from mosaic_worker import training as files
 
     original = files.TrainingRun.checkpointed

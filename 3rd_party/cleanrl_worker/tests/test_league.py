@@ -53,7 +53,7 @@ def test_whom_the_learner_meets(tmp_path: Path) -> None:
 
 
 def test_somebody_of_the_pool_is_no_latest_past_self(tmp_path: Path) -> None:
-    """Half of the games are for whom the learner was a while ago, and not for whoever came last."""
+    """Half of the games are for the latest past self, and not for the latest member of the pool."""
     league = league_of(tmp_path, 0.0, 0.0)
     league.add(Member("mcts", "", None, 0.0, plays="openspiel_worker"))
     assert odds_by(league, "rating") == pytest.approx([1 / 6, 2 / 3, 1 / 6])

@@ -83,7 +83,7 @@ def test_illegal_actions_are_never_played(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", VALUES)
 def test_credit_travels_back_one_step_and_none_from_illegal_actions(name: str, tmp_path: Path) -> None:
     learner = learn(name, "LateMask-v0", tmp_path, gamma=0.5)
-    # Whatever the network says of action 2 in the second step (nobody ever played it there), the
+    # Whatever the network says of action 2 in the second step (the learner never played it there), the
     # first step is worth its reward and half of the best legal second one.
     second = max(values(learner, 0.5)[:2])
     assert values(learner, 0.0) == pytest.approx([r + 0.5 * second for r in (0.0, 0.5, 1.0)], abs=0.25)
@@ -157,7 +157,7 @@ SHORT = {"total_steps": 180, "hidden": (16,), "batch_size": 32, "learning_starts
 
 @pytest.mark.parametrize("name", PLACES)
 def test_one_seed_gives_equal_bits_in_one_piece_and_in_two(name: str, tmp_path: Path) -> None:
-    """Stopped and gone on with, it ends where the uninterrupted training does."""
+    """Stopped and resumed, a training ends where the uninterrupted one does."""
     whole, parts, other = (tmp_path / folder for folder in ("whole", "parts", "other"))
     torch.manual_seed(7)
     np.random.seed(7)  # the one that must be left alone

@@ -70,7 +70,7 @@ def test_a_rollout_played_again_at_once_is_that_played_step_by_step(resets: floa
 @pytest.mark.full
 @pytest.mark.timeout(1500)
 def test_a_pole_is_balanced_by_who_does_not_see_speeds(tmp_path: Path) -> None:
-    """Without a memory nobody comes far beyond 50 here."""
+    """Without a memory no policy comes far beyond 50 here."""
     args = ["--algo=ppo_lstm", "--env-id=Unmoving-v0", "--total-steps=200704", f"--out={tmp_path}"]
     assert main(args) == 0
     assert np.mean(EVALUATION.episode_returns(Policy.load(tmp_path), "Unmoving-v0", range(50))) >= 400.0

@@ -155,7 +155,7 @@ def test_who_left_the_pool_is_named(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_partners_where_all_are_on_one_side(tmp_path: Path) -> None:
-    """Nobody wins there: what counts is what they earn together; nobody is left in the league."""
+    """No player wins there: what counts is the joint return; no past self is left in the league."""
     options = ["--pool=random,noop", "--snapshot-every=0", "--total-steps=1024"]
     out = train(tmp_path / "p", *options, env="simple_spread_v3")
     league = json.loads((out / "league.json").read_text())

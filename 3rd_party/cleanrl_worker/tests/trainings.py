@@ -15,12 +15,12 @@ from mosaic_worker.training import TrainingRun
 
 
 def learn(name: str, settings: Mapping[str, Any], stop_after: int = 0) -> Any:
-    """Train and hand back what was learnt.
+    """Train and return the learner.
 
     Args:
-        name: Of the algorithm.
-        settings: What differs from the defaults.
-        stop_after: Steps after which somebody wishes the training to stop; 0: never.
+        name: Name of the algorithm.
+        settings: Settings that differ from the defaults.
+        stop_after: Steps after which the training is asked to stop; 0: never.
     """
     algorithm = ALGORITHMS[name]
     config = algorithm.config_class(**settings)

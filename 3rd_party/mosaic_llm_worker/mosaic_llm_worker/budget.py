@@ -166,7 +166,8 @@ class Bill:
         input_tokens: Tokens of its prompt.
         output_tokens: Tokens of its reply.
         usd: Its price in US dollars; ``None``: not known.
-        unsure: Where nobody knows whether it was paid for: what it may have cost; the rest is 0 then.
+        unsure: Where it is unknown whether the provider charged for it: what it may have cost; the rest is 0
+            then.
     """
 
     input_tokens: int = 0
@@ -180,14 +181,14 @@ class Spent:
     """What requests have cost so far.
 
     Attributes:
-        calls: Those that were answered.
+        calls: Requests that were answered.
         input_tokens: Tokens of their prompts.
         output_tokens: Tokens of their replies.
         usd: Their price in US dollars; ``None`` once one of unknown price was made.
-        unsure: Those of which nobody knows whether they were paid for: they ran out of time, broke off, or
-            brought what cannot be read.
-        unsure_tokens: Tokens that these can have taken at most.
-        unsure_usd: Their price, likewise.
+        unsure: Requests for which the provider may or may not have charged: they ran out of time, broke off,
+            or brought a reply that cannot be read.
+        unsure_tokens: Tokens that the unsure requests can have taken at most.
+        unsure_usd: Their price at most.
     """
 
     calls: int = 0

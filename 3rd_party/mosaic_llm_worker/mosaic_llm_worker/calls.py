@@ -395,7 +395,7 @@ class Caller:
                 course.waits_for = "the run had not taken note of the request by then"
                 await self._announce(place.episode, course.most)
                 course.waits_for = ""
-            bill: Bill | None = Bill(unsure=course.most)  # also where nobody waits for it to its end
+            bill: Bill | None = Bill(unsure=course.most)  # also where the task is canceled
             try:
                 reply = await self._once(model, messages, ask)
                 bill = self._bill(model, reply, course.most)

@@ -43,7 +43,7 @@ class Turn:
 
     @property
     def news(self) -> str:
-        """What came of it, for the next turn; ``""`` where there is nothing to say."""
+        """The result of this turn, for the next one; ``""`` where there is nothing to say."""
         parts: list[str] = []
         if self.played and self.played != self.answer:
             parts.append(f"Your answer could not be used; {self.played} was played instead.")
@@ -82,7 +82,7 @@ class Memory:
         self.refused: Refused | None = None
         self._tokens: dict[int, tuple[int, int]] = {}
         self._history, self._summary, self._pictures = history, summary, pictures
-        # The turn that is decided, and at least the one before: what came of it is news.
+        # The turn that is decided, and at least the one before, whose result is news.
         kept = max(history, SUMMARY_EVERY if summary else 0, 1)
         self._turns: deque[Turn] = deque(maxlen=kept + 1)
         self._begun = self._unsummed = 0

@@ -92,7 +92,7 @@ class Prompter:
             decision: The question.
             number: Which of the agent's own turns it is, from 1.
             notes: What the model has written down for itself.
-            news: What came of the turn before.
+            news: The result of the turn before.
         """
         text = self._templates.fill(
             "turn.txt",
@@ -132,7 +132,7 @@ class Prompter:
         return self._templates.fill(name, mates=", ".join(self._slot.teammates))
 
     def _level(self) -> str:
-        """What is said of playing together; to nobody who plays alone."""
+        """What the prompt says of playing together; only the role where there are no team-mates."""
         level = self._settings.coordination_level
         team = sorted({self._slot.agent_id, *self._slot.teammates})
         own = self._role(team) if level == 3 else ""

@@ -62,7 +62,7 @@ def _fitting(factory: Callable[..., Any], arguments: Mapping[str, Any]) -> Dict[
     except (TypeError, ValueError):
         return dict(arguments)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        # `api` is a word of ours: nobody's **kwargs waits for it.
+        # `api` is an argument of ours: no factory's **kwargs expects it.
         return {key: value for key, value in arguments.items() if key != "api"}
     taken = {parameter.name for parameter in parameters}
     return {key: v for key, v in arguments.items() if key in taken or key not in ("render_mode", "api")}

@@ -174,7 +174,7 @@ class Several(Instance):
         return list(listed)
 
     def _close_state(self, state: pb.State) -> pb.State:
-        """With whoever has joined."""
+        """The state, with the agents that have joined since the last one."""
         for place in range(self._told, len(self.keys)):
             state.joined.append(self._agent(place))
         self._told = len(self.keys)

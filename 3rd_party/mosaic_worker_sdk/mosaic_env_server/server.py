@@ -21,7 +21,7 @@ from mosaic_worker.rendered import as_picture, as_text
 ServerLink = Link[pb.ToEnvironment, pb.FromEnvironment]
 VERSION = "0.1.0"
 _TOGETHER = 8
-"""Reports that travel together: the player goes on with the first while the next are being made."""
+"""Reports that travel together: the player continues with the first while the next are being made."""
 _HOLD_S = 0.0005
 
 
@@ -98,7 +98,7 @@ class EnvironmentServer:
             if what == "close":
                 self._close(number)
             return pb.Report(instance=number)
-        except Exception as exc:  # the border to somebody else's environment
+        except Exception as exc:  # the border to third-party environments
             lost = getattr(exc, "mosaic_lost", False)
             kind = LOST if lost and what == "step" else type(exc).__name__
             return pb.Report(instance=number, error=with_place(one_line(exc), exc), kind=kind)
@@ -143,5 +143,5 @@ class EnvironmentServer:
 
     def _close_all(self) -> None:
         for number in list(self._instances):
-            with suppress(Exception):  # whatever it says now, nobody hears it
+            with suppress(Exception):  # no player is there to hear of an error
                 self._close(number)

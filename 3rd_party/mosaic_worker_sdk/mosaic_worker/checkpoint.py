@@ -87,10 +87,10 @@ class PolicyPart:
 
 @dataclass(frozen=True)
 class PolicyDescription:
-    """What ``policy.json`` says.
+    """The content of ``policy.json``.
 
-    A joint policy has ``parts``, one or more agents each; what is said of spaces, preprocessing and
-    network is then that of the first. :meth:`part_of` is the policy of one of its agents.
+    A joint policy has ``parts``, one or more agents each; spaces, preprocessing and network are then
+    those of the first part. :meth:`part_of` is the policy of one of its agents.
 
     Attributes:
         worker: Id of the worker that plays it.
@@ -109,7 +109,7 @@ class PolicyDescription:
         config: Every setting of the training.
         versions: Versions of the packages that trained it.
         trained_at: ISO 8601 time.
-        licence: SPDX name or words; empty where nobody said.
+        licence: SPDX name or words; empty where unknown.
         origin: ``kind`` is ``trained`` or ``imported``, the latter with ``file``, ``sha256`` and ``format``.
         weights_sha256: Of the weights file, lower-case hexadecimal.
         parts: Of a joint policy, each with its agents; empty where one network plays all ``agents`` alike.

@@ -18,12 +18,12 @@ Reply = Callable[[Batch, Any], None]
 
 
 class AsyncWorker(Worker):
-    """Base of workers whose decisions wait for somebody else (a model server, an engine).
+    """Base of workers whose decisions wait for another program (a model server, an engine).
 
     Override :meth:`decide`. All of a worker's methods but :meth:`load` run in one event loop, in a
     thread of its own, so that they need no locks; :meth:`load` runs in the main thread while nothing
-    is being decided for its slot. A decision that nobody waits for any more is cancelled: its episode
-    is over, or its slot is asked again in it.
+    is being decided for its slot. A decision that the host no longer needs is canceled: its episode is
+    over, or the host asks its slot again in that episode.
     """
 
     in_flight = 32
@@ -48,8 +48,8 @@ class Decider:
     """Runs the coroutines of an :class:`AsyncWorker`.
 
     Args:
-        worker: Whose they are.
-        reply: Sends what came of a batch of one: what :meth:`AsyncWorker.decide` returned, or
+        worker: The worker.
+        reply: Sends the result of a batch of one: the return value of :meth:`AsyncWorker.decide`, or
             the exception it raised. Called in the loop's thread.
     """
 
@@ -97,7 +97,7 @@ class Decider:
             task.add_done_callback(self._tasks.discard)
 
     def _give_up(self, place: Tuple[int, int]) -> None:
-        """Nobody waits for what a slot was asked in an episode."""
+        """Cancel the open decision of a slot in an episode: the host no longer needs it."""
         task = self._wanted.pop(place, None)
         if task is not None:
             task.cancel()

@@ -78,16 +78,16 @@ def open_learner_session(
 
     Args:
         env_id: A name that MOSAIC knows, which has to be installed beside the worker; or ``module:factory``.
-        pool: Others who can be met: folders of policies of any worker, tournament files, names of behaviours.
-        hold: Makes of a policy's folder one that the training plays itself; ``None``: it cannot.
-        keywords: Of ``gym_gui.evaluation.learning.LearnerSession``.
+        pool: Players that can be met: folders of policies of any worker, tournament files, behavior names.
+        hold: Makes a policy that the training plays itself, from a policy's folder; ``None``: it cannot.
+        keywords: Arguments of ``gym_gui.evaluation.learning.LearnerSession``.
 
     Returns:
-        The session, and a list of those of the pool.
+        The session, and a list of the players of the pool.
 
     Raises:
-        ImportError: MOSAIC, or what the environment needs, is not there.
-        ValueError: There is no such environment, or somebody of the pool cannot play there.
+        ImportError: MOSAIC, or a package that the environment needs, is not there.
+        ValueError: There is no such environment, or a player of the pool cannot play there.
     """
     return _of_mosaic("gym_gui.evaluation.learning", "open_session", env_id, pool, hold, **keywords)
 

@@ -1,4 +1,4 @@
-"""What an exception out of somebody else's code says, and where in that code it came from."""
+"""What an exception from third-party code says, and where in that code it came from."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ def _first_other(error: BaseException) -> Optional[TracebackType]:
 
 
 class FailureLog:
-    """Writes each failure of somebody else's code to a log, with its traceback, once.
+    """Writes each failure of third-party code to a log, with its traceback, once.
 
-    The same line fails in one episode after the other; each has the sentence in its record.
+    The same line often fails in one episode after the other; each episode's record has the sentence.
 
     Args:
         logger: Where to.

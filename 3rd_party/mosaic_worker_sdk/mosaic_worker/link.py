@@ -33,7 +33,7 @@ GRPC_OPTIONS = (
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.enable_http_proxy", 0),
 )
-"""Of whoever connects to another machine."""
+"""Channel options of a client that connects to another machine."""
 
 _SIZE = struct.Struct("<I")
 _AT_ONCE: int = getattr(socket, "MSG_DONTWAIT", 0)

@@ -1,9 +1,9 @@
-"""Opens files in folders that somebody else may have made: runs, policies, trainings.
+"""Opens files in folders that another user may have made: runs, policies, trainings.
 
-Such a folder may itself be reached through a link; nothing inside it may be one, and nothing but
-regular files and folders is opened there. A link would have us read, overwrite or cut off a file
-elsewhere; a named pipe would have us wait for ever. What is refused is an :class:`UnsafeFileError`
-whose ``strerror`` says so in a sentence, so that whoever handles an ``OSError`` tells it as well.
+The path to such a folder may contain a link. Inside the folder, only regular files and folders are
+opened, and no links: a link would make this program read, overwrite or truncate a file elsewhere, and
+a named pipe would make it wait for ever. A refusal is an :class:`UnsafeFileError`, whose ``strerror``
+says so in a sentence, so that code that handles an ``OSError`` reports it as well.
 """
 
 from __future__ import annotations

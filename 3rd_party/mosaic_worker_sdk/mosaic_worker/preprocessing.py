@@ -409,7 +409,7 @@ def wrap(env: Any, steps: Any) -> Any:
         before = env.observation_space
         try:
             with warnings.catch_warnings():
-                # A Box says it when its bounds become float32; whoever chose the step knows.
+                # A Box warns when its bounds become float32; the author of the step knows that.
                 warnings.filterwarnings("ignore", ".*precision lowered by casting")
                 env = observation_wrappers.apply(env, step)
         except (ValueError, TypeError, KeyError, IndexError, ImportError, AssertionError) as error:

@@ -187,7 +187,7 @@ def serve(
 
 
 def add_listening(parser: argparse.ArgumentParser, port: int) -> None:
-    """Options of whoever listens: where, and who is let in."""
+    """Add the options of a program that listens: where, and who may connect."""
     parser.add_argument("--listen", default=f"localhost:{port}", metavar="HOST:PORT")
     parser.add_argument("--token-file", type=Path, help=f"else the variable {TOKEN_VARIABLE}")
     parser.add_argument("--tls-cert", type=Path, help="PEM certificate chain")

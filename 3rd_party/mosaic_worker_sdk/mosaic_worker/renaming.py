@@ -20,14 +20,14 @@ def _no_names() -> Dict[str, str]:
 
 @dataclass(frozen=True)
 class Names:
-    """What is called otherwise.
+    """New names for the words of a game.
 
     Attributes:
         actions: New word by the usual one.
-        things: The same, by words in small letters, of things, colours, and the game itself.
-        marks: The same of single letters and numbers of a map or a board (``"column a"``, ``"piece K"``),
-            which whoever draws it writes: in a text nobody could tell them from others.
-        drawn: What is seen is drawn with the marks: no text in the usual ones can be told in these.
+        things: The same, by lower-case words, of things, colors, and the game itself.
+        marks: The same of single letters and numbers of a map or a board (``"column a"``, ``"piece K"``).
+            The code that draws the map writes them: in a text they could not be told from other letters.
+        drawn: Observations are drawn with the marks, so that no text in the usual ones can be renamed.
     """
 
     actions: Mapping[str, str] = field(default_factory=_no_names)

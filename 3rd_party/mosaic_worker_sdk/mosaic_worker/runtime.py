@@ -300,7 +300,7 @@ class Runtime:
         return None
 
     def _send_one(self, batch: Batch, result: Any) -> None:
-        """Send what came of one decision of a worker that decides many at once."""
+        """Send the result of one decision of a worker that decides many at once."""
         codec = self._slots[batch.slot.index][2]
         if isinstance(result, Exception):
             reply = _broken(batch, result)

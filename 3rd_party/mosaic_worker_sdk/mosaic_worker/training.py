@@ -1,8 +1,8 @@
-"""A training's side of its run folder: what it reports there, and what it is asked there.
+"""A training's side of its run folder: what it reports there, and the requests it finds there.
 
-A training never talks to anybody while it trains. It appends to files, and whoever wants to
-know (the trainer daemon, a terminal, a person with ``tail -f``) follows them; nobody who is
-slow, or gone, slows it. Wishes reach it the same way, through a file it looks at.
+A training opens no connection to another program while it trains. It appends to files, and readers
+(the trainer daemon, a terminal, a person with ``tail -f``) follow them; a reader that is slow, or
+gone, does not slow it. Requests reach it the same way, through a file that it reads.
 
 One JSON object per line:
 
@@ -372,8 +372,8 @@ class TrainingRun:
         try:
             print(text, file=self._spoken, flush=True)
         except OSError as error:
-            # Who read along went away, and nobody is left to train for; on a full disk, what was
-            # said is no loss.
+            # The reader of the output is gone, and the training has no audience left; on a full disk,
+            # the text is no loss.
             self.stop_requested = self.stop_requested or isinstance(error, BrokenPipeError)
             self._spoken = None
             _silence(sys.stdout)

@@ -416,7 +416,7 @@ class Worker:
         """What decides in place of :meth:`select_actions`; an :class:`~mosaic_worker.AsyncWorker` has one.
 
         Args:
-            reply: Sends what came of a batch of one.
+            reply: Sends the result of a batch of one.
         """
         return None
 

@@ -1,4 +1,4 @@
-"""Nothing but regular files is opened in folders that somebody else may have made."""
+"""Only regular files are opened in folders that another user may have made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions that wait for somebody else: which of them go on, and which are given up."""
+"""Decisions that wait for another program: which of them continue, and which are canceled."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_who_is_asked_again_gives_up_what_was_asked_before(
     assert worker.said(2) == {("given up", 0, 1), ("asked", 0, 4)}
     number, result = answers.get(timeout=WAIT_S)
     assert (number, result.reason) == (4, "number 4")
-    decider.ask(asked(5, attempt=1))  # what has been answered is nobody's to give up
+    decider.ask(asked(5, attempt=1))  # a decision that has been answered cannot be canceled
     assert worker.said(1) == {("asked", 0, 5)}
     assert answers.get(timeout=WAIT_S)[0] == 5
     assert worker.told.empty() and answers.empty()

@@ -1,4 +1,4 @@
-"""Environments that workers train in: Gymnasium's, registered by a module, made by somebody's factory."""
+"""Environments that workers train in: Gymnasium's, registered by a module, made by a user's factory."""
 
 from __future__ import annotations
 

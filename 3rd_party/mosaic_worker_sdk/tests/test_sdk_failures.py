@@ -1,4 +1,4 @@
-"""What is said of an exception out of somebody else's code."""
+"""What is said of an exception from third-party code."""
 
 from __future__ import annotations
 

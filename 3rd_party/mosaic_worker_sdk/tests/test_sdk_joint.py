@@ -1,4 +1,4 @@
-"""Agents that act at once, as one player: who leaves, who is cut off, and what nobody may do."""
+"""Agents that act at once, as one player: which leave, which are truncated, and which actions none may do."""
 
 from __future__ import annotations
 

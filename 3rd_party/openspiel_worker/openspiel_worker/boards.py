@@ -171,7 +171,7 @@ class Chess:
 
     def shows(self, state: Any, shown: Shown) -> bool:
         """Whether a state has the board, the side to move and the castling that are shown."""
-        # A square where nobody can take in passing is written by some and left out by others.
+        # Some programs write an en passant square where no pawn can take; others leave it out.
         return str(state).split()[:3] == self._fen(shown).split()[:3]
 
     def set_up(self, shown: Shown) -> Any | None:

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search over information sets: nobody sees a hidden card, the search neither."""
+"""Monte Carlo tree search over information sets: neither a player nor the search sees a hidden card."""
 
 # OpenSpiel has no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false

@@ -5,7 +5,7 @@ Sees and remembers what :mod:`operators_worker.soccer_player` says.
 Strategy: carrying the ball, walk into the nearest cell of the other goal (walking in
 scores). Facing an opponent with the ball, take it. Seeing the ball, or an opponent with
 it, go there. Else, when a team-mate was last seen with the ball, wait before the goal for
-the pass; else look where nobody has looked for longest, weighed against the way.
+the pass; else look where the player has not looked for longest, weighed against the way.
 
 Measured strength, 2v2, 200 matches a side, with a random team-mate against two random
 players: green 197 won, 3 drawn, 388 goals to 0; blue 199 won, 1 drawn, 396 to 2 (random

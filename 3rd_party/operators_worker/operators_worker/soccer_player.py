@@ -247,7 +247,7 @@ class SoccerPlayer(EpisodicBehavior[Match]):
         return self._walk(state, state.goal[1], sight.direction)
 
     def search(self, state: Match, sight: Sight) -> int:
-        """One step to where nobody has looked for longest, weighed against the way."""
+        """One step to where the player has not looked for longest, weighed against the way."""
         return self._walk(state, self._look_next(state), sight.direction)
 
     def defend(self, state: Match, sight: Sight) -> int:

@@ -1,7 +1,7 @@
 """Two-level control of MosaicMultiGrid soccer: a scripted manager, and the skills it asks for.
 
 The manager's slot (``green_0/goal``) sees what the player sees and the mask of options that can start; it
-keeps no memory. With the ball it wants to score, and passes where somebody stands in the way; without, it
+keeps no memory. With the ball it wants to score, and passes where a player stands in the way; without, it
 fetches the ball that is in view, guards the own goal while a team-mate in view has the ball, and searches
 else. The controller's slot sees ``{"observation": …, "option": number}`` and knows its options by number
 (:attr:`Slot.options`); it carries them out with the memory and the moves of the chaser. Neither draws random

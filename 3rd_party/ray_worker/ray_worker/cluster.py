@@ -73,7 +73,7 @@ def check_cluster(address: str) -> None:
 
 
 def quiet() -> None:
-    """Before Ray is imported: it reports nothing to anybody, and writes nothing into the home folder."""
+    """To call before Ray is imported: Ray sends no usage reports, and writes nothing into the home folder."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
     os.environ["RAY_DEDUP_LOGS"] = "0"
@@ -160,7 +160,7 @@ def _folder() -> Path:
 
 @contextlib.contextmanager
 def _silenced() -> Generator[None, None, None]:
-    """What Ray prints as it starts is for nobody."""
+    """Discard what Ray prints as it starts."""
     with (
         Path(os.devnull).open("w") as nowhere,
         contextlib.redirect_stderr(nowhere),

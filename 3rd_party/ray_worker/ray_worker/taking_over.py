@@ -407,7 +407,7 @@ class _Table:
         return self._acting(self._several.reset(seed=seed)[0])
 
     def step(self, actions: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
-        """What each agent that acts next sees, nobody at the end; and what all have earned."""
+        """Observations of the agents that act next, none at the end; and the sum of all rewards."""
         if self._one is not None:
             seen, reward, terminated, truncated, _ = self._one.step(actions[self._agents[0]])
             return {} if terminated or truncated else {self._agents[0]: seen}, float(reward)

@@ -175,5 +175,5 @@ def _check_room(config: RayConfig, plan: Plan) -> None:
 
 
 def _given() -> bool:
-    """Whether whoever started us gave us a GPU."""
+    """Whether the program that started this training gave it a GPU."""
     return bool(os.environ.get("CUDA_VISIBLE_DEVICES"))

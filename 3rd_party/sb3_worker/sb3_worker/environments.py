@@ -219,6 +219,6 @@ def name_of(env: Env) -> str:
 
 
 def quiet() -> None:
-    """The library warns people at a console; nobody reads them here."""
+    """Ignore the library's warnings, which are for people at a console: this process has no such reader."""
     warnings.filterwarnings("ignore", module="stable_baselines3")
     warnings.filterwarnings("ignore", module="gymnasium")

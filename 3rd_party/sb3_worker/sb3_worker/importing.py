@@ -117,11 +117,11 @@ def find_steps(
     """What the wrappers of the training did, told from the spaces on both ends.
 
     Args:
-        env_id: For the message.
-        observation_space: What the environment shows.
-        takes: What the network takes.
-        statistics: A ``normalize`` step, of a ``Dict`` one by entry; or empty.
-        frames: Of the frame stack; 0 where nobody said.
+        env_id: The environment's id, for the message.
+        observation_space: Observation space of the environment.
+        takes: Space that the network takes.
+        statistics: A ``normalize`` step, for a ``Dict`` space one by entry; or empty.
+        frames: Length of the frame stack; 0 where the user did not say.
 
     Raises:
         ConfigError: Nothing known leads from one to the other; names both shapes.

@@ -22,7 +22,7 @@ def _seen(value: float) -> np.ndarray[Any, Any]:
 class Matching(gym.Env[Any, Any]):
     """Reward 1 for action 4 at observation 0 and for 3 at 1, else -1.
 
-    Nobody does that by chance: without biases, as before the first gradient step, both actions are
+    No policy does that by chance: without biases, as before the first gradient step, both actions are
     as good at 0, and the first of them is chosen.
     """
 

@@ -100,7 +100,7 @@ class Episode:
             self.mind.pursue(self._goals.pop(0))
 
     def _hear(self, words: str) -> None:
-        """Each line is a message of a program, or something that somebody has said in words."""
+        """Hear each line: a message of a program, or what an agent has said in words."""
         sender, _, content = words.partition(": ")
         for line in content.splitlines():
             try:

@@ -196,7 +196,7 @@ class Mailbox:
         return next((each for each in self._letters if each._replace(step=wanted.step) == wanted), None)
 
     def forget(self, episode: int) -> None:
-        """An episode is over: what was sent in it and nobody waited for is thrown away."""
+        """An episode is over: discard its messages that no call has taken."""
         with self._news:
             self._letters = [each for each in self._letters if each.episode != str(episode)]
 

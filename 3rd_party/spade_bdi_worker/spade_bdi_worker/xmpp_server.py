@@ -5,10 +5,10 @@ ends with that worker. One JSON line on stdin, ``{"secret", "port", "parent"}`` 
 One on stdout: ``{"port": 43223}``, ``{"problem": "a sentence"}``, or ``{"other": true}`` where the session
 has one already. When stdin ends, so does it.
 
-Whoever knows the secret joins at an abstract Unix socket, where only processes of the same user are let in:
-``{"secret", "join": "agent_0"}`` is answered with ``{"user", "password", "port"}``, made for this one, and
-each line after that with ``{"joined": ["agent_0"]}``, all who are there. Who closes the connection has left.
-Nothing else opens an account: in-band registration is refused.
+A program that knows the secret joins at an abstract Unix socket, which only lets processes of the same user
+in: the server answers ``{"secret", "join": "agent_0"}`` with ``{"user", "password", "port"}``, made for this
+program, and each line after that with ``{"joined": ["agent_0"]}``, all programs that are there. A program
+that closes the connection has left. Nothing else opens an account: in-band registration is refused.
 """
 
 # pyjabber has no types, and is not installed where MOSAIC's own are checked.
@@ -120,7 +120,7 @@ async def _open_account(user: str, password: str) -> None:
 
 
 async def _refuse_registration(sasl: Any, _element: Any) -> None:
-    """In the place of pyjabber's own, which opens an account for whoever asks."""
+    """In the place of pyjabber's own, which opens an account for any client that asks."""
     from pyjabber.stanzas.error import StanzaError
 
     sasl._transport.write(StanzaError.not_authorized_sasl())
@@ -232,7 +232,7 @@ def main() -> None:
         asyncio.run(_serve(asked, office, folder))
     except (Exception, SystemExit) as error:
         why = said[-1] if said else str(error) or type(error).__name__
-        with contextlib.suppress(OSError):  # nobody hears of the end of one that has begun
+        with contextlib.suppress(OSError):  # once the server has begun, no process reads this
             _tell(problem=f"the XMPP server cannot be started: {' '.join(why.split())}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -31,7 +31,7 @@ class NoPositionError(Exception):
 
 @dataclass(frozen=True)
 class Position:
-    """A position of chess with somebody to move.
+    """A position of chess in which one side is to move.
 
     Attributes:
         board: The position, with the moves that led to it where they are known.
@@ -71,10 +71,10 @@ class Position:
         return cls(board, actions)
 
     def with_history(self, earlier: chess.Board | None) -> Position:
-        """The same with the moves since ``earlier``, a position with somebody's last move on it.
+        """The same with the moves since ``earlier``, a board with this player's last move on it.
 
-        From a FEN alone nobody can tell a repetition; so the moves are found by trying which reply
-        leads from there to here.
+        A FEN alone does not show a repetition; so the moves are found by trying which reply leads from
+        there to here.
 
         Args:
             earlier: The board after one's own last move, if any.

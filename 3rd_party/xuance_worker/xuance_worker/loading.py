@@ -18,7 +18,7 @@ def load_library() -> Any:
     Raises:
         ConfigError: XuanCe is not installed.
     """
-    # Nobody is to be asked for an account where nothing is sent.
+    # W&B must not ask the user for an account: nothing is sent to it.
     os.environ.setdefault("WANDB_MODE", "disabled")
     warnings.filterwarnings("ignore", category=DeprecationWarning)
     try:

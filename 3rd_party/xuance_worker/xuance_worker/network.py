@@ -35,7 +35,7 @@ _KINDS = ("categorical", "values", "gaussian", "squashed", "deterministic")
 KNOWN = ("relu", "leaky_relu", "tanh", "sigmoid", "elu")
 """Activations, keys of :data:`mosaic_worker.playing.layers.ACTIVATIONS`."""
 LARGEST = 65_536
-"""Of a width, and of the layers together far more than anybody has."""
+"""Largest width of a layer, far above those of trained networks."""
 
 
 @dataclass(frozen=True)

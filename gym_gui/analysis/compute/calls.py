@@ -13,21 +13,21 @@ from gym_gui.core.record_fields import count, mapping, number, text
 
 @dataclass
 class CallTally:
-    """Calls of one agent in one episode, or of several of these.
+    """Calls to models by one agent in one episode, or the sum of several tallies.
 
     Attributes:
         total: Calls.
-        failed: Those that brought no reply.
-        replayed: Those answered by a cassette; they cost nothing.
-        input_tokens: Tokens read, replayed ones included.
+        failed: Calls that brought no reply.
+        replayed: Calls answered from a cassette (recorded replies); they cost nothing.
+        input_tokens: Tokens read, those of replayed calls included.
         output_tokens: Tokens written.
         usd: Sum of the known prices of calls that were sent.
-        unpriced: Calls that were sent and answered, at a price that nobody knows.
-        cached_tokens: Tokens read that the server had kept.
+        unpriced: Calls that were sent and answered, but whose price is unknown.
+        cached_tokens: Tokens read that the server had kept from earlier prompts.
         models: Answered calls by the model that was asked and the one that answered.
-        unsure: Requests of which nobody knows whether they were paid for: nothing came back.
-        unsure_usd: What these can have cost at most, as far as prices are known.
-        estimated: Calls whose tokens are estimated from the lengths.
+        unsure: Requests without a reply, for which the provider may have charged.
+        unsure_usd: What the unsure requests can have cost at most, as far as prices are known.
+        estimated: Calls whose tokens are estimated from the lengths of the texts.
     """
 
     total: int = 0

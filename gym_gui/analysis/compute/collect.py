@@ -22,7 +22,7 @@ _REFUSED: Final = re.compile(r"(.+?): unusable action at step ")
 
 @dataclass(slots=True)
 class OptionTally:
-    """How often a manager has asked for an option, and what came of it."""
+    """How often a manager has asked for an option, and how the option ended."""
 
     chosen: int = 0
     ended: Counter[str] = field(default_factory=Counter[str])
@@ -80,12 +80,12 @@ class Unfinished(NamedTuple):
     status: EpisodeStatus
     reason: str
     lost: bool = False
-    """Nobody's failure but a process's: it is played again when the run is gone on with."""
+    """A process failed, not a policy; the episode is played again when the run is resumed."""
     round: int = 0
 
     @property
     def failed(self) -> bool:
-        """Whether something of the episode itself went wrong."""
+        """Whether the episode itself failed, not just a process that played it."""
         return self.status is EpisodeStatus.FAILED and not self.lost
 
 
@@ -98,11 +98,11 @@ class OperatorData:
     """An operator's episodes, compact.
 
     Attributes:
-        played: Completed episodes by index that count.
-        halved: Completed ones that do not: their seed was not completed in every seating.
-        unfinished: The others by index.
-        taken_back: Episodes in which moves were taken back: nothing of them counts.
-        out_of_time: Episodes that ended because somebody ran out of time: neither does of them.
+        played: Completed episodes that count, by index.
+        halved: Completed episodes that do not count: their seed was not completed in every seating.
+        unfinished: Failed and aborted episodes, by index.
+        taken_back: Episodes in which a player took back moves; they do not count.
+        out_of_time: Episodes that ended because a player ran out of time; they do not count either.
         squads: Slots by configured team.
         agents: Who plays each configured slot.
         invalid: Unusable answers by slot, in all recorded episodes.

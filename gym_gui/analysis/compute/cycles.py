@@ -14,11 +14,11 @@ WRONG = 0.05
 
 
 def find_cycles(policies: Sequence[str], beaten: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
-    """Circles in who surely beats whom: all of three; where there are none, the shortest.
+    """Circles of policies that surely beat each other: all circles of three; where none exist, the shortest.
 
     Args:
-        policies: The pool; a circle begins with whoever stands first in it.
-        beaten: Winner and loser, where that is beyond the interval.
+        policies: The pool; a circle begins with the member that comes first in the pool.
+        beaten: Winner and loser of each two whose difference lies beyond the interval.
     """
     loses: dict[str, set[str]] = {name: set() for name in policies}
     for winner, loser in beaten:

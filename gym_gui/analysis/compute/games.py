@@ -23,10 +23,10 @@ class Game:
     """A completed game.
 
     Attributes:
-        policies: Who sat in each seat.
-        results: What came of it for each of them, by seat; the higher, the better.
-        sample: What tells whether it is independent of others.
-        order: When it was played, among all games.
+        policies: The policy in each seat.
+        results: The result of each policy, by seat; the higher, the better.
+        sample: Tells whether this game is independent of other games.
+        order: When the game was played, among all games.
     """
 
     policies: tuple[str, ...]
@@ -93,7 +93,7 @@ def is_cross_play(run: Run) -> bool:
 
 
 def policies_by_side(run: Run, operator_id: str) -> dict[str, str]:
-    """Who plays each side in a pairing of a tournament whose sides compete; nobody in other runs."""
+    """The policy of each side in a pairing of a tournament whose sides compete; empty for other runs."""
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     met = strings((mapping(about.get("pairings")) or {}).get(operator_id)) or ()
     return {} if is_cross_play(run) else dict(zip(mapping(about.get("sides")) or {}, met, strict=False))
@@ -203,7 +203,7 @@ def _game(episode: EpisodeRecord, who: Mapping[str, str], number: int) -> Game |
 
 
 def side_results(episode: EpisodeRecord) -> tuple[float, ...] | None:
-    """What came of an episode for each team, in their order, the higher the better; ``None``: not known."""
+    """The result of an episode for each team, in team order; higher is better. ``None``: it is unknown."""
     teams = episode.teams
     outcome: Mapping[str, Any] = episode.outcome or {}
     if len(teams) == 2 and all(name in outcome for name in teams):

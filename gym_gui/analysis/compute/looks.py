@@ -40,7 +40,7 @@ def looks_are_planned(run: Run) -> bool:
 
 
 def looked_beside(run: Run, operator_id: str) -> frozenset[str]:
-    """Who waited for an operator at the looks of a run, itself included; nobody while there was no look."""
+    """Operators that a run's looks waited for with this one, itself included; empty while it had no look."""
     looks = [mapping(each) or {} for each in items(run.record.extra.get(LOOKS)) or []]
     groups = (strings(look.get("operators")) or () for look in looks)
     return frozenset(next((group for group in groups if operator_id in group), ()))
@@ -98,7 +98,7 @@ class FamilyAtLooks:
         waiting = [(_pair(sides), sides, pairs) for sides, pairs in entries]
         waiting = [each for each in waiting if each[0] not in self.decided]
         for pair, sides, pairs in waiting:
-            sums = _by_seed(pairs) * (1 if sides.first < sides.second else -1)  # whoever is ahead today
+            sums = _by_seed(pairs) * (1 if sides.first < sides.second else -1)  # by name, whichever leads
             new, self._taken[pair] = sums[self._taken[pair] :], len(sums)
             found[pair] = seen = self._tests[pair].look(new, seeds / self._largest, level)
             before = self._stages.get(pair)

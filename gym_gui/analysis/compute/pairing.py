@@ -193,9 +193,9 @@ def refusals(entries: Sequence[Entry]) -> list[Refusal]:
 
 
 def _rank(entry: Entry) -> float:
-    """Best first, by what operators are compared by; those without a result last.
+    """Sort key: best operator first, by the measure that compares operators; those without a result last.
 
-    What failed counts with the worst that was seen: nobody leads by failing.
+    A failed episode counts as the operator's worst value, so that no operator leads by failing.
     """
     team = _studied_team(entry)
     results = _results(entry, team, _measure([entry], team), entry.failure_score).values()

@@ -124,7 +124,7 @@ def _by_rating(found: Games, ratings: Ratings | None, *, open_: bool) -> list[st
 
 
 def _results(found: Games) -> dict[str, list[tuple[float, Sample]]]:
-    """Points of each game of each policy; games of one seed are one unit, whoever was met."""
+    """Points of each game of each policy; the games of one seed are one unit, against whichever opponent."""
     rows: dict[str, list[tuple[float, Sample]]] = defaultdict(list)
     for played in found.games.values():
         for game, i, j in meetings(played):
@@ -174,7 +174,7 @@ def _payoffs(found: Games, order: Sequence[str]) -> tuple[Payoff, ...]:
 def _policies(
     found: Games, order: Sequence[str], ratings: Ratings | None, *, open_: bool
 ) -> Iterator[Standing]:
-    """By rating; while games are to be played, nobody has a rank: whoever looks often would see one."""
+    """By rating; while games are open no policy has a rank: a reader who looks often might see one."""
     rows = _results(found)
     games = Counter(name for played in found.games.values() for game in played for name in game.policies)
     for i, name in enumerate(order):

@@ -52,7 +52,7 @@ def _names_in_matrix(entry: Entry) -> dict[str, str]:
 
 
 def _same_players(entry: Entry, first: str, second: str) -> bool:
-    """Whether two sides have the same policies: in swapped seats, nobody can be better."""
+    """Whether two sides have the same policies: in swapped seats, neither side can be better."""
     workers = mapping(entry.operator.config.get("workers")) or {}
     one, other = ([workers.get(slot) for slot in entry.data.squads[side]] for side in (first, second))
     return one == other

@@ -43,15 +43,15 @@ class TeamValues:
     Attributes:
         found: Seats, who plays each policy, what failed.
         pool: Policies that are not held out.
-        held_out: Those that are.
-        teams: What was made, by who has one seat and who has the others.
-        seated: The same by the seat of the first, where policies stay in their seats.
+        held_out: Policies that are held out.
+        teams: Values by the policy in one seat and the policy in the other seats.
+        seated: The same by the first policy's seat, where policies stay in their seats.
         seeds: Seeds by their number.
         measure: ``return`` or ``score``.
         games: Games that count, by policy.
-        count: All of them.
-        finished: Whether the run has come to its end, and nobody failed.
-        gone: Games that the run counts, and that have no line in its folder any more.
+        count: All games that count.
+        finished: Whether the run has come to its end and no policy failed.
+        gone: Games that the run counts but whose lines are no longer in its folder.
     """
 
     found: Games
@@ -83,7 +83,7 @@ class TeamValues:
         return self.mean_of([(name, other) for name in self.pool for other in self.held_out])
 
     def lifts(self) -> dict[tuple[str, str], Pairs]:
-        """A team with somebody else in one seat beside the team by itself, by who joins and whose team."""
+        """Each team with another policy in one seat, beside the team alone; by joining policy and team."""
         return {
             (joins, team): self.pairs(self.teams[joins, team], self.teams[team, team])
             for joins in (*self.pool, *self.held_out)

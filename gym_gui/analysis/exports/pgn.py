@@ -38,10 +38,10 @@ def write_pgn(run: Run, path: Path) -> int:
     """Write all games of a run into one file, whole or not at all.
 
     Returns:
-        How many there are.
+        How many games it wrote.
 
     Raises:
-        UsageError: Nobody plays chess in this run, or it cannot be written.
+        UsageError: The run has no games of chess, or the file cannot be written.
         MissingDependencyError: python-chess is not installed.
         RunFormatError: A row is damaged, or its action is no legal move.
     """

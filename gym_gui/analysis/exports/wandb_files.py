@@ -97,7 +97,7 @@ def _alone(pending: Path) -> Generator[Any]:
 
 
 def _told(pending: Path) -> Mapping[str, str]:
-    """All that the library learns of its surroundings: where its files are to be, and to tell nobody."""
+    """Environment variables for the library: it writes its files here and sends nothing over the network."""
     places = ("WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR")
     return {
         **dict.fromkeys(places, str(pending)),

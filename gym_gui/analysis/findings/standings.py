@@ -73,15 +73,15 @@ class Standing:
     Attributes:
         policy: Its name.
         kind: The kind of worker that plays it.
-        rank: By rating, from 1; who has no game yet comes last.
+        rank: By rating, from 1; policies without a game come last.
         ranks: What its rank may be; ``None`` with too few seeds, or while games are to be played.
         rating: In points, see ``rating`` among the methods.
         points: Of a game, on average.
         games: Games that count.
-        wins: Of these, won against one side; in a game of several sides each other one counts.
-        draws: Likewise.
-        losses: Likewise.
-        failed: Games that failed at it, which count for nobody.
+        wins: Wins against one side; in a game of several sides, each other side counts.
+        draws: Draws, counted likewise.
+        losses: Losses, counted likewise.
+        failed: Games in which this policy failed; they count for no policy.
         note: Why its rating has no interval; empty where it has one.
         nash: Its share of Nash averaging's equilibrium, ``None`` where that could not be computed.
         alpha_rank: Its share of alpha-rank's stationary distribution, likewise.
@@ -107,15 +107,15 @@ class Standing:
 
 @dataclass(frozen=True)
 class Payoff:
-    """Two policies.
+    """Two policies and their results against each other.
 
     Attributes:
-        first: One.
-        second: The other.
-        points: Of the first, of a game, on average.
-        wins: Games that the first has won.
-        draws: Games that nobody has.
-        losses: Games that the second has won.
+        first: One policy.
+        second: The other policy.
+        points: Mean points of the first policy in a game.
+        wins: Games that the first policy won.
+        draws: Games that neither policy won.
+        losses: Games that the second policy won.
     """
 
     first: str
@@ -163,19 +163,19 @@ class SeatWorth:
 
 @dataclass(frozen=True, kw_only=True)
 class Standings(Findings):
-    """Everything that a tournament says whose sides compete.
+    """All findings of a tournament whose sides compete.
 
     Attributes:
-        schedule: Who meets whom, in words.
-        claim: Who is best, as a sentence without its full stop; or that it is not decided.
+        schedule: Which policies meet, in words.
+        claim: Which policy is best, or that this is undecided; a sentence without its full stop.
         detail: The rest of the sentence.
-        policies: By rank.
-        payoffs: Every two that have met, by rank.
+        policies: Standings of the policies, by rank.
+        payoffs: Every two policies that have met, by rank.
         seats: The seats.
-        draws: Share of games that nobody has won, of two sides that meet.
-        cycles: Sentences of policies that beat each other in a circle.
-        algorithms: By the ratings of their trainings, where whole groups have met.
-        algorithm_verdicts: What a reader takes away of these first.
+        draws: Share of drawn games; in a game of several sides, each two sides that meet count.
+        cycles: Sentences about policies that beat each other in a circle.
+        algorithms: Algorithms by the ratings of their trainings, where whole groups have met.
+        algorithm_verdicts: The main conclusions about algorithms, for the reader of the report.
     """
 
     schedule: str

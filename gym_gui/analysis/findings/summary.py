@@ -67,21 +67,21 @@ class Answered:
 
 @dataclass(frozen=True)
 class Calls:
-    """Calls to models, of all episodes, also of those that were lost or stopped.
+    """Calls to models in all episodes, lost and stopped ones included.
 
     Attributes:
         total: Calls.
-        failed: Those that brought no reply.
-        replayed: Those answered by a cassette; they cost nothing.
+        failed: Calls that brought no reply.
+        replayed: Calls answered from a cassette (recorded replies); they cost nothing.
         input_tokens: Tokens read.
         output_tokens: Tokens written.
         usd: What they cost in US dollars, as far as prices are known; ``None``: none is.
         unpriced: Answered calls whose price is not known; they are not in ``usd``.
         cached_tokens: Tokens read that the server had kept from earlier prompts.
         models: Which models answered, those with the most calls first.
-        unsure: Requests that ran out of time or broke off, of which nobody knows whether they were paid for;
-            they are not in ``usd``.
-        unsure_usd: What these can have cost at most, as far as prices are known.
+        unsure: Requests that ran out of time or broke off, for which the provider may have charged; they are
+            not in ``usd``.
+        unsure_usd: What the unsure requests can have cost at most, as far as prices are known.
         estimated: Calls whose tokens are estimated from the lengths, because the server's count could not be
             believed, or there was none.
     """
@@ -154,17 +154,17 @@ class Decisions:
 
 @dataclass(frozen=True)
 class OptionSummary:
-    """What a manager has asked for, and what came of it, in all recorded episodes.
+    """An option that a manager has chosen, and how it ended, in all recorded episodes.
 
     Attributes:
         slot: The manager's slot.
         option: The skill with its arguments.
-        chosen: How often.
-        moves: Mean moves of the controller; ``None`` where none has ended.
-        over: How often it ended because it was done.
-        budget: Because its moves were spent.
-        episode: With the episode.
-        mean_return: Mean of what it earned, from its choice to its end.
+        chosen: How often the manager chose the option.
+        moves: Mean number of the controller's moves; ``None`` where no such option has ended.
+        over: How often the option ended because the skill was done.
+        budget: How often it ended because its moves were spent.
+        episode: How often it ended with the episode.
+        mean_return: Mean return of the option, from its choice to its end.
     """
 
     slot: str

@@ -24,12 +24,12 @@ class FilmFolder(Mapping[FilmKey, Film]):
         self._places: dict[tuple[str, str], Path] = {}
 
     def place(self, run_id: str, operator_id: str) -> Path:
-        """The folder for films of one operator; made where it is not there.
+        """The folder for films of one operator; it is made where it is missing.
 
-        Names of operators are anybody's, so it has a number.
+        Its name is a number: an operator's name can hold any characters.
 
         Raises:
-            OSError: It cannot be made.
+            OSError: The folder cannot be made.
         """
         key = run_id, operator_id
         if key not in self._places:

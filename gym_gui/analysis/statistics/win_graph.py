@@ -1,9 +1,9 @@
-"""Who has taken points off whom, over however many others: ratings have limits where that connects all.
+"""The graph of which policy took points off which: ratings have limits where its paths connect all policies.
 
 The likelihood of Bradley and Terry's model has a maximum where every policy is reached from every other one.
-Davidson's, in which it is also found out how usual draws are, asks for more: where nobody has lost to whom it
-has beaten, wins may be explained by ratings ever further apart, and the draws among them by draws ever more
-usual.
+Davidson's model also estimates how usual draws are, and needs more: where no policy lost to one that it has
+beaten, ever larger rating differences may explain the wins, and ever more usual draws the draws among these
+policies.
 
 Source:
     Ford, "Solution of a Ranking Problem from Binary Comparisons", American Mathematical Monthly 64 (1957).
@@ -40,7 +40,7 @@ def groups_of(policies: int, met: Ints, took: Bools, gave: Bools) -> Ints:
 
 
 def largest(groups: Ints) -> Bools:
-    """Who is in the largest group: bool (policies,); nobody, where none has two members."""
+    """Which policies are in the largest group: bool (policies,); all false where no group has two members."""
     sizes = np.bincount(groups)
     return (groups == sizes.argmax()) & (sizes.max() > 1)
 
@@ -117,7 +117,7 @@ def groups_behind_draws(policies: int, met: Ints, won: Bools, drawn: Bools, lost
 def _by_pair(
     policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bools
 ) -> tuple[Ints, NDArray[np.int8]]:
-    """Each two that met, int (pairs, 2), and what came of it in any of their seats, (pairs, b)."""
+    """Each two policies that met, int (pairs, 2), and their kinds of results in any seats, (pairs, b)."""
     turned = met[:, 0] > met[:, 1]
     keys, at = np.unique(met.min(axis=1) * policies + met.max(axis=1), return_inverse=True)
     first, second = (np.where(turned[:, None], other, mine) for mine, other in ((won, lost), (lost, won)))

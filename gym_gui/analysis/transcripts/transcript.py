@@ -104,8 +104,8 @@ class Transcript:
     def _calls_of(self, index: int) -> list[Turn]:
         offsets = self._index.episodes.get(index, ())
         turns = [turn_of(row) for row in rows_at(self.operator.path / "calls.jsonl", offsets)]
-        # Of one attempt they stay as they came: what came last is the answer, unless the row says another;
-        # the others led to it (a dialogue, notes for itself), and nobody refused them.
+        # Calls of one attempt keep their order: the last one is the answer, unless the row names another.
+        # The earlier ones led to the answer (a dialogue, notes for itself); the engine did not refuse them.
         turns.sort(key=lambda t: (t.step, t.attempt))
         rows, slots = self._played(index), self._seats.get(index, {})
         attempts = {(t.step, t.agent): t.attempt for t in turns}
@@ -148,7 +148,7 @@ class Transcript:
         calls = decisions = 0
         for line in self.operator.call_lines():
             index = count(line.value.get("episode"))
-            if index is None:  # a worker of somebody's own may record calls that belong nowhere
+            if index is None:  # a third-party worker may record calls of no episode
                 continue
             episodes.setdefault(index, array("q")).append(line.start)
             agent = text(line.value.get("agent")) or ""

@@ -146,9 +146,9 @@ class Turn:
 
 
 def turn_of(call: Mapping[str, Any]) -> Turn:
-    """A row of ``calls.jsonl``, or one of ``steps.jsonl`` that tells more, as a turn; so are lines told live.
+    """A row of ``calls.jsonl``, or one of ``steps.jsonl`` with details, as a turn; live rows read the same.
 
-    Whatever is missing or of another type is left empty: rows are written by workers of anybody.
+    Values that are missing or of another type are left empty: any third-party worker may write rows.
     """
     if tells_more(call):
         return _decided(call)

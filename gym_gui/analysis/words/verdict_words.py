@@ -71,7 +71,7 @@ def verdict_words(
 
 
 def _looked_at(stage: Stage | None) -> str:
-    """`` , after 20 of 100 seeds``; empty where nobody looked before the end."""
+    """``, after 20 of 100 seeds``; empty where the run took no look before its end."""
     return "" if stage is None else f", after {whole(stage.seeds)} of {wording.count(stage.largest, 'seed')}"
 
 
@@ -90,7 +90,7 @@ def _assumed(family: int) -> str:
 
 
 def _failures(sides: Sides, pairs: Pairs) -> str:
-    """``A failed in 10 of 20 episodes``; empty where nobody failed."""
+    """``A failed in 10 of 20 episodes``; empty where no episode failed, was stopped or lost."""
     first, second = pairs.failed
     of = f"of {wording.count(pairs.shared, 'episode')}"
     counted = "" if pairs.score is None else f", each counted as {wording.number(pairs.score)}"

@@ -35,7 +35,7 @@ from gym_gui.workers.own_files import (
 _LARGEST = 1 << 30
 _WITHIN_S = 60.0
 _SUM_WITHIN_S = 5.0
-"""For a checksum that is asked for beside a file that is there: whoever has it may have no network."""
+"""Time to look up the checksum of a file that the user gave: the user may have no network."""
 _SUMS = {"sha256": 64, "sha1": 40}
 _UNREADABLE = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 """What an archive raises that is none, is cut off, damaged, encrypted or packed in an unknown way."""
@@ -128,7 +128,7 @@ def _manifest(archive: zipfile.ZipFile) -> str:
 
 
 def _doubt(file: WorkerFile, part: Path) -> str:
-    """Why a file that somebody gave may be another than the published one; empty where it is that."""
+    """Why a file that the user gave may differ from the published one; empty where the two are equal."""
     try:
         kind, wanted = _checksum(file, _SUM_WITHIN_S)
     except InstallationError as error:
@@ -204,7 +204,7 @@ def _checksum(file: WorkerFile, within_s: float = _WITHIN_S) -> tuple[str, str]:
 
 
 class _Encrypted(urllib.request.HTTPRedirectHandler):
-    """Follows no redirection to an address that anybody on the way could answer for."""
+    """Refuses a redirection to an address without TLS, where any machine on the way could answer."""
 
     def redirect_request(
         self,

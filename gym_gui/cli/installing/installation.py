@@ -121,7 +121,7 @@ def answer(
     as_json: bool,
     versions: Mapping[str, str] | None = None,
 ) -> None:
-    """Say what came of it: lines for a person, or one JSON object."""
+    """Print the result of an installation: lines for a person, or one JSON object."""
     if as_json:
         row = {**who, "state": state, "new": dict(new)}
         write_json(row if versions is None else {**row, "versions": dict(versions)})

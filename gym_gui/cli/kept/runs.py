@@ -29,7 +29,7 @@ from gym_gui.services.runs.run_filter import RunFilter
 from gym_gui.services.runs.run_library import RunLibrary
 
 CUT_OFF = "cut off"
-"""A run whose process ended without a word; it can be gone on with."""
+"""A run whose process ended without recording its end; the run can be resumed."""
 _STYLES = {COMPLETED: "green", RUNNING: "cyan", CUT_OFF: "yellow", "stopped": "yellow"}
 _REASONS = 5
 """Different reasons of failed episodes that are shown."""

@@ -61,13 +61,13 @@ def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_jso
 
 
 def make_report_films(runs: Sequence[Run], order: FilmOrder, folder: Path, *, as_json: bool) -> FilmFolder:
-    """Replays; whoever does not want to wait for all of them presses Ctrl-C.
+    """Make the replays of a report; Ctrl-C ends this early, and the report has those that are made.
 
     Args:
         runs: The runs of the report.
         order: Which episodes are played again.
-        folder: Where they are kept until the report is written.
-        as_json: Progress for programs.
+        folder: Where the replays are kept until the report is written.
+        as_json: Show progress as JSON lines.
     """
     from gym_gui.controllers.apart.films import make_films
     from gym_gui.controllers.runs.operator_execution import OperatorProgress

@@ -1,4 +1,4 @@
-"""What ``--executor`` does for every command: submissions are gone on with, and coordinated until stopped."""
+"""What ``--executor`` does for every command: submissions are resumed, and coordinated until stopped."""
 
 from __future__ import annotations
 
@@ -72,15 +72,16 @@ def begun(submission: Submission) -> Generator[None]:
 
 @contextmanager
 def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
-    """The submission that a person goes on with, at other places where they have said so.
+    """The submission that the user resumes, at other places where the user names a profile.
 
     Args:
-        where: Which, and where.
-        command: The command that goes on with it.
+        where: The submission's folder, and the profile.
+        command: The command that resumes it.
 
     Raises:
-        UsageError: It is none, or of another command; or somebody follows it.
-        NotConfirmedError: It was not handed in from here, and the person has not confirmed it.
+        UsageError: The folder is no submission, the submission is of another command, another process follows
+            it, or ``--dry-run`` was given.
+        NotConfirmedError: It was not handed in from here, and the user has not confirmed it.
     """
     assert where.resume is not None
     if where.dry_run:
@@ -141,17 +142,17 @@ def say_missing(
     rest: Callable[[int], str],
     kept: str,
 ) -> int | None:
-    """Say what of a submission is not here, and how it is gone on with.
+    """Say which parts of a submission are not here, and which command resumes it.
 
     Args:
         submission: The submission.
-        coordinator: Who has had it played.
-        what: What each part that has failed ``is``, or ``has``.
-        rest: What there is then, given how many have failed that were not named.
-        kept: What is where, of one that was stopped.
+        coordinator: The coordinator that has had it played.
+        what: What is said of each failed part, such as ``has failed``.
+        rest: Makes the sentence on the other parts, given how many failed parts were not named.
+        kept: What a stopped submission keeps, and where.
 
     Returns:
-        Exit status; ``None`` where all is here.
+        Exit status; ``None`` where every part is here.
     """
     again = f"mosaic {submission.command} --resume {submission.folder}"
     failed = submission.numbers(FAILED)
@@ -193,11 +194,11 @@ def coordinate(
 
 
 def clear(submission: Submission, coordinator: Coordinator | None) -> None:
-    """Remove what is left where a submission was played; what is away now is removed by whoever comes again.
+    """Remove what a submission left at its places; the next call removes what cannot be reached now.
 
     Args:
-        submission: It is all here, and on record as that.
-        coordinator: Who has had it played; ``None``: somebody before.
+        submission: A submission whose parts are all here, as its record says.
+        coordinator: The coordinator that has had it played; ``None``: an earlier process had it played.
     """
     if not submission.cleared:
         coordinator = coordinator or Coordinator(submission, sites_of(submission), lambda _: None)

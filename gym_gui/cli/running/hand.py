@@ -64,12 +64,12 @@ class Hand:
         return self.shards[0]
 
     def play(self, player: PartPlayer, out: Path | None, command: str) -> int:
-        """Play those that nobody has taken back meanwhile; returns the exit status.
+        """Play the shards that the coordinator has not taken back meanwhile; returns the exit status.
 
         Args:
-            player: Who plays them; closed.
-            out: Not asked for: each has its folder.
-            command: Neither is this.
+            player: Plays the shards; closed at the end.
+            out: Not used: each shard has its folder.
+            command: Not used.
         """
         status = DONE
         try:

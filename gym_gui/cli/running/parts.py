@@ -31,8 +31,8 @@ class Parts:
     """Parts that a person has asked for.
 
     Attributes:
-        shards: They.
-        folder: Where run folders of some may be, which are gone on with; ``None``: all are begun.
+        shards: The parts.
+        folder: Folder that may hold run folders of some parts; these are resumed. ``None``: all begin anew.
     """
 
     shards: Sequence[Shard]
@@ -52,12 +52,12 @@ class Parts:
         return self.shards[0]
 
     def play(self, player: PartPlayer, out: Path | None, command: str) -> int:
-        """Play them one after the other; returns the exit status, of several the worst.
+        """Play the parts one after the other; returns the exit status, of several the worst.
 
         Args:
-            player: Who plays them; closed.
+            player: Plays the parts; closed at the end.
             out: Folder for new run folders.
-            command: What went before ``--shard``, to be told what goes on with it.
+            command: The command line before ``--shard``, for the message that says how to resume.
         """
         begun: Mapping[Shard, Path] = {} if self.folder is None else begun_in(self.folder)
         status = DONE
@@ -140,7 +140,7 @@ def planner_of(experiment: Experiment, resolved_operators: Sequence[ResolvedOper
 
 
 def leased_here() -> LeaseFiles | None:
-    """Where a shard is told what it may spend; ``None`` where nobody coordinates it."""
+    """The files that tell a shard what it may spend; ``None`` where no coordinator runs it."""
     folder = os.environ.get(COORDINATED)
     return LeaseFiles(Path(folder)) if folder else None
 

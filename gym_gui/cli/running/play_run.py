@@ -228,7 +228,7 @@ def concluding(totals: Mapping[str, int] | None) -> Generator[None]:
 
 
 def _chosen_episodes(resume: Path) -> Mapping[str, Collection[int]] | None:
-    """Which episodes a run plays that is gone on with; ``None``: all."""
+    """The episodes that a resumed run plays, by operator; ``None``: all."""
     from gym_gui.controllers.reexecution.verification import (
         chosen_episodes,  # the engine, which plays elsewhere
     )
@@ -278,13 +278,14 @@ def say_ended(
 def conclude(
     result: RunResult, as_json: bool, again: str = "mosaic run --resume", shard: Shard | None = None
 ) -> int:
-    """Print what came of a run.
+    """Print the result of a run.
 
     Args:
-        result: How it ended.
-        as_json: For programs.
-        again: What goes on with it.
-        shard: The part of an experiment that it is: nobody is better by that alone.
+        result: How the run ended.
+        as_json: Print one JSON object.
+        again: The command that resumes the run.
+        shard: The part of an experiment that the run is. No report is printed for it: one part alone does
+            not decide which operator is better.
 
     Returns:
         Exit status.
@@ -312,7 +313,7 @@ def conclude(
 
 
 def _record(result: RunResult, shard: Shard | None) -> dict[str, Any]:
-    """What came of a run, for programs: how it went, who is better, and where that stands."""
+    """The result of a run, for programs: how it ended, its verdicts, and the path of its report."""
     record: dict[str, Any] = {
         "run": str(result.folder),
         "status": result.status,

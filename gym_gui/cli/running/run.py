@@ -95,7 +95,7 @@ def run_experiment(
 
 
 def _replayed_by(resume: Path) -> Path | None:
-    """Where a run that is gone on with has its replies from; ``None``: from the models themselves."""
+    """The run that a resumed run takes its replies from; ``None``: it asks the models."""
     written = open_run(resume).record.extra.get(REPLAY)
     return Path(written) if isinstance(written, str) else None
 

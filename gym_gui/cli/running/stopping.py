@@ -1,4 +1,4 @@
-"""``mosaic runs stop``: what is being played of a submission ends, whoever follows it, or nobody."""
+"""``mosaic runs stop``: ends what is being played of a submission, whether a process follows it or none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``mosaic runs watch``: how far a submission is, by its record, whoever follows it."""
+"""``mosaic runs watch``: how far a submission is, by its record; any process may follow the submission."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _EVERY_S: Final = 1.0
 
 
 def watch_submission(folder: Path, *, as_json: bool) -> int:
-    """Show how far a submission is until it has ended, or nobody follows it any more.
+    """Show how far a submission is until it has ended, or no process follows it any more.
 
     Args:
         folder: The submission's.
-        as_json: For programs.
+        as_json: Print for programs.
 
     Returns:
-        Exit status: 0 where it has been merged, 1 where somebody has to go on with it.
+        Exit status: 0 where it has been merged, 1 where the user has to resume it.
 
     Raises:
-        UsageError: It is none, or its record cannot be read.
+        UsageError: The folder is no submission, or its record cannot be read.
     """
     if not is_submission(folder):
         raise UsageError(

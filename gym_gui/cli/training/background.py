@@ -24,7 +24,7 @@ from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 def queue_trainings(requests: Sequence[TrainRequest], *, priority: int = 0, as_json: bool = False) -> int:
     """Hand trainings that were checked to the daemon, and say where they are found.
 
-    Of a group, what is done, waits or runs is left as it is, and what was stopped is gone on with.
+    Of a group, trainings that are done, wait or run stay as they are; those that were stopped are resumed.
 
     Args:
         requests: One training, or those of a group.

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def run_daemon(settings: DaemonSettings) -> int:
-    """Serve the data folder until a signal comes or nobody needs it.
+    """Serve the data folder until a signal comes, or the daemon has been idle for its time limit.
 
     Raises:
-        UsageError: Another daemon serves it, or it cannot be served as asked.
+        UsageError: Another daemon serves the folder, or it cannot be served as asked.
     """
     from gym_gui.services.trainer.daemon import serve
 

@@ -1,4 +1,4 @@
-"""One training in the foreground: how far it is, and what came of it."""
+"""One training in the foreground: how far it is, and its result."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def slot_of(result: TrainResult, definition: WorkerTypeDefinition) -> dict[str, 
 
 
 def print_result(result: TrainResult, algo: str, env_id: str, definition: WorkerTypeDefinition) -> None:
-    """Say what came of a training, and how its policy is used."""
+    """Print the result of a training, and how its policy is used."""
     write_line(f"Trained: {in_words(result)}")
     write_line(f"Policy:  {shlex.quote(shown(result.out))}")
     file, slot = read_policy_file(result.out), slot_of(result, definition)

@@ -61,11 +61,11 @@ def train_policy(
         steps: Environment steps in all.
         settings: Further settings, each ``name=value``.
         out: The run folder, or that of the group.
-        resume: Run folder of a training to go on with; it says what the first four are.
+        resume: Run folder of a training to resume; worker, algo, env and seed are read from it.
         overwrite: Replace a policy that is in ``out``.
         background: Hand it to the trainer daemon and return at once.
         priority: In the background: higher runs first.
-        elsewhere: Other machines to train on; they say which submission is gone on with.
+        elsewhere: Other machines to train on, and the submission that is resumed there.
         extra: Further settings, as command-line options.
         as_json: Progress as JSON lines on stderr, one result object on stdout.
 
@@ -156,7 +156,7 @@ def seeds_of(written: str, first: int | None) -> list[int]:
 
 
 def _ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -> int:
-    """Say what came of it; the exit status."""
+    """Print the result of a training; returns the exit status."""
     if as_json:
         write_json(result_row(result, request.definition))
     else:

@@ -48,13 +48,13 @@ _NAMED: Final = 5
 def submit_trainings(
     requests: Sequence[TrainRequest], where: Elsewhere, given: Sequence[str], *, as_json: bool
 ) -> int:
-    """Train elsewhere, one part for each training, and say what came of it.
+    """Train on other machines, one part for each training, and print the result.
 
     Args:
         requests: The trainings, which differ in their seeds alone.
-        where: On which machines.
-        given: Their settings, as arguments of ``mosaic train``.
-        as_json: For programs.
+        where: The machines.
+        given: The trainings' settings, as arguments of ``mosaic train``.
+        as_json: Print for programs.
 
     Returns:
         Exit status.
@@ -189,7 +189,7 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
 
 
 def _conclude(submission: Submission, as_json: bool) -> int:
-    """Say what came of trainings that are here."""
+    """Print the result of trainings whose run folders are here."""
     trainings = submission.trainings
     assert trainings is not None
     stopped = submission.numbers(STOPPED)

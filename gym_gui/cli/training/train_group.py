@@ -106,14 +106,14 @@ def _say(as_json: bool, text: str) -> None:
 
 
 def tell_group(name: str, folder: Path, of: int, rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    """Say what came of the trainings of a group.
+    """Print the results of a group of trainings.
 
     Args:
-        name: What it is called.
-        folder: Where its trainings lie.
-        of: How many were asked for.
-        rows: What a program is told of each.
-        as_json: Tell a program.
+        name: The group's name.
+        folder: The folder of its trainings.
+        of: How many trainings were asked for.
+        rows: The JSON row of each training.
+        as_json: Print one JSON object.
     """
     done = [row for row in rows if row["status"] == "completed"]
     if as_json:

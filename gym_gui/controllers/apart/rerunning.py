@@ -97,7 +97,7 @@ def recorded_episodes(run: Run, chosen: Collection[int] | None) -> dict[str, tup
         chosen: Their indices; ``None``: all that are recorded.
 
     Raises:
-        UsageError: Nobody has played one of them; nothing is recorded.
+        UsageError: The run has no finished episode, or a chosen one is not on record.
     """
     known = {o.operator_id: sorted(e.episode_index for e in o.episodes()) for o in run.operators.values()}
     every = sorted({index for indices in known.values() for index in indices})

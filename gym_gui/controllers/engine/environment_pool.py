@@ -1,4 +1,4 @@
-"""Instances of a session's environment between two episodes, and the one that somebody looks at."""
+"""Instances of a session's environment between two episodes, and the one that a viewer watches."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gym_gui.envs import Environment
 class EnvironmentPool:
     """Makes instances when there is none at hand, and takes them back.
 
-    While somebody looks, one episode at a time plays in an instance that can be drawn. An episode that is
-    on already goes on in the one that it has.
+    While a viewer watches, one episode at a time plays in an instance that can be drawn. An episode that has
+    begun continues in its instance.
 
     Args:
-        lineup: Makes them.
+        lineup: Makes the instances.
     """
 
     def __init__(self, lineup: Lineup) -> None:
@@ -26,7 +26,7 @@ class EnvironmentPool:
         self._drawn_idle: list[Environment] = []
 
     def draw_with(self, make: Callable[[], Environment] | None) -> None:
-        """Have the next episode play in an instance that this makes; ``None``: nobody looks any more."""
+        """Have the next episode play in an instance that ``make`` makes; ``None``: the viewer is gone."""
         self._make_drawn = make
         if make is None:
             self._close(self._drawn_idle)

@@ -50,9 +50,10 @@ class Eyes:
         return bool(people) and slot not in people and not self._everything
 
     def looking(self, episode: Episode) -> tuple[AgentID, ...]:
-        """Whose view is shown: the people who are asked, else those who were; nobody's: the whole game is.
+        """Seats whose view is shown: those of people asked now, else of those asked last.
 
-        The episode is told whose players have seen it whole, be it before they sat down.
+        Empty where the whole game is shown. The episode then notes the seats of people who see it whole, also
+        of those who sit down later.
         """
         hidden = self.kept_from(episode)
         seats = () if self._everything else hidden

@@ -1,8 +1,8 @@
 """Clocks of the sides of a game: how much time each has left for its decisions, as chess players count it.
 
-They run where decisions are waited for, beside the engine. As on lichess the first move of a side costs no
-time: its clock runs from its second one on, and gets the increment with each move that it has run for. While
-a session is paused nobody is asked, and no clock runs.
+Clocks run beside the engine, where it waits for decisions. As on lichess the first move of a side costs no
+time: its clock runs from its second move on, and gets the increment with each move that it has run for. While
+a session is paused no player is asked, and no clock runs.
 """
 
 from __future__ import annotations
@@ -105,11 +105,11 @@ class GameClock:
 
 
 class OnTime(NamedTuple):
-    """How a game ended in which somebody ran out of time.
+    """How a game ended in which an agent ran out of time.
 
     Attributes:
-        agent: Who did.
-        outcome: By team; ``None`` where more than two teams play, of which one has lost and nobody won.
+        agent: The agent that ran out of time.
+        outcome: By team; ``None`` where more than two teams play: one team has lost and none has won.
         result: Who won how, in a sentence.
     """
 

@@ -22,8 +22,8 @@ class _Open:
     """A decision that a worker has left to a person.
 
     Attributes:
-        left_s: Time the person still has, when nobody counts it down; ``None`` for no limit.
-        number: Of the question that is shown, 0 while none is.
+        left_s: Time the person still has, as of when it last stood still; ``None`` for no limit.
+        number: Number of the question that is shown, 0 while none is.
         until: When its time is over, on the loop's clock.
     """
 
@@ -89,15 +89,15 @@ class QuestionDesk:
         one.slot.answer_human(one.decision, value)
 
     def forget_episode(self, episode: int) -> None:
-        """It is over: nobody waits for its answers."""
+        """An episode is over: drop its questions, for the engine waits for no more answers."""
         self._give_up(lambda one: one.decision.episode == episode)
 
     def forget_slot(self, agent: AgentID) -> None:
-        """Somebody else decides for it."""
+        """Another player decides for the slot now: drop the slot's questions."""
         self._give_up(lambda one: one.slot.agent_id == agent)
 
     def close(self) -> None:
-        """Nobody is asked any more."""
+        """Drop all questions: the desk asks no more."""
         self._give_up(lambda _: True)
 
     def _give_up(self, chosen: Callable[[_Open], bool]) -> None:

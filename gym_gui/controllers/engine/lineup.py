@@ -1,4 +1,4 @@
-"""An operator made ready to play: its environment's slots, and somebody behind each."""
+"""An operator made ready to play: its environment's slots, and the policy behind each."""
 
 from __future__ import annotations
 

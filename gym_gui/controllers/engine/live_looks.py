@@ -1,4 +1,4 @@
-"""Looks at one episode while it plays: facts, board and picture, as often as somebody can watch."""
+"""Looks at one episode while it plays: facts, board and picture, as often as a person can follow."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Spectator:
             self._look_when_due()
 
     def look_again(self) -> None:
-        """Somebody else plays a slot now: what was done before is theirs who did it."""
+        """Look again: another player has a slot now, and the slot's earlier action is its predecessor's."""
         if self._shown is not None:
             self._done_ns = time.monotonic_ns()
             self._look()

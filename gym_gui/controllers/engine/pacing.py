@@ -18,7 +18,7 @@ class Gate:
         wake: Called when an episode that is held may go on.
 
     Attributes:
-        free: Whether nothing is held back; then nobody needs to ask.
+        free: Whether no episode is held back; then the engine need not ask the gate.
         paused: Whether only steps asked for by :meth:`step` are taken.
     """
 

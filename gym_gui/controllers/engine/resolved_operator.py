@@ -47,13 +47,13 @@ TeamContexts = tuple[TeamContext, Mapping[AgentID, TeamContext]]
 
 @dataclass(frozen=True)
 class ResolvedOperator:
-    """A checked operator: every name in it exists and every slot has somebody who fits.
+    """A checked operator: every name in it exists and every slot has a player that fits.
 
     Attributes:
         config: The operator.
         slots: Agent slots of its environment.
-        seatings: Who sits where, by number of the seating.
-        assignments: Who plays each slot, link groups applied.
+        seatings: Slot by seat, by number of the seating.
+        assignments: The player of each slot, link groups applied.
         workers: The worker behind each slot; slots of ``objects`` are not in it.
         objects: In-process policies by slot (from Python only).
         pipelines: What happens to observations of a slot before its worker sees them; slots whose
@@ -61,8 +61,8 @@ class ResolvedOperator:
         env_id: The environment's canonical id.
         env_package: Import name of the package it comes from.
         observation_bytes: Size of the largest observation, for sizing concurrency.
-        seat_names: What the game calls seats, by slot that it has a name for.
-        max_steps: Steps after which its episodes are cut off, which those who read are told.
+        seat_names: The game's names of seats, by slot that it has a name for.
+        max_steps: Steps after which its episodes are truncated; players that read prompts are told.
         teams: Agents of each team.
     """
 
@@ -157,10 +157,10 @@ class ResolvedOperator:
         return assignment.worker_type if assignment else "baseline"
 
     def with_assignment(self, agent: AgentID, assignment: WorkerAssignment) -> ResolvedOperator:
-        """The same operator with somebody else in one slot, checked; starts nothing.
+        """The same operator with another player in one slot, checked; starts nothing.
 
         Raises:
-            UsageError: There is no such slot or worker, or it cannot play there.
+            UsageError: There is no such slot or worker, or the player cannot play there.
         """
         where = f"operator {self.config.operator_id!r}"
         if agent not in self.slots:
@@ -272,14 +272,14 @@ def seats_here(config: OperatorConfig, named: Iterable[AgentID] = ()) -> Environ
 
 
 def needs_of(config: OperatorConfig, env_only: bool = False) -> list[Need]:
-    """Everything of an operator that a person has to allow where a file names it.
+    """Everything of an operator that the user has to allow where a file names it.
 
     Args:
         config: The operator.
-        env_only: Of its environment alone: its actions are recorded, and no worker is started.
+        env_only: Only its environment counts: its actions are recorded, and no worker is started.
 
     Raises:
-        UsageError: The environment or a worker is unknown, or nobody can allow it.
+        UsageError: The environment or a worker is unknown, or even the user cannot allow it.
     """
     players = [] if env_only else list(config.resolved_slots().values())
     find_workers(player.worker_id for player in players)
@@ -396,7 +396,7 @@ def _in_names_of(config: OperatorConfig, slots: Mapping[AgentID, SlotInfo]) -> O
 def _check_player(
     where: str, agent: AgentID, assignment: WorkerAssignment, definition: WorkerTypeDefinition, slot: SlotInfo
 ) -> Pipeline | None:
-    """Refuse who cannot play; say what happens to observations before the worker sees them."""
+    """Refuse a player that cannot play; returns what happens to observations before the worker sees them."""
     if assignment.worker_type != definition.kind.value:
         kind = definition.kind.value
         raise ExperimentError(
@@ -412,7 +412,7 @@ def _check_player(
             f"{where}: {definition.type_id} cannot play {agent}: {reason}",
             fix=f"Write worker_id {file.worker_id!r} for {agent}" if file is not None and theirs else "",
         )
-    # After the fit: nobody installs what cannot play here anyway.
+    # After the fit: the user should not install a worker that cannot play here anyway.
     status = check_installed(definition)
     if status.missing:
         raise MissingDependencyError(

@@ -1,7 +1,7 @@
-"""What sessions and those who play them say: one kind of object for each thing that happens, one callback.
+"""Events of sessions and of their players: one class for each thing that happens, one callback.
 
-The same events go from the engine to whoever opened the session, from a host process to its
-client, and on to the window. Who needs only some of them matches these and passes over the rest.
+The same events go from the engine to the code that opened the session, from a host process to
+its client, and on to the window. A receiver matches the events that it needs and ignores the rest.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class FrameDrawn(Struct, frozen=True):
 
 
 class QuestionWithdrawn(Struct, frozen=True):
-    """Nobody waits for the answer to this question any more."""
+    """The session no longer waits for the answer to this question."""
 
     question_id: int
 
@@ -166,7 +166,7 @@ OnSessionEvent: TypeAlias = Callable[[SessionEvent], None]
 
 
 class StateChanged(Struct, frozen=True):
-    """A player stands elsewhere; told again and again while somebody thinks, and when it is busy no more."""
+    """A player's state; sent repeatedly while an agent thinks, and when the player is no longer busy."""
 
     state: OperatorState
 
@@ -182,13 +182,13 @@ class EpisodePlayed(Struct, frozen=True):
 
 
 class TurnTaken(Struct, frozen=True):
-    """A model was asked or more was told of a decision, and what came of it."""
+    """A model was asked, or a worker told more of a decision: the turn with its result."""
 
     turn: Turn
 
 
 class ConfigChanged(Struct, frozen=True):
-    """Somebody else plays, or they go by another name."""
+    """Another player has a slot, or the operator has another name."""
 
     config: OperatorConfig
 
@@ -218,8 +218,8 @@ PlayerEvent: TypeAlias = (
     | EpisodeUnrecorded
     | PlayerBroken
 )
-"""What whoever plays episodes in sessions tells (:mod:`gym_gui.controllers.live_play`): of what its
-session says, what belongs to the episodes that were asked for."""
+"""Events of the class that plays episodes in sessions (:mod:`gym_gui.controllers.live_play`), among them
+those of its session that belong to the requested episodes."""
 
 OnPlayerEvent: TypeAlias = Callable[[PlayerEvent], None]
 """Called from the event loop."""

@@ -95,7 +95,7 @@ class Session(Protocol):
         ...
 
     async def settled(self) -> None:
-        """Wait until all that was asked of it so far is done, and what came of it is told.
+        """Wait until the session has done all requests so far and has sent their events.
 
         Returns at once where the session has ended.
         """
@@ -118,8 +118,8 @@ class Session(Protocol):
     def answer(self, question_id: int, action: Any) -> None:
         """Answer a question to a person.
 
-        An answer that cannot be played is asked for again, with the reason; one that nobody
-        waits for any more is dropped.
+        The session asks again, with the reason, after an answer that cannot be played; it drops
+        an answer for which it no longer waits.
 
         Args:
             question_id: From the :class:`~gym_gui.core.live.HumanQuestion`.
@@ -138,18 +138,18 @@ class Session(Protocol):
     async def rebind(
         self, agent: AgentID, assignment: WorkerAssignment, allowance: Amount | None = None
     ) -> Mapping[str, str]:
-        """Give a slot to somebody else, who decides from the slot's next decision on.
+        """Give a slot to another player, which decides from the slot's next decision on.
 
         Args:
             agent: The slot.
-            assignment: Who is to play it.
-            allowance: What it may take in the episode that is being played; ``None``: no budget limits it.
+            assignment: The new player.
+            allowance: What it may spend in the episode that is being played; ``None``: no budget limits it.
 
         Returns:
             The new player: worker, type, policy, version.
 
         Raises:
-            UsageError: It cannot play there, with the reason; the one before goes on.
+            UsageError: The new player cannot play there, with the reason; the former player stays.
         """
         ...
 
@@ -165,13 +165,13 @@ class Session(Protocol):
         ...
 
     async def see(self, agent: AgentID) -> Sight:
-        """What a slot sees at this moment, for whoever looks on.
+        """What a slot sees at this moment, for people who watch.
 
         Args:
-            agent: A slot, whoever plays it.
+            agent: A slot, with any kind of player.
 
         Raises:
-            UsageError: It is not asked now, or what it sees is kept from people who play.
+            UsageError: The slot is not asked now, or people who play may not see its view.
         """
         ...
 
@@ -221,8 +221,8 @@ class SessionSettings(Struct, frozen=True):
         concurrency: Episodes in flight; where a person plays, it is one.
         max_steps: Environment steps after which an episode is truncated.
         observations: Write observations into the rows.
-        live: How it is watched, ``None`` where nobody does. Then nobody is asked either: a
-            person's slot that has no script does not answer.
+        live: How the session is watched, ``None`` where it is not. Then no person is asked
+            either: a person's slot that has no script does not answer.
     """
 
     concurrency: int

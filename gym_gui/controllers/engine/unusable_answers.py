@@ -67,11 +67,11 @@ def take_unusable(
 
 
 def how_refused(episode: Episode) -> tuple[EpisodeStatus, str]:
-    """How an episode ends in which somebody cannot go on, and why.
+    """How an episode ends in which an agent cannot continue, and why.
 
-    It has failed, or is left unplayed (``ABORTED``), or ends here, truncated (``COMPLETED``).
+    The episode has failed, or is left unplayed (``ABORTED``), or ends here, truncated (``COMPLETED``).
     """
-    # Everybody has answered: which agent is blamed must not depend on who was first.
+    # All agents have answered: which agent is blamed must not depend on who answered first.
     refused = [agent for agent in episode.asked if agent in episode.refused]
     broken = [agent for agent in refused if agent not in episode.limits]
     spent: list[AgentID] = [agent for agent in refused if episode.limits.get(agent) in _UNPLAYED]
@@ -113,7 +113,7 @@ def _default_of(slot: SlotInfo, decision: Decision) -> Any:
 
 
 def _cause_of(answer: Answer) -> UnusableCause:
-    """Of what kind an answer is that cannot be played: as its worker says, else by what came of it."""
+    """Why an answer cannot be played: as its worker says, else by what the answer holds."""
     extras = answer.extras or {}
     told = extras.get(CAUSE)
     if isinstance(told, str) and told in tuple(UnusableCause):

@@ -1,4 +1,4 @@
-"""What one agent sees, told to whoever looks on: its observation in words, as numbers, as a picture."""
+"""What one agent sees, for people who watch: its observation in words, as numbers, as a picture."""
 
 from __future__ import annotations
 

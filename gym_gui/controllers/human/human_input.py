@@ -8,11 +8,11 @@ When a key counts
 
 * While a question is open, a press answers it at once.
 * In real time a key that is held answers every question as it is asked; of several, the
-  one pressed last. Nothing held: nobody answers, and after the slot's deadline its
-  fallback is played and recorded as such. Where there is no doing nothing, as in CartPole,
-  the last action goes on until another key is pressed (``goes_on``).
-* Where an action has several components, all that is held counts together; what the mouse has moved since the
-  last answer is added to it.
+  one pressed last. While no key is held, no answer is given, and after the slot's deadline its
+  fallback is played and recorded as such. Where no action does nothing, as in CartPole, the
+  last action is repeated until another key is pressed (``goes_on``).
+* Where an action has several components, all keys that are held count together; the mouse's movement since
+  the last answer is added.
 * In turn-based play every press is one move; a key that stays down does not move again.
 * Where there are more actions than keys, a number is typed and Return pressed.
 * A press shortly before a question (:data:`AHEAD_S`) counts for it, so that fast typing
@@ -69,7 +69,7 @@ class Refused:
 
 
 Reaction = Answered | Refused
-"""What came of a key, a button or a question."""
+"""The effect of a key, a button or a question."""
 
 
 class HumanSeat:
@@ -201,7 +201,7 @@ class HumanSeat:
         return None
 
     def withdraw(self) -> None:
-        """Nobody waits for the answer any more."""
+        """Forget the question: the session no longer waits for its answer."""
         self.question = None
 
     def forget(self) -> None:
@@ -454,7 +454,7 @@ class HumanSeats:
         return seat.offer(question) if seat is not None else None
 
     def withdraw(self, question_id: int) -> None:
-        """Nobody waits for an answer any more."""
+        """Forget a question: the session no longer waits for its answer."""
         for seat in self:
             if seat.question is not None and seat.question.id == question_id:
                 seat.withdraw()

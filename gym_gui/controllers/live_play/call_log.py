@@ -1,6 +1,6 @@
 """What the players of one operator asked their models and were answered, or told, while it plays.
 
-Lines are kept as they came and read when somebody looks at them: of ten thousand turns a
+Lines are kept as they came and parsed only when the user looks at them: of ten thousand turns a
 person reads a few.
 """
 

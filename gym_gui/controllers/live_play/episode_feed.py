@@ -28,7 +28,7 @@ class Flight:
     operator_id: str
 
     def lost(self, *, begun: bool) -> None:
-        """Nobody will say how it has ended."""
+        """The episode's session is gone, so that its end stays unknown."""
         if self.run is not None:
             self.run.lost(self.operator_id, self.plan.index, begun=begun)
 
@@ -116,7 +116,7 @@ class EpisodeFeed:
         return True
 
     def is_of_this_round(self, flight: Flight) -> bool:
-        """Whether nobody has asked for something else since it took off."""
+        """Whether the episode belongs to the current round: no start or reset since it began."""
         return flight.round == self._round
 
     def over(self, index: int) -> Flight | None:
@@ -133,7 +133,7 @@ class EpisodeFeed:
             self._next = flight.place
 
     def lost(self, *, begun: bool) -> None:
-        """The session is gone; with ``begun`` somebody had been asked."""
+        """The session is gone; ``begun``: a player had been asked in its episode."""
         if self.flight is not None:
             self.again(self.flight)
             self.flight.lost(begun=begun)

@@ -48,7 +48,7 @@ class EpisodePlayer(SessionPlay):
         paused: Whether it waits for :meth:`resume` or :meth:`step`.
         stepping: Whether a step that was asked for has not been taken yet.
         stopping: Whether an episode that was cut off has not been reported yet.
-        ending: Whether its session is to end, or has ended, because somebody asked for that.
+        ending: Whether its session is to end, or has ended, at the caller's request.
         rate: Most steps a second, or ``None``.
         closed: Whether it has ended for good.
     """
@@ -124,7 +124,7 @@ class EpisodePlayer(SessionPlay):
         self._work(self._play_afresh() if suits else self._open())
 
     def restart(self) -> None:
-        """After trouble: a new session, which goes on with the episode that was lost or is next."""
+        """After trouble: open a new session, which plays the episode that was lost or is next."""
         if not self.closed and self.trouble:
             self.trouble = self.shortage = ""
             self.ending = False
@@ -168,7 +168,7 @@ class EpisodePlayer(SessionPlay):
             self.resume()
 
     def drive(self, driven: bool) -> None:
-        """Have its state say that it runs although somebody else takes every step (lock-step)."""
+        """Have its state say that it runs although the caller asks for every step (lock-step)."""
         self._driven = driven
         self.touch()
         self._check_state()
@@ -193,15 +193,17 @@ class EpisodePlayer(SessionPlay):
         self._check_state()
 
     def rebind(self, agent: str, assignment: WorkerAssignment, name: str = "") -> asyncio.Task[None]:
-        """Have somebody else play a slot from its next decision on.
+        """Have another player play a slot from its next decision on.
 
         Args:
             agent: The slot.
-            assignment: Who plays it.
-            name: What the operator is called from now on; empty, or where somebody chose its name: as before.
+            assignment: The new player.
+            name: The operator's name from now on. It stays as before where ``name`` is empty or the user has
+                chosen the operator's name.
 
         Returns:
-            Done when it is so; a :class:`UsageError` says why it cannot be, and nothing has changed.
+            A task that is done when the player has changed. Where that is impossible, it raises a
+            :class:`UsageError` with the reason, and nothing has changed.
         """
         name = "" if self.config.named else name
         return self._spawn(self._rebind(agent, assignment, name), f"changing who plays {agent}")

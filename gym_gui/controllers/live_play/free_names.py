@@ -54,7 +54,7 @@ def id_of(name: str) -> str:
 
 
 def _free(wanted: str, taken: set[str], joint: str, same: Callable[[str], str]) -> str:
-    """``wanted``, or with the lowest number behind it that makes it nobody else's."""
+    """``wanted``, or with the lowest number behind it that makes it a name that is not taken."""
     if same(wanted) not in taken:
         return wanted
     stem = re.sub(rf"{re.escape(joint)}\d+$", "", wanted)

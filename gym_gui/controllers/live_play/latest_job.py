@@ -13,11 +13,11 @@ Spawn = Callable[[Coroutine[Any, Any, Any], str], "asyncio.Task[Any]"]
 
 
 class LatestJob:
-    """Whoever asks for something else cancels what is being done.
+    """Runs one job at a time: a new job cancels the one that runs.
 
     Args:
-        spawn: Runs it.
-        on_done: Called when it is done and nothing else was asked for.
+        spawn: Runs a job.
+        on_done: Called when a job is done and no other has replaced it.
     """
 
     def __init__(self, spawn: Spawn, on_done: Callable[[], None]) -> None:
@@ -30,7 +30,7 @@ class LatestJob:
         return self._task is not None and not self._task.done()
 
     def start(self, work: Coroutine[Any, Any, None], what: str) -> None:
-        """Do this, and nothing else any more."""
+        """Run this job; cancel the one before it."""
         before, self._task = self._task, None
         if before is not None:
             before.cancel()

@@ -39,14 +39,14 @@ _Job = Callable[[], None]
 
 
 class LiveRun:
-    """Writes down what operators play side by side while somebody watches.
+    """Records what operators play side by side while the user watches.
 
-    Rows are written in another thread, one after the other, so that a slow disk holds up
-    nobody. All methods are called from the event loop.
+    Another thread writes the rows, one after the other, so that a slow disk does not hold up
+    the episodes. All methods are called from the event loop.
 
     Args:
         out: Folder for the new run folder.
-        operators: Who plays; their ids name the folders.
+        operators: The operators; their ids name the folders.
         seed: Environment seed of episode 0.
         header: More for ``run.json``.
         compress: Whether its rows are compressed when it has ended.
@@ -119,18 +119,18 @@ class LiveRun:
             self._funds.seat(self._players[same], taking)
 
     def offer(self, config: OperatorConfig, slot: str, plan: EpisodePlan) -> Amount | None:
-        """What somebody else may take who plays a slot from now on in an episode that is being played.
+        """What a new player of a slot may spend in the rest of an episode that is being played.
 
         Args:
-            config: The operator as it would be.
-            slot: Who changes.
+            config: The operator as it would be, with the new player.
+            slot: The slot whose player changes.
             plan: The episode.
 
         Returns:
-            ``None`` where no budget limits it. Nothing is put aside before :meth:`describe` is told.
+            ``None`` where no budget limits it. Nothing is put aside before :meth:`describe` is called.
 
         Raises:
-            UsageError: Their budget carries nothing more.
+            UsageError: The new player's budget is used up.
         """
         playing = _playing(replace(config, seats="fixed"))
         offered = self._funds.offer(playing, slot, plan.index)
@@ -202,7 +202,7 @@ class LiveRun:
         return f"{sentence[0].upper()}{sentence[1:]}"
 
     def lost(self, operator_id: str, index: int, *, begun: bool) -> None:
-        """Nobody will say how an episode has ended; what it may have cost is counted."""
+        """An episode's session is gone, so that its end stays unknown; count what it may have cost."""
         self._funds.lost(self._players[operator_id], index, begun=begun)
 
     def episode(self, operator_id: str, plan: EpisodePlan, episode: EpisodeFinished) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.engine.session_interface import Render, Session, SessionReady, SessionSettings
 
     OpenLiveSession = Callable[[OperatorConfig, SessionSettings, OnSessionEvent], Awaitable[Session]]
-    """Makes a session for an operator that nobody has checked yet; it is not started."""
+    """Makes a session for an operator that is not checked yet; the session is not started."""
 
 _log = logging.getLogger(__name__)
 
@@ -27,18 +27,18 @@ Look = tuple[str, float]
 
 
 class SessionLink:
-    """At most one session at a time; those that were let go are ended in the background.
+    """At most one session at a time; sessions that were released are ended in the background.
 
     Args:
-        on_event: Told what the session says, for as long as it is kept: one that was let go may still
-            have messages on their way, which concern nobody.
+        on_event: Gets the events of the session while it is kept. Late events of a released session are
+            dropped.
         open_session: Makes a session.
         spawn: Runs what goes on in the background.
         everything_shown: Whether people are shown what a game hides from their seats.
 
     Attributes:
         session: The session, or ``None``; it may still be starting.
-        ready: What it said of itself once it was ready, or ``None``.
+        ready: What the session said of itself once it was ready, or ``None``.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class SessionLink:
             first: The episode that will be played first; how it begins is seen while large
                 players are still loading.
         """
-        # In a thread: whoever watches is not to wait for NumPy.
+        # In a thread: the window must not wait for the import of NumPy.
         await asyncio.to_thread(importlib.import_module, "gym_gui.controllers.live_play.live_run")
         from gym_gui.controllers.engine.session_interface import LiveSettings, SessionSettings
 
@@ -121,7 +121,7 @@ class SessionLink:
         return session
 
     def dispose(self, session: Session) -> asyncio.Task[None]:
-        """End a session that was let go; goes on although whoever asked for it is cancelled."""
+        """End a released session, in a task that runs on even where the caller is canceled."""
         task = self._spawn(_closed(session), "Ending a session")
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)

@@ -208,7 +208,7 @@ class SessionPlay:
         self._check_state()
 
     def _on_job_done(self) -> None:
-        """Told in any case: whoever waits until it is no longer busy looks again."""
+        """Send the state even if it is unchanged: a listener may wait for the end of the job."""
         self._check_state(always=True)
 
     # -- sessions ----------------------------------------------------------------------
@@ -380,7 +380,7 @@ class SessionPlay:
         if episode.unplayed:
             self.feed.again(flight)
         elif not self.feed.is_of_this_round(flight) or episode.status is EpisodeStatus.ABORTED:
-            return  # somebody has asked for something else meanwhile
+            return  # a start, reset or end came meanwhile
         else:
             self.tally.end(row, decisions=episode.steps.count(b"\n"))
             self._tell(EpisodePlayed(row))

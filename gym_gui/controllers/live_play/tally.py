@@ -55,7 +55,7 @@ class Tally:
     def look(self, view: LiveView) -> None:
         """Count what happened since the look before."""
         last = self._last
-        self._asked = len(view.turn) or self._asked  # nobody is asked any more once it is over
+        self._asked = len(view.turn) or self._asked  # no agent is asked once it is over
         if last is not None and last.episode == view.episode and view.step == last.step:
             self._last = view
             return

@@ -205,14 +205,14 @@ def experiment_of(run: Run) -> Experiment:
 
 
 def _cast(operator: OperatorConfig) -> ResolvedOperator:
-    """An operator with nobody in its slots yet."""
+    """An operator whose slots the record plays."""
     environment = make_environment(operator)
     try:
         agents = environment.adapter.possible_agents
         if environment.adapter.is_open_ended:  # the record says who took part
             named = found_by_patterns(environment, read_slots(environment), [*operator.resolved_slots()])
             cast = resolve_operator(replace(operator, workers={}, link_groups=[]), {ANY: REPLAY})
-            # Who played whom stays in the configuration: who looks on asks for it.
+            # The recorded players stay in the configuration: viewers ask for them.
             config = replace(cast.config, workers=operator.workers, link_groups=operator.link_groups)
             return replace(cast, config=config, slots={**cast.slots, **named})
     finally:

@@ -28,16 +28,15 @@ OnAsked = Callable[[Decision], None]
 class ReplayBackend:
     """Stands behind every slot and answers with what was recorded.
 
-    Whoever chose an action then (a policy, a retry, the engine in its place), what was
-    played is what is played again. Where nothing is recorded, the answer is a failure:
-    the record ends there.
+    It plays the action that was played, no matter whether a policy, a retry or the engine in the
+    policy's place chose it. Where nothing is recorded, the answer is a failure: the record ends there.
 
     Args:
         slots: Spaces of every agent.
         rows: Gives an episode's rows when it begins.
         sink: Gets the answers.
-        limited: Length of episodes that ended at a limit of somebody who played them.
-        on_asked: Told of every decision before it is answered.
+        limited: Length of episodes that ended at a limit of one of their players, by episode.
+        on_asked: Called with every decision before it is answered.
 
     Attributes:
         gaps: By episode, the first (step, agent) for which nothing is recorded.
@@ -99,7 +98,7 @@ class ReplayBackend:
         )
 
     def result(self, outcome: StepOutcome) -> None:
-        """Nobody listens."""
+        """Does nothing: a record does not learn from results."""
 
     def end(self, summary: EpisodeSummary) -> None:
         self._actions.pop(summary.episode_index, None)
@@ -121,12 +120,12 @@ def replay_lineup(
     Args:
         resolved: The operator.
         rows: Gives an episode's rows when it begins.
-        limited: Length of episodes that ended at a limit of somebody who played them.
-        views: What slots are shown beside their observations, for who looks on.
-        on_asked: Told of every decision before it is answered.
+        limited: Length of episodes that ended at a limit of one of their players, by episode.
+        views: What slots are shown beside their observations, for people who watch.
+        on_asked: Called with every decision before it is answered.
 
     Returns:
-        The line-up, and what answers in all of its slots.
+        The line-up, and the backend that answers in all of its slots.
     """
     policies = PolicyMappingService(ActorService())
     backend = ReplayBackend(resolved.slots, rows, policies.collect, limited, on_asked)

@@ -46,10 +46,10 @@ class ReplayOrder:
         index: Episode index.
         seed: Its seed.
         seats: Configured slot by seat.
-        max_steps: Where the engine cut it off, or ``None``.
+        max_steps: Step at which the engine truncated it, or ``None``.
         lines: Its rows as JSON lines.
         origin: The run's file that names the environment.
-        eyes: Seat whose sight is wanted, in place of pictures of the whole; empty: nobody's.
+        eyes: Seat whose view is wanted in place of pictures of the whole game; empty: the whole game.
     """
 
     operator: Mapping[str, Any]
@@ -66,7 +66,7 @@ class ReplayOrder:
         """The order for a recorded episode; ``eyes`` as in :attr:`eyes`.
 
         Raises:
-            RunFormatError: It has no seed, so that nobody can play it again.
+            RunFormatError: It has no seed, so that it cannot be played again.
         """
         episode = recorded.episode
         if episode.seed is None:

@@ -57,7 +57,7 @@ class ReplayTrack:
 
     @property
     def managed(self) -> bool:
-        """Whether somebody chose what is to be done, beside those who do it."""
+        """Whether a manager chose options for an agent (hierarchical play)."""
         return any(agent.endswith(GOAL_SUFFIX) for agent in self.agents)
 
     @cached_property

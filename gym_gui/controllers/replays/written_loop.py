@@ -91,14 +91,14 @@ for agent in last:
 def written_loop(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str:
     """The program: it makes the environment, plays the recorded actions and asserts the recorded rewards.
 
-    Whatever stands in the record stands in it as a literal: nothing of a run that somebody else made is run.
+    All values of the record become literals in the program: it never executes text from another user's run.
 
     Args:
         recorded: The episode.
-        versions: Of the run, by name.
+        versions: Package versions of the run, by name.
 
     Raises:
-        NotAllowedError: The run names code that the person has not allowed.
+        NotAllowedError: The run names code that the user has not allowed.
         RunFormatError: No seed is on record, or a row is damaged.
         UsageError: The environment is one that only MOSAIC makes, or its actions cannot be written down.
     """

@@ -89,7 +89,7 @@ class Batches:
         return []
 
     def _as_played(self, operator_id: str, ledger: RunLedger) -> OperatorExecution:
-        """Where an operator stands; nobody is asked to play."""
+        """Where an operator stands, from the record; no player is started."""
         config = next(each for each in self._experiment.operators if each.operator_id == operator_id)
         seatings = self._seatings[operator_id]
         schedule = self._experiment.execution.schedule(seatings)

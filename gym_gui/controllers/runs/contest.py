@@ -67,12 +67,12 @@ class Contest:
         seats_of: SeatsOf = seats_here,
         check: Check = resolve_operator,
     ) -> Contest:
-        """Check a tournament against its environment, its players and the run that it goes on with.
+        """Check a tournament against its environment, its players and the run that it continues.
 
         Args:
-            tournament: What is asked for.
+            tournament: The tournament as asked for.
             objects: Policies that only this process has, by name and slot.
-            before: The run.
+            before: The run that is continued; ``None``: the tournament is new.
             seats_of: Looks at the environment; by default it is made in this process.
             check: Checks each policy in all seats, as an operator of its name; likewise.
 

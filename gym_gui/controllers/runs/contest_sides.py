@@ -77,7 +77,7 @@ def sides_of(
                 f"{task} is no game for a tournament: {error.message}",
                 fix="Choose one whose sides can change seats, or compare who plays one: mosaic run",
             ) from None
-        by_slot.append(task)  # whose slots are for different policies, whoever names them
+        by_slot.append(task)  # its slots are for different policies, however they are named
     if left := [slot for slot in slots if not any(slot in who for who in teams.values())]:
         raise ExperimentError(f"{task}: {', '.join(left)} is on no side", fix="Name it under 'teams'")
     if not kind:

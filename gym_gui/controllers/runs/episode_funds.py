@@ -109,15 +109,15 @@ class EpisodeFunds:
             self._ledger.reserve(_ticket(same, taking.index), held)
 
     def offer(self, run: OperatorExecution, slot: str, index: int) -> Amount | None:
-        """What somebody else may take who plays a slot from now on in an episode that is being played.
+        """What a new player of a slot may spend in the rest of an episode that is being played.
 
         Args:
-            run: The operator as it would be; nothing is put aside before it is seated.
-            slot: Who changes.
-            index: Of the episode.
+            run: The operator as it would be; nothing is put aside before the new player is seated.
+            slot: The slot whose player changes.
+            index: Index of the episode.
 
         Returns:
-            Nothing where no budget limits it; ``None`` where its budget carries nothing more.
+            ``NOTHING`` where no budget limits it; ``None`` where its budget is used up.
         """
         payer = self._payers.would_be(run).get(slot)
         if payer is None or self._ledger is None:
@@ -136,7 +136,7 @@ class EpisodeFunds:
         return self._payers.allowance(payer, most)
 
     def _unspent(self, operator: str, flight: Flight, slot: str) -> Amount:
-        """What a slot gives back when somebody else takes it; requests under way may be paid for."""
+        """What a slot gives back when another player takes it; requests under way may still cost money."""
         payer, had = self._payers.of(operator).get(slot), flight.allowances.get(slot, NOTHING)
         if payer is None:
             return NOTHING
@@ -277,7 +277,7 @@ class EpisodeFunds:
         return payer.limited(payer.margin().most(Amount(int(tokens), usd)))
 
     def _first_shares(self, run: OperatorExecution) -> dict[str, Amount] | None:
-        """An even part of what is left, for an operator of which nobody knows what it needs."""
+        """An even part of what is left, for an operator whose needs are unknown yet."""
         if any(operator == run.operator_id for operator, _ in self._flights):
             return None
         assert self._ledger is not None
@@ -438,7 +438,7 @@ class EpisodeFunds:
 
     @property
     def is_held_up(self) -> bool:
-        """Whether who pays has to stand still: nobody says any more what may be spent."""
+        """Whether paying players have to stand still: the coordinator has not renewed the shard's lease."""
         return self._lease is not None and bool(self._flights) and not self._lease.is_held
 
     def look(self) -> bool:

@@ -18,14 +18,14 @@ from gym_gui.controllers.runs.model_slots import paying_slots
 
 
 class SessionRoute:
-    """Passes on what a session says to whoever has it at the moment.
+    """Passes a session's events on to the run that has the session at the moment.
 
     Args:
-        listener: Who has it first.
+        listener: The first listener.
 
     Attributes:
-        steps: Environment steps that it has taken so far.
-        ended: Whether it has ended.
+        steps: Environment steps that the session has taken so far.
+        ended: Whether the session has ended.
     """
 
     def __init__(self, listener: OnSessionEvent) -> None:
@@ -34,7 +34,7 @@ class SessionRoute:
         self.ended = False
 
     def lead_to(self, listener: OnSessionEvent | None) -> None:
-        """Have somebody else told; ``None``: nobody."""
+        """Pass events on to another listener; ``None``: to none."""
         self._listener = listener
 
     def on_event(self, event: SessionEvent) -> None:
@@ -96,10 +96,10 @@ class KeptSessions:
         return None
 
     async def give(self, kept: KeptSession) -> bool:
-        """Keep a session that has nothing left to play; false where it is to be closed.
+        """Keep a session that has nothing left to play; false where the caller is to close it.
 
-        What calls to models cost is told to the run that has made them, also when it comes late: sessions
-        in which somebody pays end with their part.
+        The cost of calls to models goes to the run that made them, even when it is known late: sessions with
+        a slot that pays for its decisions end with their part.
         """
         if kept.route.ended or paying_slots(kept.resolved.assignments):
             return False

@@ -18,14 +18,14 @@ from gym_gui.analysis.statistics.sequential_test import Look
 def look_at_record(
     folder: Path, ids: Sequence[str], seeds: Sequence[int], taken: int, families: dict[str, FamilyAtLooks]
 ) -> dict[str, Any]:
-    """Look at what the operators of a task have played; as ``run.json`` says it.
+    """Look at what the operators of a task have played; the entry of the look for ``run.json``.
 
     Args:
         folder: The run folder.
         ids: The operators.
-        seeds: At how many seeds is looked.
-        taken: Looks that are behind.
-        families: Comparisons by what was played; this look is taken into them.
+        seeds: Number of seeds at each look.
+        taken: Number of earlier looks.
+        families: Comparisons by what was played; this look is added to them.
     """
     rows: list[dict[str, Any]] = []
     playing: set[str] = set()
@@ -37,7 +37,7 @@ def look_at_record(
             looks = list(seeds[: taken + 1])  # those of an earlier part of the run are taken again
         rows += _look_at_family(families[title], looks, pairs)
         undecided = pairs.keys() - families[title].decided.keys()
-        # Whom a report does not compare with anybody plays to the end.
+        # Operators that a report does not compare with another one play to the end.
         playing |= frozenset[str]().union(*undecided) if pairs else {entry.key for entry in entries}
     last = taken + 1 == len(seeds)
     return {

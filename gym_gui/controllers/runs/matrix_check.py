@@ -87,14 +87,14 @@ def without_unstarted(
     """A matrix's experiment without operators whose first session could not be started.
 
     Args:
-        experiment: It.
-        failed: By operator, why.
-        first: What is raised where it has to be.
+        experiment: The experiment.
+        failed: Why the session of an operator did not start, by operator.
+        first: The error to raise where the operators cannot be left out.
         done: Operators that have episodes on record: a run cannot do without them.
 
     Raises:
-        BaseException: ``first``, where it is no matrix, or one that compares while it is on, or where an
-            operator cannot be left out, or nobody would be left.
+        BaseException: ``first``, where the experiment has no matrix, or compares while it runs, or where an
+            operator cannot be left out, or no operator would be left.
     """
     problems = {
         name: error.message

@@ -112,7 +112,7 @@ def replayed(experiment: Experiment, run: Run) -> Experiment:
     Keys are not needed then, and are not asked for.
 
     Raises:
-        UsageError: Nobody in it asks a model, or the run has no calls of an operator.
+        UsageError: No slot of the experiment asks a model, or the run has no calls of an operator.
     """
     if not any(slots_with(operator, CASSETTE) for operator in experiment.operators):
         raise UsageError(

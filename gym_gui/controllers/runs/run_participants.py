@@ -10,10 +10,10 @@ from gym_gui.core.records import RENAMED, SEAT_NAMES
 
 
 class RunParticipants:
-    """Who plays for each operator, what actions, things, seats are called, and versions of all that acts.
+    """Players of each operator, names of its actions, things and seats, and versions of all packages in use.
 
     Args:
-        before: ``run.json`` of a run that is gone on with: what it says is kept.
+        before: ``run.json`` of a run that is resumed: its entries are kept.
     """
 
     def __init__(self, before: Mapping[str, Any] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Somebody looks at one operator of a running experiment, from session to session."""
+"""Shows one operator of a running experiment to the user, from session to session."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from gym_gui.controllers.engine.session_interface import LiveSettings
 from gym_gui.controllers.runs.session_shares import SessionShare
 
 _FPS = 15.0
-"""An experiment is to be done with: looks are taken less often than where somebody plays."""
+"""Looks a second: fewer than where a person plays, so that the experiment is done sooner."""
 
 
 class RunWatch:
-    """Has one session at a time show what it plays; while nobody looks, none does.
+    """Has one session at a time show what it plays; while the user watches no operator, none does.
 
     Attributes:
-        operator_id: Who is looked at; ``""``: nobody.
+        operator_id: The operator that the user watches; ``""``: none.
     """
 
     def __init__(self) -> None:
@@ -25,17 +25,17 @@ class RunWatch:
         self._seat: SessionShare | None = None
 
     def look(self, operator_id: str, listener: OnSessionEvent | None) -> None:
-        """Look at an operator; another one is looked at no more.
+        """Watch an operator in place of the one before.
 
         Args:
-            operator_id: Who; ``""``: nobody.
-            listener: Told every look and picture.
+            operator_id: The operator; ``""``: none.
+            listener: Gets every look and picture.
         """
         self.let_go(self._seat)
         self.operator_id, self._listener = operator_id, listener
 
     def tend(self, seats: Sequence[SessionShare]) -> None:
-        """Look at one of these, which are at work; at the same one as long as it is."""
+        """Watch one of these sessions that is at work; keep to the same one as long as it works."""
         if not self.operator_id:
             return
         there = [s for s in seats if s.run.operator_id == self.operator_id and s.working and not s.dead]
@@ -48,7 +48,7 @@ class RunWatch:
             there[0].session.watch(LiveSettings(_FPS))
 
     def let_go(self, seat: SessionShare | None) -> None:
-        """A session is not looked at any more: it has other things to do."""
+        """Stop watching a session: it has other things to do."""
         if seat is None or seat is not self._seat:
             return
         self._seat, seat.watcher = None, None

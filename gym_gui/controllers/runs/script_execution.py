@@ -224,11 +224,11 @@ class OperatorScriptExecutionManager:
         self._give_out_no_more()
 
     def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
-        """Look at what an operator plays, as soon and as long as it does; results are the same.
+        """Watch what an operator plays, as soon and as long as it plays; results are the same.
 
         Args:
-            operator_id: Who is looked at instead of whoever was before; ``""``: nobody.
-            listener: Told its looks and pictures, from the event loop.
+            operator_id: The operator to watch in place of the one before; ``""``: none.
+            listener: Gets its looks and pictures, from the event loop.
         """
         self._watch.look(operator_id, listener)
         self._watch.tend(self._seats)
@@ -250,7 +250,7 @@ class OperatorScriptExecutionManager:
             MosaicError: A session could not be started although nothing is wrong with the
                 experiment.
         """
-        # A run that cannot be gone on with now is as stopped as it was.
+        # A run that cannot be resumed now stays stopped.
         status = STOPPED
         self._ledger.require_room()
         try:
@@ -355,7 +355,7 @@ class OperatorScriptExecutionManager:
                     continue
 
     def _hold_up(self, held_up: bool) -> None:
-        """Have everybody stand still while nobody says what may be spent, and go on after that."""
+        """Pause all sessions while the shard's lease is not renewed, and resume them after that."""
         if held_up == self._held_up:
             return
         self._held_up = held_up
@@ -401,7 +401,7 @@ class OperatorScriptExecutionManager:
         return min(waiting, key=lambda run: len(self._sessions[run.operator_id].seats)), False
 
     def _has_world(self, run: OperatorExecution) -> bool:
-        """Whether nobody plays in the world that it plays in, where there is only one."""
+        """Whether no other operator plays in the operator's world, where it plays in a shared one."""
         world = run.resolved.world
         return not world or all(seat.run.resolved.world != world for seat in self._seats)
 

@@ -125,7 +125,7 @@ class SessionShare:
                 self._owner.lost(self, reason)
             case FrameDrawn() | LiveView() if self.watcher is not None:
                 self.watcher(event)
-            case _:  # nobody watches it
+            case _:  # no viewer watches it
                 pass
 
     def _on_finished(self, plan: EpisodePlan | None, episode: EpisodeFinished) -> None:

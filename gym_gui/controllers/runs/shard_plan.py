@@ -45,12 +45,12 @@ class ShardPlan:
 
 
 class ShardPlanner:
-    """Cuts an experiment, and takes the identity of what plays: once, for all parts that are played here.
+    """Cuts an experiment, and takes the identity of its players: once, for all parts that are played here.
 
     Args:
-        experiment: The whole.
+        experiment: The whole experiment.
         resolved_operators: Its operators, checked.
-        coordinated: Whether somebody looks at all parts while they are played.
+        coordinated: Whether a coordinator looks at all parts while they are played.
 
     Raises:
         UsageError: The experiment cannot be cut.
@@ -156,11 +156,11 @@ def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None
     """Refuse to play part of an experiment that needs to know of all its episodes.
 
     Args:
-        experiment: The whole.
-        coordinated: Whether somebody looks at all parts while they are played.
+        experiment: The whole experiment.
+        coordinated: Whether a coordinator looks at all parts while they are played.
 
     Raises:
-        UsageError: It is played until it is decided, or a budget holds for all of it.
+        UsageError: The experiment is played until it is decided, or a budget holds for all of it.
     """
     execution = experiment.execution
     if execution.until == "decided" and not coordinated:

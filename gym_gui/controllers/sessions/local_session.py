@@ -58,7 +58,7 @@ _log = logging.getLogger(__name__)
 
 _GRACE_S = 2.0
 _HASTY_GRACE_S = 0.4
-"""Time a worker has to end when it is asked to: nobody is in a hurry; somebody waits for it."""
+"""Time a worker has to end when it is asked to; the shorter one where a person waits for it."""
 
 
 class LocalSession:
@@ -121,7 +121,7 @@ class LocalSession:
             max_steps=settings.max_steps,
             keep_observations=settings.observations,
             spectator=spectator,
-            # Before somebody's eyes an episode ends with the reason, and is not begun again unasked.
+            # While a person watches, an episode ends with the reason, and does not begin again unasked.
             begin_again=live is None,
         )
         if live is not None:
@@ -254,7 +254,7 @@ class LocalSession:
         if decision is None:
             return
         if self._desk is None or self._closing:
-            slot.answer_human(decision, None)  # nobody sits here
+            slot.answer_human(decision, None)  # no person watches this session
         else:
             self._desk.ask(slot, decision)
 
@@ -294,7 +294,7 @@ class LocalSession:
             controller.watch(None)
             return
         self._mode = _render_mode(self._resolved, live)
-        everything = Eyes(frozenset, True)  # nobody who plays looks
+        everything = Eyes(frozenset, True)  # no player watches
         slots, tell = self._resolved.slots, self._on_event
         spectator = Spectator(live, self._mode, slots, tell, everything, controller.is_drawn)
         controller.watch(spectator, self._make_drawn if self._mode is not None else None)

@@ -1,6 +1,6 @@
-"""What a slot is shown at this moment, as plain data: for whoever edits what it is asked with.
+"""What a slot is shown at this moment, as plain data: for the user who edits the slot's prompt.
 
-It is what the slot's worker itself is told (``load`` and a question of the worker protocol):
+It is what the slot's worker itself gets (``load`` and a question of the worker protocol):
 ``{"slot": {...}, "decision": {...}}``.
 """
 

@@ -152,7 +152,7 @@ def _request(
     deadline = assignment.deadline_s
     if deadline is None and assignment.worker_type != "human":
         deadline = DEFAULT_DEADLINE_S
-    # Whoever reads nothing has no environment made for them.
+    # For a slot whose worker reads no prompts, no environment is made.
     reads = agent in resolved.views
     return SlotRequest(
         agent,

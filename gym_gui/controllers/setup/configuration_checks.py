@@ -130,7 +130,7 @@ class ConfigurationChecks:
         return policy_of(row, self.policies, self.worker(row))
 
     def name_of(self, rows: Rows) -> str:
-        """What an operator is called as long as nobody names it: by who decides."""
+        """The name of an operator for which the user has chosen none: its deciding players."""
         return names_in_words([self.title(row) for row in rows.values()])
 
     def check(self, draft: Draft, sheet: EnvironmentSheet) -> Report:

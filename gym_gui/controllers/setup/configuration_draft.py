@@ -62,11 +62,11 @@ class Draft:
         max_steps: Limit of an episode, or ``None``.
         seats: ``fixed`` or ``swap``.
         teams: Agents of each team, or ``None`` for the family's own.
-        rows: Who plays each slot; managers are the slots ``<agent>/goal``.
-        links: Who shares a file with whom.
-        origin: The file that it was read from, which may name its environment no more than any file.
-        named: Whether somebody chose the name.
-        host: Which of the person's hosts it runs on; empty: this machine.
+        rows: The player of each slot; managers are the slots ``<agent>/goal``.
+        links: Slots that share a file.
+        origin: The file that the draft was read from, which may name its environment no more than any file.
+        named: Whether the user or the file chose the name.
+        host: Which of the user's hosts it runs on; empty: this machine.
     """
 
     task: str = ""
@@ -163,11 +163,11 @@ class Draft:
     # -- edits -----------------------------------------------------------------------
 
     def following(self, before: Draft, name_of: Callable[[Rows], str]) -> Draft:
-        """The draft with a name by who decides, where nobody chose its name and others decide now.
+        """The draft, renamed after its deciding players where these changed and its name was not chosen.
 
         Args:
-            before: As it was.
-            name_of: What operators with these rows are called.
+            before: The draft before the change.
+            name_of: Gives the name of an operator with these rows.
         """
         name = name_of(self.rows)
         if self.named or name == name_of(before.rows):
@@ -175,7 +175,7 @@ class Draft:
         return replace(self, name=name)
 
     def with_row(self, agent: AgentID, row: WorkerAssignment) -> Draft:
-        """Somebody plays a slot; who is linked to it follows, keeping its own part of the file."""
+        """The draft with this player in a slot; linked slots follow, keeping their own part of the file."""
         rows = {**self.rows, agent: row}
         link = self.link_of(agent)
         if link is None or link.primary != agent:
@@ -192,7 +192,7 @@ class Draft:
 
         Args:
             sheet: The environment.
-            default: Who plays a slot that nobody plays yet.
+            default: Gives the player of a slot that has none yet.
         """
         named = {agent: slot_for(agent, self.rows) for agent in sheet.agents}
         rows = {agent: default(agent) if row is None else self.rows[row] for agent, row in named.items()}
@@ -223,7 +223,7 @@ class Draft:
         return replace(draft, links=(*draft.links, link)).with_row(primary, self.rows[primary])
 
     def unlinked(self, agent: AgentID) -> Draft:
-        """An agent leaves its link; a link without its primary, or with nobody else, is gone."""
+        """An agent leaves its link; a link without its primary, or without linked slots, is removed."""
         links: list[Link] = []
         for link in self.links:
             if agent == link.primary:

@@ -25,7 +25,7 @@ from gym_gui.processes.child import ManagedChild
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 
 IDLE_S = 60.0
-"""A child that nobody has asked anything for so long is ended; it holds 100 MB and more."""
+"""A child without a request for so long is ended; it holds 100 MB and more."""
 _LARGEST = 256 * 2**20
 _STOPPED = "was cancelled"
 _CLOSED = "the window is being closed"
@@ -178,7 +178,7 @@ class EnvironmentProbe:
         return tuple(header["slow"])
 
     def cancel(self) -> None:
-        """End the child; whoever waits for an answer gets a :class:`UsageError`."""
+        """End the child; a caller that waits for an answer gets a :class:`UsageError`."""
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None

@@ -24,7 +24,7 @@ class Missing:
 
     @property
     def title(self) -> str:
-        """What people call it; its name where nobody here knows it."""
+        """Its title for people; its name where no family or worker of that name is known here."""
         if self.what == "envs":
             from gym_gui.envs import families
 

@@ -1,4 +1,4 @@
-"""Who plays in front of somebody: people's deadlines, a sensible first line-up, others in a slot."""
+"""Players of a game that a person plays or watches: deadlines, a sensible first line-up, new players."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def others(offers: Sequence[Offer], env_id: str) -> list[Offer]:
 
 
 def opponent(offers: Sequence[Offer], env_id: str) -> Policy | None:
-    """Who sits there at first: somebody who knows the game, else random moves."""
+    """The first opponent: a baseline that knows the game, else random moves, else any policy that fits."""
     fitting = [offer.policy for offer in offers if not offer.reason and offer.policy.complete]
     knowing = [policy for policy in fitting if policy.kind == "baseline" and policy.knows(env_id)]
     chance = [policy for policy in fitting if policy.policy_id == "random"]
@@ -113,7 +113,7 @@ def runs_programs(config: OperatorConfig) -> bool:
 
 
 def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) -> OperatorConfig:
-    """The operator with somebody else in one slot; a link group that the slot was in goes on without it."""
+    """The operator with another player in one slot; a link group that the slot was in stays without it."""
     if agent.endswith(GOAL_SUFFIX) and agent.removesuffix(GOAL_SUFFIX) in config.manager:
         return replace(config, manager={**config.manager, agent.removesuffix(GOAL_SUFFIX): player})
     workers, groups = {**config.workers, agent: player}, list[LinkGroup]()
@@ -121,7 +121,7 @@ def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) ->
         rest = tuple(other for other in group.linked_agents if other != agent)
         if agent != group.primary_agent and rest:
             groups.append(replace(group, linked_agents=rest))
-        elif agent in group.agents:  # whoever is left plays by itself what the group played
+        elif agent in group.agents:  # each slot left plays by itself what the group played
             slots = config.resolved_slots()
             workers |= {other: slots[other] for other in group.agents if other != agent}
     return replace(config, workers=workers, link_groups=groups)

@@ -1,4 +1,4 @@
-"""Chess pieces as paths, for whoever paints them: the window, and pages.
+"""Chess pieces as paths, which the window and the pages of reports paint.
 
 Shapes are drawn in a square of 100 by 100 and written in the path language of SVG (the
 commands M, L, C, Q and Z, absolute).

@@ -115,7 +115,7 @@ HUES: Final[Mapping[str, str]] = {
     **KIND_COLOURS,
     **{f"further-{number}": hue for number, hue in enumerate(FURTHER_COLOURS)},
 }
-"""Every colour that means somebody, by the name of its role."""
+"""Every color that stands for an agent, by the name of its role."""
 SERIES: Final = (
     *("rl", "vlm", "bdi", "human", "llm", "baseline"),
     *(f"further-{number}" for number in range(len(FURTHER_COLOURS))),

@@ -89,7 +89,7 @@ def kinds_by(find: Callable[[str], str]) -> None:
 
 
 def kind_of(worker: str) -> str:
-    """The type of a worker for slots that name the worker only; empty where nobody knows it."""
+    """The type of a worker for slots that name the worker only; empty where no source knows the worker."""
     return WORKER_TYPES.get(worker, "") or next((kind for find in _kinds if (kind := find(worker))), "")
 
 

@@ -91,10 +91,10 @@ class EpisodePlan:
         seed: Seed of the environment.
         seating: Which rotation of the teams over the seats, from 0; always 0 when
             seats are fixed.
-        allowances: By slot, for those that pay for their decisions, where a budget is set: what that leaves
-            to them in this episode; 0 of tokens or of dollars for no limit.
-        opening: What is played before anybody is asked; ``None``: it begins where the environment does.
-        time_control: How much time each side has; ``None``: as much as it takes.
+        allowances: By slot, for slots that pay for their decisions and have a budget: what the budget leaves
+            the slot in this episode; 0 of tokens or of dollars for no limit.
+        opening: Moves that are played before any slot is asked; ``None``: none.
+        time_control: How much time each side has; ``None``: no limit.
     """
 
     index: int

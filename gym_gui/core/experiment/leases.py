@@ -23,12 +23,12 @@ class Lease:
     """What a shard may spend, until it hears otherwise.
 
     Attributes:
-        number: Of this shard's leases; a later one stands for those before.
-        amounts: By account, all that it may have spent by its end.
-        for_s: Seconds for which it holds from when it was seen.
-        needs: What others have found out.
-        ended: Whether nothing more is given to anybody.
-        beat: Another one each time that it is renewed.
+        number: Number among this shard's leases; a later lease replaces the earlier ones.
+        amounts: By account, all that the shard may have spent by the end of this lease.
+        for_s: Seconds for which the lease holds from when the shard has seen it.
+        needs: What other shards have found out about the needs of an episode.
+        ended: Whether the coordinator gives nothing more to any shard.
+        beat: Differs each time that the lease is renewed.
     """
 
     number: int
@@ -74,14 +74,14 @@ class Claim:
     """Where a shard stands with its lease.
 
     Attributes:
-        number: Of the lease that it has seen last; 0 for none.
-        gone: By account, what it has spent or put aside: never less than what it has really spent.
-        keeps: All that it will spend under this lease; the rest of it may be given to others.
-        next: What has to be left for it to begin anything more; ``None``: nobody knows what that needs.
-        rest: What all that is left of it may need.
-        needs: What it has found out.
-        waits: Whether it plays nothing before it is given more.
-        ended: Whether it has come to its end for want of more.
+        number: Number of the lease that the shard has seen last; 0 for none.
+        gone: By account, what the shard has spent or put aside: never less than what it has really spent.
+        keeps: All that the shard will spend under this lease; other shards may get the rest of the lease.
+        next: What has to be left for the shard to begin its next episode; ``None``: that is unknown.
+        rest: What all that is left of the shard may need.
+        needs: What the shard has found out about the needs of an episode.
+        waits: Whether the shard plays nothing before it is given more.
+        ended: Whether the shard has ended because it was not given more.
     """
 
     number: int

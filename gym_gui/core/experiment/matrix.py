@@ -152,7 +152,7 @@ class Matrix:
     broken: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
-        """Refuse what nobody would wait for.
+        """Refuse a matrix whose rows would take too long to play.
 
         Raises:
             ConfigError: There are too many rows.

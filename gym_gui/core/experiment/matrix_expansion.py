@@ -34,7 +34,7 @@ class Places:
 
 
 PlacesOf = Callable[[OperatorConfig], Places]
-"""From an operator that nobody plays yet to the places of its environment; may raise ``UsageError``."""
+"""From an operator without players to the places of its environment; may raise ``UsageError``."""
 
 
 class _CannotBePlayed(Exception):
@@ -59,14 +59,16 @@ def expand(matrix: Matrix, places_of: PlacesOf, execution: ExecutionConfig) -> E
 
 
 def everybody(matrix: Matrix) -> list[OperatorConfig]:
-    """Who may play in each environment of a matrix, to see what they need: nobody can play these operators.
+    """All players that may play in each environment of a matrix, to see what they need.
+
+    These operators cannot be played.
 
     Args:
-        matrix: What was asked for.
+        matrix: The matrix as the file has it.
 
     Returns:
-        For each task and setting an operator that has each player in a slot by itself. Those that cannot be
-        had are left out.
+        For each task and setting an operator that has each player in a slot by itself. Operators that cannot
+        be made are left out.
     """
     return _Expansion(matrix, _nowhere).everybody()
 
@@ -79,11 +81,11 @@ def without(experiment: Experiment, problems: Mapping[str, str]) -> Experiment:
     """A matrix's experiment without operators that cannot play; their rows say why.
 
     Args:
-        experiment: It.
-        problems: By operator, why.
+        experiment: The experiment.
+        problems: Why an operator cannot play, by operator.
 
     Raises:
-        ConfigError: Nobody is left, or no longer enough.
+        ConfigError: No operator is left, or too few are.
     """
     assert experiment.matrix is not None
     left = [operator for operator in experiment.operators if operator.operator_id not in problems]
@@ -192,7 +194,7 @@ class _Expansion:
     def _empty(
         self, task: str, variant: Variant, called: str, title: str, seats: str = "fixed"
     ) -> OperatorConfig:
-        """An operator that nobody plays yet."""
+        """An operator without players."""
         given: dict[str, Any] = {"seats": seats, **self._matrix.tasks[task], **variant.environment}
         given["env_kwargs"] = {
             **self._matrix.tasks[task].get("env_kwargs", {}),

@@ -1,7 +1,7 @@
-"""Who meets whom in a tournament: pure functions, the same on every call.
+"""Which policies meet in a tournament: pure functions, the same on every call.
 
 A pairing is a set of policies that meet, one for each side of the game. It is played on every seed once
-in each seating, so whoever is named first has no advantage of it.
+in each seating, so that the policy named first has no advantage.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Round:
     """One round of a Swiss tournament.
 
     Attributes:
-        pairings: Who met.
-        byes: Who had nobody to meet, and sat out.
+        pairings: The policies that met.
+        byes: Policies without an opponent, which sat out.
     """
 
     pairings: tuple[Pairing, ...]
@@ -33,7 +33,7 @@ class Round:
 
     @property
     def present(self) -> frozenset[str]:
-        """Everybody for whom it counts as played."""
+        """All policies for which the round counts as played."""
         return frozenset([*self.byes, *(name for pairing in self.pairings for name in pairing)])
 
 
@@ -117,19 +117,19 @@ def rounds_from_record(written: object) -> list[Round] | None:
 def swiss_round(
     policies: Sequence[str], played: Sequence[Round], points: Mapping[str, float], rounds: int
 ) -> Round | None:
-    """The next round of a Swiss tournament, in which neighbours in the standings meet who have not met yet.
+    """The next round of a Swiss tournament, in which neighbors in the standings meet that have not met yet.
 
-    Everybody plays ``rounds`` rounds. A policy that came later has rounds of its own until it has caught up,
-    in which it meets others that are as new or, where nobody is, the nearest in the standings.
+    Each policy plays ``rounds`` rounds. A policy that came later has rounds of its own until it has caught
+    up, in which it meets policies that are as new or, where there are none, the nearest in the standings.
 
     Args:
         policies: The pool. Equal standings are in its order, and so is the first round.
         played: The rounds so far.
-        points: What each has made of a game so far, on average: 1 for a win, ½ for a draw.
-        rounds: How many each plays.
+        points: Mean points of each policy in a game so far: 1 for a win, ½ for a draw.
+        rounds: How many rounds each policy plays.
 
     Returns:
-        ``None`` where nobody has a round left.
+        ``None`` where no policy has a round left.
     """
     had = _rounds_had(policies, played)
     least = min(had.values())
@@ -166,7 +166,7 @@ def _company(
 
 
 def _without_repeats(order: Sequence[str], met: set[frozenset[str]]) -> list[tuple[str, str]]:
-    """Neighbours in pairs, nobody against whom they have met; where that cannot be, some are left over."""
+    """Neighbors in pairs, without two that have met before; where that is impossible, some are left over."""
     tries = iter(range(_MOST_TRIES))
     found = _pair_up(tuple(order), met, tries)
     if found is not None:

@@ -55,7 +55,7 @@ class Pool:
 
 
 def assignments_of(player: Player) -> Iterator[WorkerAssignment]:
-    """Everybody whom a player stands for, objects of this process left out."""
+    """All assignments that a player stands for, objects of this process left out."""
     if isinstance(player, BySlot):
         yield from (each for each in player.slots.values() if each is not None)
     elif player is not None:
@@ -63,7 +63,7 @@ def assignments_of(player: Player) -> Iterator[WorkerAssignment]:
 
 
 def seated(player: Player, slot: str) -> WorkerAssignment | None:
-    """Who plays a slot; ``None``: nobody whom a file could name."""
+    """The player of a slot; ``None``: an object of this process, which a file cannot name."""
     return player.slots.get(slot) if isinstance(player, BySlot) else player
 
 

@@ -23,12 +23,12 @@ BY_SEEDS: Final = "by_seeds"
 """Key of a part: whether it has the same seeds of all operators."""
 MOST_SHARDS: Final = 1_000_000
 COORDINATED: Final = "MOSAIC_COORDINATED"
-"""Environment variable of a shard that somebody coordinates with the others: a folder where both write."""
+"""Environment variable of a coordinated shard: the folder where the shard and its coordinator write."""
 PLAYED_AT_ONCE: Final = "MOSAIC_PLAYED_AT_ONCE"
-"""Environment variable of such a shard: how many are played at the same time; each has its part of what there
-may be in a minute."""
+"""Environment variable of a coordinated shard: how many shards are played at the same time; each has its part
+of the limits per minute."""
 HAND: Final = "MOSAIC_HAND"
-"""Environment variable of a process that is dealt several shards: them, each with its try."""
+"""Environment variable of a process that plays several shards: the shards, each with its try."""
 
 _WRITTEN = re.compile(r"(\d{1,9})/(\d{1,9})")
 

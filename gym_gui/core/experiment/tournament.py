@@ -73,13 +73,13 @@ class Tournament:
     """A tournament.
 
     Attributes:
-        policies: Who plays, by name.
-        operator: The environment, as an operator that nobody plays yet.
-        schedule: Who meets whom.
+        policies: The players, by name.
+        operator: The environment, as an operator without players.
+        schedule: Which policies meet.
         execution: Seeds and limits; each pairing plays every seed once in each seating.
         games: Games of each pairing; ``None``: one for each seed and seating.
-        held_out: Policies that are but partners of the others in cross-play.
-        trainings: Of which training of a group a policy is, where whole groups are in the pool.
+        held_out: Policies that serve in cross-play only as partners of the others.
+        trainings: The training of a group that each policy comes from, where whole groups are in the pool.
     """
 
     policies: Mapping[str, Player]
@@ -232,7 +232,7 @@ def tournament_from_data(
 
 
 def environment(task: str, given: Mapping[str, object], origin: Origin) -> OperatorConfig:
-    """What is played, as an operator that nobody plays yet.
+    """The environment of the tournament, as an operator without players.
 
     Raises:
         ConfigError: With the place of what is wrong.

@@ -33,11 +33,11 @@ class _Operator(Protocol):
 
 
 def check_decidable(operators: Sequence[_Operator], execution: ExecutionConfig) -> None:
-    """Refuse to play until comparisons are decided where there is none, or its end is not ours to choose.
+    """Refuse to play until comparisons are decided where there is none, or where a budget may end them.
 
     Raises:
-        ConfigError: Groups of trainings play, an operator has nobody of its task beside it, or too many, a
-            slot has a budget for the whole run, seeds are too few, or one is listed twice.
+        ConfigError: Groups of trainings play, no other operator or too many play an operator's task, a slot
+            has a budget for the whole run, seeds are too few, or one is listed twice.
     """
     execution.check_distinct()
     if any(operator.group is not None for operator in operators):

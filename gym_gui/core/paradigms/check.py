@@ -1,4 +1,4 @@
-"""The contract that an environment has to keep, as a test anybody can run.
+"""The contract that an environment has to keep, as a test that any user can run.
 
 ``mosaic envs check ID`` runs it; from Python::
 

@@ -153,7 +153,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         return [(n, place) for n, option in self.startable(manager) for place in option.places(seen)]
 
     def cut_off(self) -> None:
-        """The episode is over by somebody else's limit: what runs has ended with it."""
+        """End running options: a limit outside this adapter has ended the episode."""
         for agent, running in self._running.items():
             if not running.wanted:
                 self._end(agent, "episode")

@@ -1,9 +1,9 @@
 """Turn-based environments: PettingZoo AEC, and OpenSpiel through Shimmy.
 
-Follows ``env.last()`` (https://pettingzoo.farama.org/api/aec/): what an agent earned
-since its last move is handed over when its turn comes. Agents that ended get a turn
-of their own for that ("dead step"); these are made here, so that the engine never
-sees a turn in which nothing can be chosen and nobody loses a reward that came late.
+Follows ``env.last()`` (https://pettingzoo.farama.org/api/aec/): an agent gets the rewards
+since its last move when its turn comes. Agents that ended get a turn of their own for
+that ("dead step"); this module makes these steps, so that the engine never sees a turn
+without a choice and no agent loses a reward that came late.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class SequentialAdapter(NamedAgentsAdapter):
             self._begin_step(actions[self._current[0]])
 
     def _to_next_turn(self) -> StepResult:
-        """Collect what is owed and make dead steps until somebody can act."""
+        """Collect outstanding rewards and make dead steps until an agent can act."""
         env = self._env
         result = StepResult({}, {}, {}, {}, {})
         self._mask = None

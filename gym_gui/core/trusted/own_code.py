@@ -26,7 +26,7 @@ from typing import Any, Final
 from gym_gui.core.errors import UsageError
 
 MAX_FILES: Final = 5_000
-"""More code files than that are nobody's environment; hashing them would take seconds."""
+"""A package with more code files is hardly an environment; hashing them would take seconds."""
 MAX_BYTES: Final = 512 * 2**20
 _SUFFIXES: Final = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
 
@@ -104,7 +104,7 @@ def is_standard(module: str) -> bool:
 def belongs(found: object, module: OwnModule, holder: ModuleType) -> bool:
     """Whether what a module offers under a name is its package's own, and not what it imported.
 
-    ``maze:subprocess.Popen`` is not of ``maze``, whoever was allowed to name that.
+    ``maze:subprocess.Popen`` is not of ``maze``, even where the user has allowed ``maze``.
     """
     if isinstance(found, ModuleType):
         return False

@@ -6,9 +6,9 @@ names are *subjects*: they are used only when the person has allowed them, once 
 (:mod:`gym_gui.core.trusted.trust_file`). What a person typed, and what was passed from Python, has no
 :class:`Origin` file and is allowed by that.
 
-:func:`require` is asked where something is imported or started. Processes that act for
-another one (session hosts, the look at an environment) call :func:`enforce`: they use what
-they were given in :data:`VARIABLE` and nothing else, whoever names it.
+Code that imports or starts something calls :func:`require` first. Processes that act for
+another one (session hosts, the look at an environment) call :func:`enforce`: they use only what
+they were given in :data:`VARIABLE`, even where no file but a person named the subject.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def begin() -> None:
 
 
 def enforce() -> None:
-    """Use only what was handed on to this process, whoever names it."""
+    """Use only what was handed on to this process, even where no file but a person named the subject."""
     _state.enforced = True
     receive()
 
@@ -157,14 +157,14 @@ def _holds(place: Subject, path: str) -> bool:
 
 
 def require(needs: Sequence[Need], origin: Origin) -> None:
-    """Refuse what a file names and nobody has allowed.
+    """Refuse what a file names and the user has not allowed.
 
     Args:
-        needs: What is named.
-        origin: Who names it.
+        needs: The subjects that are named.
+        origin: Where they are named.
 
     Raises:
-        NotAllowedError: With all that is missing.
+        NotAllowedError: With all subjects that are not allowed.
     """
     if not needs or not is_asked(origin):
         return

@@ -38,11 +38,11 @@ def heard_since(state: Any, names: Sequence[str], since: int) -> tuple[str, ...]
 
 
 def may_be_said(state: Any, names: Sequence[str]) -> dict[int, str]:
-    """What whoever is on turn may do, in the words of :func:`heard_since`, by action.
+    """What the player on turn may do, in the words of :func:`heard_since`, by action.
 
     Args:
         state: OpenSpiel's state.
-        names: What players are called, in their order.
+        names: Names of the players, in their order.
     """
     player, spoken = int(state.current_player()), _is_spoken(state)
     legal = state.legal_actions() if player >= 0 else ()

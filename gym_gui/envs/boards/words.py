@@ -68,9 +68,9 @@ def result_words(kind: str, names: Mapping[AgentID, str], outcome: Mapping[str, 
 
     Args:
         kind: As in :class:`Board`.
-        names: What seats are called.
+        names: Names of the seats.
         outcome: By team; every player is a team here.
-        how: ``by checkmate``, ``by 3.5 points``; ``""`` where nobody says.
+        how: ``by checkmate``, ``by 3.5 points``; ``""`` where the game does not say.
     """
     winner = next((team for team, word in outcome.items() if word == Outcome.WIN), "")
     if winner and kind in _LINED:

@@ -70,7 +70,7 @@ _FORMS: Mapping[str, str] = {
     "go": 'You answer with a point, such as "{point}", or with "pass".',
     "checkers": "You answer with a move.",
 }
-"""What is answered where nobody says which moves are legal."""
+"""The form of an answer where the agent is not told which moves are legal."""
 _UNTOLD: Final = "Which moves are legal you are not told."
 
 

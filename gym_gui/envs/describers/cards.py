@@ -192,7 +192,7 @@ class RockPaperScissorsDescriber(SpaceDescriber):
         return True
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture | None:
-        """The rounds that are over; what has been chosen in this one is seen by nobody."""
+        """The rounds that are over; no seat sees what the others have chosen in this one."""
         env: Any = self.environment.env
         chosen = env.state
         env.state = dict.fromkeys(env.possible_agents, env._none)

@@ -119,10 +119,10 @@ class Describer(ABC):
         return sample_legal(to_space(self.environment.adapter.action_space(agent)), mask, draw)
 
     def terms(self, agent: AgentID) -> Terms:
-        """What can be called otherwise without the game being another.
+        """Words that can be renamed without making it another game.
 
-        By default its actions, where each says what it does: a word that nobody knows and nobody explains
-        could not be played.
+        By default these are the actions, where each has a meaning beside its word: an agent could not play a
+        word that it does not know and that no text explains.
         """
         words = self.actions(agent)
         return Terms(tuple(each.word for each in words) if all(each.meaning for each in words) else ())

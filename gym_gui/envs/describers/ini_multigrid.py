@@ -93,7 +93,7 @@ class IniMultiGridDescriber(TeamGridDescriber):
         return [ActionWord(word, meanings.get(word, "")) for word in self.environment.action_meanings(agent)]
 
     def sees_all(self, agent: AgentID) -> bool:
-        """Nobody: a view reaches ahead alone, and shows nothing of who stands in the same cell."""
+        """No agent does: a view only reaches ahead, and does not show who stands in the same cell."""
         return False
 
 

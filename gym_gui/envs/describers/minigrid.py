@@ -176,9 +176,9 @@ class _Seen(NamedTuple):
 
     Attributes:
         view: What is around the agent.
-        mission: What it is to do, ``""`` where nobody says.
-        direction: Which way it looks, by number; ``None`` where that is not told.
-        whole: The whole grid is seen: what the agent carries is not in it.
+        mission: The agent's mission, ``""`` where the environment gives none.
+        direction: Which way the agent looks, by number; ``None`` where that is not told.
+        whole: The view shows the whole grid; it then lacks what the agent carries.
     """
 
     view: GridView

@@ -71,7 +71,7 @@ class OpenSpielDescriber(SpaceDescriber):
 
     @property
     def _rules(self) -> Rules:
-        """Of this game, empty where nobody has written them down."""
+        """Rules of this game, empty where :data:`RULES` has none."""
         return RULES.get(self.environment.spec.id.rpartition("/")[2], Rules(""))
 
     def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:

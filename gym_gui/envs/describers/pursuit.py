@@ -129,7 +129,7 @@ def _drawn(walls: NDArray[Any], pursuers: NDArray[Any], evaders: NDArray[Any]) -
 
 
 def _places(counts: Counts, reach: int, *, own: bool = False) -> str:
-    """Where there is somebody, with the number where there are several; ``own``: I am counted too."""
+    """Cells with an agent, with the number where there are several; ``own``: counts include the viewer."""
     found = {
         (x - reach, y - reach): int(n) - (own and x == reach and y == reach)
         for x, column in enumerate(counts)

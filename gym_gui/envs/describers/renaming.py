@@ -1,4 +1,4 @@
-"""A game told in names that nobody has read of it: a check on what is known by heart, not seen."""
+"""A game told in names that no model has read before: a check on what a model knows by heart, not sees."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class RenamedDescriber(Describer):
     """What another describer says, in other names.
 
     Args:
-        told: Who says it in the usual ones.
-        names: The other ones.
+        told: The describer that uses the usual names.
+        names: The other names.
     """
 
     def __init__(self, told: Describer, names: Names) -> None:

@@ -29,9 +29,9 @@ class Component(NamedTuple):
     """One number of a vector.
 
     Attributes:
-        name: What it is.
-        unit: What it is counted in, ``""`` where it has none or nobody says.
-        switch: It is 0 or 1, and said as no or yes.
+        name: What the number is.
+        unit: Unit of the number, ``""`` where it has none or the unit is unknown.
+        switch: The number is 0 or 1, and said as no or yes.
     """
 
     name: str

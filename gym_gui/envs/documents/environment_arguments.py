@@ -80,7 +80,7 @@ def _of_classes(classes: Iterator[source.Found]) -> Arguments:
             continue
         own = _told(_of_function(made, given), ast.get_docstring(made) or "")
         if given:
-            # What a base needs is given by whoever is derived from it, and cannot be given twice.
+            # The derived class gives what a base class needs; a caller cannot give it a second time.
             own = {
                 name: about | ({"x-advanced": True} if taken else {})
                 for name, about in own.items()

@@ -74,7 +74,7 @@ class CustomFamily(Family):
         return registered.all()
 
     def pattern_id(self, spec: EnvSpec) -> str:
-        return ""  # whoever named it may have called chess anything
+        return ""  # its author may have given any game any name
 
     def lookup(self, names: Iterable[str]) -> EnvSpec | None:
         """A registered name, else ``module:factory`` taken at its word."""
@@ -130,7 +130,7 @@ class CustomFamily(Family):
         return adapt(env, None if spec.traits.get("api_unknown") else spec.api)
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:
-        """Whoever takes turns and could not act at once plays a game, each for themselves."""
+        """Agents that take turns and could not act at once play a game, each alone."""
         metadata: Mapping[str, Any] = getattr(adapter.env, "metadata", None) or {}
         in_turns = adapter.paradigm is SteppingParadigm.SEQUENTIAL
         if len(adapter.possible_agents) > 1 and in_turns and not metadata.get("is_parallelizable"):

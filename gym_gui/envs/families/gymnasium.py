@@ -1,4 +1,4 @@
-"""Environments that Gymnasium registers itself, or that somebody registered with it here."""
+"""Environments that Gymnasium registers itself, or that a module registered with it in this process."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class GymnasiumFamily(Family):
         return mujoco_gl.drawable(made) if render_mode is not None and mujoco_in(made.unwrapped) else made
 
     def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
-        """Of what Gymnasium itself registers; what somebody registered here is not known elsewhere."""
+        """Only for environments that Gymnasium itself registers; others exist only in this process."""
         if not spec.module.startswith(_HOME):
             return None
         call = called("gymnasium.make", spec.id, disable_env_checker=True, **env_kwargs)

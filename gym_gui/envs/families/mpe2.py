@@ -64,7 +64,7 @@ class Mpe2Family(Family):
         return WrittenOut((f"import {spec.module}",), called(function, **env_kwargs))
 
     def hidden_information(self, spec: EnvSpec) -> bool:
-        """Most worlds tell nobody how all others move, and hide more; one has a single agent."""
+        """Most worlds hide from each agent how all others move, and more; one world has a single agent."""
         return _world(spec) not in ("simple", "collect_treasure")
 
     def teams(self, spec: EnvSpec, adapter: ParadigmAdapter) -> Teams:

@@ -278,10 +278,10 @@ def _seconds(file: Path, table: Mapping[str, Any], key: str, default: float) -> 
 
 
 def _token(told: Description) -> str:
-    """What stands in the token file, which nobody else may read.
+    """The content of the token file, which no other user may read.
 
     Raises:
-        UsageError: It cannot be read, or others can.
+        UsageError: The file cannot be read, or other users can read it.
     """
     file = told.token_file
     assert file is not None

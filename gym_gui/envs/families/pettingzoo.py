@@ -174,9 +174,9 @@ class PettingZooFamily(Family):
         return each_alone(adapter) if _rivals(spec) else super().teams(spec, adapter)
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
-        """Games are decided by their rewards: plus for the winner, minus for the loser.
+        """Rewards decide a game: plus for the winner, minus for the loser.
 
-        A game that a limit cut off in the middle is decided for nobody, nor is it a draw.
+        A game that a limit truncated has no winner, and is no draw either.
         """
         if not _rivals(environment.spec) or not environment.adapter.is_episode_done():
             return None

@@ -20,7 +20,7 @@ from gym_gui.envs.spec import EnvSpec, split_version
 from gym_gui.envs.written_out import WrittenOut
 
 _LEFT_OUT = ("MujocoPy", "envs.mujoco.", "ant_maze_v3")
-"""In entry points: what needs mujoco-py, which nobody keeps up any more."""
+"""Parts of the entry points of environments that need mujoco-py, which is no longer maintained."""
 _SUMMARIES: Mapping[str, str] = {
     "fetch.reach": "Bring the gripper of an arm to a place.",
     "fetch.push": "Push a box to a place on the table with a closed gripper.",

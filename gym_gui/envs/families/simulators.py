@@ -1,4 +1,4 @@
-"""Families whose worlds are engines that somebody starts: what they have in common."""
+"""What families have in common whose worlds are engines that the user starts."""
 
 from __future__ import annotations
 

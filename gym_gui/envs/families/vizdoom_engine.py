@@ -59,10 +59,10 @@ class Engine:
         return ""
 
     def kill(self) -> None:
-        """End it where it does not by itself."""
+        """End the engine where it does not end by itself."""
         pid = self.pid
         with contextlib.suppress(OSError):
-            # The number may be another's by now; its working directory is nobody else's.
+            # Another process may have the number by now; but only this engine has its working directory.
             if pid is not None and Path(f"/proc/{pid}/cwd").samefile(self.folder):
                 os.kill(pid, signal.SIGKILL)
 

@@ -38,7 +38,7 @@ _START_S, _STEP_S, _CLOSE_S, _KILLED_S = 60.0, 20.0, 5.0, 1.0
 _APART_S = 0.2
 """Between the starts of two engines."""
 _STARTS, _AHEAD_S = 8, 1.0
-"""How often two are begun, and how long the host may take for a tic that needs nobody else."""
+"""How often engines are started until they are in step, and how long the host may take for its first tic."""
 _WIDTH, _HEIGHT = 320, 240
 _VARIABLES = (
     *("KILLCOUNT", "HEALTH", "ARMOR", "SELECTED_WEAPON", "SELECTED_WEAPON_AMMO"),
@@ -314,7 +314,7 @@ class DoomMatch:
         self._all(self._begin, _START_S, "did not start")
 
     def _in_step(self) -> bool:
-        """Take the first tic, in which nobody does anything; whether the host waits for nobody."""
+        """Take the first tic, in which no player acts; returns whether the host took it without waiting."""
         if len(self._turns()) == 1:
             return True
         idle = [0.0] * len(self._available)

@@ -1,10 +1,10 @@
 """Options of MOSAIC MultiGrid's soccer: get the ball, pass it, carry it into the goal, guard, look for it.
 
 Conditions are read from the cells that the agent sees now, in the reading from which its text and its facts
-come. What it saw earlier they do not know: a ball that has gone out of view cannot be fetched, only searched
-for, although whoever carries the option out may remember where it was; and after a goal the field shows the
-ball in hand once more, so that ``score`` is over a move later. ``operators_worker`` has a scripted
-manager (``soccer_manager``) and scripted skills (``soccer_skills``).
+come. They do not know what the agent saw earlier: a ball that has gone out of view cannot be fetched, only
+searched for, although the policy that carries the option out may remember where it was; and after a goal the
+field shows the ball in hand once more, so that ``score`` is over a move later. ``operators_worker`` has a
+scripted manager (``soccer_manager``) and scripted skills (``soccer_skills``).
 """
 
 from __future__ import annotations

@@ -69,10 +69,10 @@ class PatientSocket(SocketLink[pb.FromEnvironment, pb.ToEnvironment]):
 
 
 class AwaitedLink:
-    """Any link, read by a thread of its own, so that whoever waits can give up.
+    """Any link, read by a thread of its own, so that the thread that waits can give up.
 
     Args:
-        link: What blocks until there is a message.
+        link: The link; its ``receive`` blocks until there is a message.
     """
 
     def __init__(self, link: Link[pb.FromEnvironment, pb.ToEnvironment]) -> None:

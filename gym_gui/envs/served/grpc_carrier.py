@@ -16,7 +16,7 @@ from mosaic_worker.pb import environment_pb2 as pb
 from mosaic_worker.remote import METHOD
 
 _REFUSED_S = 2.0
-"""Longest that one waits for somebody who refuses the connection: gRPC has tried twice by then."""
+"""Longest wait for a server that refuses the connection: gRPC has tried twice by then."""
 
 
 class GrpcLink(Link[pb.FromEnvironment, pb.ToEnvironment]):
@@ -51,7 +51,7 @@ class GrpcLink(Link[pb.FromEnvironment, pb.ToEnvironment]):
 
 
 def _answers(channel: Any, within_s: float) -> bool:
-    """Whether somebody answers: a refusal that stays one is known long before ``within_s``."""
+    """Whether a server answers; where it keeps refusing, that is known long before ``within_s``."""
     states: queue.SimpleQueue[grpc.ChannelConnectivity] = queue.SimpleQueue()
     channel.subscribe(states.put, try_to_connect=True)
     until = time.monotonic() + within_s

@@ -22,16 +22,16 @@ from mosaic_worker.link import PROTOCOL
 from mosaic_worker.pb import environment_pb2 as pb
 
 _TOGETHER = 16
-"""Orders that are sent at once without anybody waiting for a report: the server can begin."""
+"""Orders that are sent together before the caller waits for a report, so that the server can begin."""
 _SEND_S = 30.0
 _GONE = "closed its connection"
 
 
 class PlayerLink(Protocol):
-    """What carries messages, for one who waits, but not for ever.
+    """Carries messages; a caller that waits for one waits with a limit.
 
     Attributes:
-        until: Time (of ``time.monotonic``) after which whoever still waits gets a ``TimeoutError``.
+        until: Time (of ``time.monotonic``) after which a call that still waits raises ``TimeoutError``.
     """
 
     until: float
@@ -53,7 +53,7 @@ class Ticket:
     """One order that was given.
 
     Attributes:
-        report: What came of it; ``None`` until it is there.
+        report: The server's report on it; ``None`` until the report is there.
     """
 
     __slots__ = ("report",)
@@ -121,12 +121,12 @@ class Connection:
             self._flush(_SEND_S, "an order")
 
     def report(self, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
-        """What came of an order.
+        """The server's report on an order; waits for it.
 
         Args:
             ticket: The order.
             within_s: Longest wait.
-            doing: What it does, for the message.
+            doing: What the order does, for the message.
 
         Raises:
             EnvironmentLostError: The server is gone, or has not answered in time.

@@ -51,13 +51,13 @@ class Here:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """A server that somebody has started on another machine (``python -m mosaic_env_server.remote``).
+    """A server that the user has started on another machine (``python -m mosaic_env_server.remote``).
 
     Attributes:
-        name: What messages call it.
+        name: Its name in messages.
         address: ``host:port``.
-        token: What it asks for.
-        tls_root: Certificate that its own is checked against; ``None``: not encrypted.
+        token: The token that the server asks for.
+        tls_root: Certificate that the server's own is checked against; ``None``: not encrypted.
     """
 
     name: str
@@ -119,10 +119,10 @@ class Server:
         self._known[(make.entry, make.arguments, make.api)] = made
 
     def report(self, connection: Connection, ticket: Ticket, within_s: float, doing: str) -> pb.Report:
-        """What came of an order.
+        """The server's report on an order.
 
         Raises:
-            EnvironmentLostError: The server is gone; says how it ended. One that does not answer is ended.
+            EnvironmentLostError: The server is gone; says how it ended. This ends one that does not answer.
         """
         try:
             return connection.report(ticket, within_s, doing)

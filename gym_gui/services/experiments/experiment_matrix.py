@@ -60,7 +60,7 @@ def read_matrix(data: object, origin: Origin, anchored: Anchored) -> Matrix:
         ConfigError: With the place of what is wrong.
     """
     content = _content(data)
-    asked = content.get("matrix") or dict[str, object]()  # what names nobody is told so
+    asked = content.get("matrix") or dict[str, object]()  # an empty one is refused below
     if isinstance(asked, Mapping) and "asked" in asked:
         content = mapping(cast("Mapping[str, object]", asked)["asked"], "matrix.asked")
     elif "operators" in content:
@@ -119,7 +119,7 @@ class _Changes:
         return replace(variant, policies=of)
 
     def written(self) -> Mapping[str, Plain]:
-        """The same as it was written, so that a run can be gone on with from anywhere."""
+        """The matrix as it was written, with files found, so that a run can be resumed from any folder."""
         written = dict(self._matrix.written)
         if "rows" in written:
             written["rows"] = self._seats(written["rows"])
@@ -151,7 +151,7 @@ class _Changes:
         try:
             there = self._anchored(replace(player, settings={**nested, **inline})).settings
         except UsageError:
-            return changes  # whoever plays so is told of it
+            return changes  # a run that plays with these changes reports it
         own: dict[str, Plain] = {**changes, **{key: there.get(key, value) for key, value in inline.items()}}
         if nested:
             own["settings"] = {key: there.get(key, value) for key, value in nested.items()}

@@ -66,7 +66,7 @@ def _leave_network(libc: Any) -> bool:
     user, group = os.getuid(), os.getgid()
     if libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) != 0:
         return False
-    with suppress(OSError):  # without these, its own files seem to be nobody's
+    with suppress(OSError):  # without these, its own files seem to belong to no known user
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
         Path("/proc/self/gid_map").write_text(f"{group} {group} 1")

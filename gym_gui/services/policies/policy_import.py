@@ -58,15 +58,15 @@ class ImportRequest:
 
 
 def add_policy(library: PolicyLibrary, request: ImportRequest, timeout_s: float = TIMEOUT_S) -> PolicyEntry:
-    """Put a policy into the library, whoever has written it.
+    """Put a policy into the library: one of MOSAIC's own form, or a file that a worker can take over.
 
     Args:
-        library: Where to.
-        request: What.
+        library: The library.
+        request: The file, and what the user says of it.
         timeout_s: Longest time for the worker.
 
     Raises:
-        UsageError: There is no such file, nobody reads it, its name is taken, or the worker
+        UsageError: There is no such file, no worker reads it, its name is taken, or the worker
             refused it (a :class:`~gym_gui.core.errors.CheckpointError`, with its reason).
         ImportFailedError: The worker failed.
     """

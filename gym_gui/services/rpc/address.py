@@ -21,7 +21,7 @@ OPTIONS: list[tuple[str, Any]] = [
     # Services follow each other on one socket: a connection is not to fail because an older one has.
     ("grpc.use_local_subchannel_pool", 1),
     ("grpc.initial_reconnect_backoff_ms", 100),
-    # By this name gRPC knows how long an attempt to connect may take: whoever listens may wait for a core.
+    # gRPC takes this as the longest time of an attempt to connect: the server may have to wait for a core.
     ("grpc.min_reconnect_backoff_ms", 10_000),
 ]
 """Of both ends."""

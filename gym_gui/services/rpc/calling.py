@@ -56,7 +56,7 @@ class Requests(Generic[_T]):
             yield request
 
     def end(self) -> None:
-        """The call is over: gRPC leaves whoever gives it requests waiting for ever."""
+        """End :meth:`sent` when the call is over: gRPC itself would leave it waiting forever."""
         self._over = True
         self.close()
         self._admitted.set()
@@ -65,16 +65,17 @@ class Requests(Generic[_T]):
 class Connection:
     """A channel to a service.
 
-    Every method raises :class:`UsageError` for what a person can change, :class:`QueueFullError`, another
-    :class:`MosaicError` for what went wrong there, and what ``lost`` makes where nobody answers.
+    Every method raises :class:`UsageError` for what the user can change, :class:`QueueFullError`, another
+    :class:`MosaicError` for what went wrong in the service, and the error that ``lost`` makes where the
+    service does not answer.
 
     Args:
-        address: Where it listens.
-        token: What it wants to be shown.
+        address: Where the service listens.
+        token: The token that the service asks for.
         name: What messages call it: ``"trainer daemon (process 7)"``.
-        lost: Makes the error for a service that has gone, of gRPC's words.
-        hang_s: Seconds of a peer's silence, while it is asked for a sign of life every ten seconds,
-            after which it is lost; ``None``: whoever calls watches by other means.
+        lost: Makes the error for a service that has gone, from gRPC's words.
+        hang_s: Seconds of silence after which the peer counts as lost, while it is asked for a sign of life
+            every ten seconds; ``None``: the caller watches the peer by other means.
     """
 
     def __init__(

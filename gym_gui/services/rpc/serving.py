@@ -36,10 +36,10 @@ _CODES: tuple[tuple[type[MosaicError], grpc.StatusCode], ...] = (
 
 
 class RpcServer:
-    """A gRPC server that answers whoever has the token.
+    """A gRPC server that answers clients that have the token.
 
     Args:
-        token: What every call must show.
+        token: The token that every call must show.
         register: Adds the services: ``add_…Servicer_to_server`` with its servicer, whose methods are
             given their request alone and raise what is wrong.
 

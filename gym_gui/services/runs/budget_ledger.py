@@ -1,8 +1,8 @@
-"""What a run may spend, what is spoken for, and what is gone: kept in one file, whoever plays.
+"""What a run may spend, what is reserved, and what is spent: in one file for all processes that play it.
 
-The file only grows, a line for each reservation, each announced request and each settlement, and is locked
-while one is made. So it survives whatever kills who writes it, and processes that see the same file share its
-budgets.
+The file only grows, by a line for each reservation, each announced request and each settlement. It is locked
+while a line is written. So it survives a writer that is killed, and processes that see the same file share
+its budgets.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class _Ticket:
 
 
 class BudgetLedger:
-    """Budgets that several share.
+    """Budgets that several processes share.
 
     Args:
-        path: Its file; made with the first line. ``None``: nobody else writes it, and ``keep`` is given each
-            line that belongs in it.
+        path: The ledger's file; made with the first line. ``None``: no other process writes it, and ``keep``
+            is given each line that belongs in the file.
         budgets: By account, what may be spent in it; 0 for no limit. What was spent under other budgets
             counts.
-        keep: Where there is no path.
+        keep: Takes each line where there is no path.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class BudgetLedger:
         with suppress(FileExistsError):
             open_file(self._path, "xb").close()
         with open_file(self._path, "r+b", buffering=0) as file:
-            with suppress(OSError):  # a file system without locks: nobody else is seen
+            with suppress(OSError):  # a file system without locks: other writers are not seen
                 fcntl.flock(file.fileno(), fcntl.LOCK_EX)  # let go when the file is closed
             self._hear(file)
 
@@ -187,7 +187,7 @@ class BudgetLedger:
         file.seek(self._at)
         data: bytes = file.read()
         whole = data.rfind(b"\n") + 1
-        if whole < len(data):  # whoever wrote it was killed in the middle of a line
+        if whole < len(data):  # its writer was killed in the middle of a line
             file.truncate(self._at + whole)
         for line in data[:whole].splitlines():
             try:

@@ -1,8 +1,8 @@
 """Rows of steps and episodes compressed and decompressed, in a run folder that the caller has locked.
 
 ``steps.jsonl`` becomes ``steps.jsonl.zst``, and ``episodes.jsonl`` likewise. At every moment one of the two
-is whole, whoever is killed when: the new file takes its name when it is on the disk and has been read back,
-and only then the old one goes. Where both are there the plain one counts.
+is whole, even if the process is killed: the new file gets its name when it is on the disk and has been read
+back, and only then is the old one removed. Where both are there the plain one counts.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _blocks(source: _Watched) -> Iterator[bytes]:
 
 
 def _forget_halves(target: Path) -> None:
-    """Remove what somebody who was killed has left half written."""
+    """Remove half-written files of a process that was killed."""
     for half in target.parent.glob(f".{target.name}.*.new"):
         half.unlink(missing_ok=True)
 

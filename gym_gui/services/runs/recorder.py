@@ -92,13 +92,13 @@ class Recorder:
 
     @classmethod
     def reopen(cls, folder: Path) -> tuple[Recorder, dict[str, set[int]]]:
-        """Go on with a run that was cut off; rows of unfinished episodes are dropped.
+        """Resume a run that was cut off; rows of unfinished episodes are dropped.
 
         Returns:
             The recorder, and by operator the indices of episodes that are done.
 
         Raises:
-            UsageError: ``folder`` is no run, it cannot be written, or somebody writes it now.
+            UsageError: ``folder`` is no run, it cannot be written, or another process writes it now.
         """
         header = read_header(folder)
         # What is written on is sealed anew when it ends.

@@ -1,4 +1,4 @@
-"""What somebody types to find runs: words, and words with what they are about (``agent:ppo``)."""
+"""What the user types to find runs: words, and words with what they are about (``agent:ppo``)."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _day(about: str, text: str) -> Accepts | None:
     span = _span(text)
     if span is None:
         if len(text) < 8 and re.fullmatch(r"[\d-]*|t[oday]*|y[estrday]*", text):
-            return None  # somebody is typing it
+            return None  # the user is still typing it
         raise ValueError(f"“{text}” is no day: write 2026-11-01, 2026-11, 2026, today or yesterday")
     return partial(_began, about, *span)
 

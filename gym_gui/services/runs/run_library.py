@@ -75,8 +75,9 @@ class RunEntry:
         workers: Ids of the workers that played.
         policies: What these played, as they say it.
         apart: What sets it apart from others of its title, or ``""``.
-        elsewhere: Of a run in a folder of somebody else, or of another machine: that folder; else ``""``.
-        submission: Of one that is played in shards, no run yet: by what, and how many are here; else ``""``.
+        elsewhere: Of a run in a folder of another user or machine: that folder; else ``""``.
+        submission: Of a submission that is played in shards and is no run yet: its executor, and how many
+            shards are here; else ``""``.
     """
 
     path: Path
@@ -110,7 +111,7 @@ class RunEntry:
 
     @cached_property
     def title(self) -> str:
-        """What a person recognises it by: its name, else who played; the id where nobody is known."""
+        """What the user recognizes the run by: its name, else its players; its id where none is known."""
         return self.labels.name or self.played
 
     @cached_property
@@ -166,7 +167,7 @@ class RunEntry:
 
     @property
     def is_live(self) -> bool:
-        """Whether somebody writes it now."""
+        """Whether a process writes the run now."""
         return self.status == RUNNING
 
     @property
@@ -230,8 +231,8 @@ class RunLibrary:
     def look(self) -> list[RunEntry] | None:
         """Every run again, where no folder came or went since :meth:`scan`; else ``None``.
 
-        Only those that are written are looked at: another one changes when somebody goes on
-        with it, which the next :meth:`scan` finds.
+        It reads only runs that are being written. Any other run changes when it is resumed, which the
+        next :meth:`scan` finds.
         """
         if self._stamp() != self._changed_ns:
             return None
@@ -351,7 +352,7 @@ def _tournament(run: Run) -> tuple[str, ...]:
 
 
 def _believed(known: _Known) -> _Known:
-    """One that nobody is seen to write is running all the same, where its files changed a moment ago."""
+    """The run as running where its files changed a moment ago, although no process is seen to write it."""
     if known.entry.status not in (RUNNING, CUT_OFF):
         return known
     before = known.entry

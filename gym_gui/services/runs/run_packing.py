@@ -30,10 +30,10 @@ class StopPacking(Exception):
 
 
 class PackingStoppedError(MosaicError):
-    """Somebody has stopped it: the file that was being written is gone, what came before it stays.
+    """The caller has stopped it: the file that was being written is gone, the files before it stay.
 
     Attributes:
-        packing: What has become of the run's rows until then.
+        packing: What was done with the run's rows until then.
     """
 
     def __init__(self, packing: Packing) -> None:
@@ -62,7 +62,7 @@ def compress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
     """Compress the rows of a run that has ended; it is read as before.
 
     Raises:
-        UsageError: There is no run, it has not ended, or somebody writes it.
+        UsageError: There is no run, it has not ended, or another process writes it.
         PackingError: The disk is full, or the folder may not be written.
         PackingStoppedError: It was stopped.
     """
@@ -88,7 +88,7 @@ def decompress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
     """Undo :func:`compress_run`.
 
     Raises:
-        UsageError: There is no run, or somebody writes it.
+        UsageError: There is no run, or another process writes it.
         PackingError: The rows are damaged, the disk is full, or the folder may not be written.
         PackingStoppedError: It was stopped.
     """
@@ -99,7 +99,7 @@ def decompress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
 
 @contextmanager
 def _kept(folder: Path) -> Generator[None]:
-    """Nobody else writes the run meanwhile, and what fails is said in a sentence."""
+    """Keep other processes from writing the run meanwhile; an ``OSError`` becomes a :class:`PackingError`."""
     try:
         handle = lock_run(folder)
         try:

@@ -171,7 +171,7 @@ class RunQuery:
     def _add_runs(self, connection: Any) -> None:
         kinds = ", ".join(f'"{name}" {kind}' for name, kind in _RUNS.items())
         connection.execute(f"CREATE TABLE runs ({kinds})")
-        # A time of a form that nobody knows is none: the rest of its run is as good.
+        # A time of an unknown form becomes NULL: the rest of its run is as good.
         marks = ", ".join(f"TRY_CAST(? AS {kind})" for kind in _RUNS.values())
         for run, called in self._runs:
             connection.execute(f"INSERT INTO runs VALUES ({marks})", _about(run, called))

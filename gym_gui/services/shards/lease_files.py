@@ -20,8 +20,8 @@ MOST_BYTES: Final = 1 << 22
 class LeaseFiles:
     """What a shard has been given, and what it asks for.
 
-    A lease holds for a time from when this process has seen it, by this machine's own clock: what others say
-    the time is does not matter, and nothing holds on where nobody coordinates any more.
+    A lease holds for a time from when this process has seen it, by this machine's own clock: the clocks of
+    other machines do not matter, and a lease ends when no coordinator renews it.
 
     Args:
         folder: Where both files are.

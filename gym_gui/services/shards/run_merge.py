@@ -90,13 +90,14 @@ def merge_shards(
         folders: Their run folders; a folder of run folders stands for the shards in it.
         out: Folder for the new run folder.
         allow_differences: Merge parts that other versions have played; ``run.json`` says which.
-        partial: Merge what there is, though parts are missing: the run is ``stopped``, to be gone on with.
+        partial: Merge what there is, though parts are missing: the run is ``stopped``, and can be resumed.
         planned: Of an experiment that is played until it is decided, how many of each operator's episodes are
             to be there by now; the run is ``stopped``, to be looked at.
-        times: When it all began and ended by one clock, where somebody has looked at one: those of several
+        times: When it all began and ended by one clock, where the caller knows both: the clocks of several
             machines differ, perhaps by hours. By default what the parts say.
-        short: Where a budget has ended it, which: what is missing is left unplayed, and the run ``stopped``.
-        lost: What may have been spent of budgets, by account, where nothing came back from.
+        short: The budget that has ended the run, where one has: missing episodes are left unplayed, and the
+            run is ``stopped``.
+        lost: What may have been spent of budgets, by account, by shards from which nothing came back.
         on_part: Told how many parts have been read.
         on_bytes: Told how much has been copied.
 
@@ -297,7 +298,7 @@ class _Merge:
 
 
 def _times_of(parts: Sequence[ShardPart]) -> tuple[str, str]:
-    """When the first part began and the last ended, by the clocks of their machines; empty: nobody says."""
+    """When the first part began and the last ended, by their machines' clocks; empty: no part says."""
 
     def said(key: str) -> list[str]:
         return [at for part in parts if (at := text(part.header.get(key)))]

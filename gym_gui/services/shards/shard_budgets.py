@@ -46,16 +46,16 @@ def spent_in_all(folders: Iterable[Path]) -> dict[str, Amount]:
 
 
 def join_books(folders: Iterable[Path], lost: Amounts, target: Path) -> None:
-    """Write one ledger of those of shards, so that whoever goes on with their run knows what is spent.
+    """Write one ledger of those of shards, so that a process that resumes their run knows what is spent.
 
     Args:
         folders: Run folders of the shards.
         lost: What may have been spent besides.
-        target: The run folder that gets it; none is written where nothing limits anything.
+        target: The run folder that gets the ledger; none is written where no budget limits the run.
 
     Raises:
-        RunFormatError: One is damaged.
-        OSError: It cannot be written.
+        RunFormatError: A ledger is damaged.
+        OSError: The new ledger cannot be written.
     """
     books = [folder / NAME for folder in folders if (folder / NAME).is_file()]
     if not books and not lost:

@@ -72,7 +72,7 @@ class ShardRows:
         return len(self.indices)
 
     def is_open(self, at: int) -> bool:
-        """Whether the episode at a place is played again when its run is gone on with."""
+        """Whether the episode at a place is played again when its run is resumed."""
         return self._states[at] == _OPEN
 
     def has_failed(self, at: int) -> bool:

@@ -23,7 +23,8 @@ def pack(
     """Put a folder's files, and no links, into an archive; the same files make the same bytes.
 
     Args:
-        folder: A run in it may be written meanwhile: it is gone on with as if it had been cut off then.
+        folder: The folder. A run in it may be written meanwhile: its copy can be resumed as if the run had
+            been cut off at that moment.
         target: The archive.
         without: Names of files that are left out.
         extra: Files that the folder does not have, by name; in place of its own where it does.

@@ -91,11 +91,11 @@ class Coordinator:
         """Play until every shard is here, has failed too often, or is stopped.
 
         Raises:
-            UsageError: Not one place can be used; nothing was lost, and it can be gone on with.
+            UsageError: Not one place can be used; nothing is lost, and the submission can be resumed.
         """
         names = {site.name for site in self._sites}
         for state in self._submission.states.values():
-            # Who goes on with it has mended what was wrong; and perhaps changed the hosts.
+            # The user who resumes it has mended what was wrong, and may have changed the hosts.
             if state.status == SENT and state.host not in names and self._leases is not None:
                 self._leases.lose(state.host)
             again = state.status == FAILED and not self._stopping.is_set()

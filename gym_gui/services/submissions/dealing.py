@@ -69,7 +69,7 @@ class Dealing:
             state = self._submission.state(number)
             begun_elsewhere = bool(state.tries) and state.host != site.name and state.host in known
             if begun_elsewhere and state.lost < MOST_TRIES - 1:
-                continue  # begun there: that place goes on with it
+                continue  # begun there: that place resumes it
             hand.append(number)
             if len(hand) == share:
                 break

@@ -53,7 +53,7 @@ def following(folder: Path) -> Generator[None]:
     """Follow a submission alone.
 
     Raises:
-        UsageError: Somebody follows it, or its folder cannot be written.
+        UsageError: Another process follows it, or its folder cannot be written.
     """
     lock = lock_run(folder)
     who = folder / _WHO
@@ -71,9 +71,10 @@ def following(folder: Path) -> Generator[None]:
 
 
 def follower_of(folder: Path) -> Follower | None:
-    """Who follows a submission; ``None`` where nobody is seen to.
+    """The process that follows a submission; ``None`` where none is seen to.
 
-    Locks of another machine may not be seen here: who has said so there is not believed without one.
+    Locks of another machine may not be seen here: without a lock, a process that the folder names is not
+    believed to follow it.
     """
     try:
         if not is_being_written(folder):
@@ -90,18 +91,18 @@ def follower_of(folder: Path) -> Follower | None:
 
 
 def begin_following(submission: Submission) -> None:
-    """Have a process of its own follow a submission, which outlives this one; what it says is in its log.
+    """Have a process of its own follow a submission. It outlives this one, and writes its output to its log.
 
     Args:
-        submission: It, as it is on disk.
+        submission: The submission, as it is on disk.
 
     Raises:
-        UsageError: It cannot be gone on with: in the words of that process.
-        WorkerLaunchError: It was not begun.
+        UsageError: The submission cannot be resumed: in the words of that process.
+        WorkerLaunchError: That process could not be started.
     """
     folder = submission.folder
     command = [sys.executable, "-P", "-m", "gym_gui", submission.command, "--resume", str(folder.absolute())]
-    # It belongs to no program: who has begun it may end, and what bears its tag with it.
+    # The follower gets no tag: when the program that starts it ends, all processes with its tag are ended.
     environment = {name: value for name, value in os.environ.items() if name != TAG}
     try:
         with open_file(folder / LOG, "ab", permissions=0o600) as said:
@@ -139,11 +140,11 @@ def end_following(folder: Path, follower: Follower) -> None:
 
 
 def _has_open(pid: int, folder: Path) -> bool:
-    """Whether a process of this machine has a folder open, as whoever locks it has."""
+    """Whether a process of this machine has a folder open, as the process that locks it must."""
     wanted = folder.stat()
     try:
         held = list(os.scandir(f"/proc/{pid}/fd"))
-    except OSError:  # it has ended, or is somebody else's
+    except OSError:  # it has ended, or belongs to another user
         return False
     for each in held:
         with contextlib.suppress(OSError):

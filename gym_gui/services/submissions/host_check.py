@@ -28,7 +28,7 @@ def version_check(how: Command) -> list[str]:
 
 
 def version_first(how: Command) -> list[str]:
-    """Lines of a script that plays shards, for where nobody can look before: another version refuses them."""
+    """Lines of a script by which another version refuses shards, where a check beforehand is not possible."""
     ours = f"mosaic {__version__}"
     advice = "Install that version there, or say in the profile where it is: mosaic: …, setup: […]"
     return [

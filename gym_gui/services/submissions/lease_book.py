@@ -1,11 +1,11 @@
-"""The budgets of a run that is played in shards: who was given how much of them, on disk before it is told.
+"""The budgets of a run that is played in shards: how much each shard was given, on disk before it is told.
 
 What a shard has been given counts as spent until the shard has said that it has spent less, and has bound
-itself to that: so all of them together spend at most the budgets, whoever is killed, cut off or late.
+itself to that: so all shards together spend at most the budgets, even if shards are killed, cut off or late.
 
-Amounts count from the beginning of a shard's run. Where its tries go on in one folder they are one holder.
-Where one may begin without what the one before had last, or beside it, each is a holder of its own: what is
-in the record that it begins with was spent by others, and counts there.
+Amounts count from the beginning of a shard's run. Tries of a shard that go on in one folder are one holder.
+Where a try may begin without the latest record of the try before it, or beside it, each try is a holder of
+its own: what is in the record that it begins with was spent by other holders, and counts for them.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class LeaseBook:
         heard = self._holders.setdefault(key, Holder())
         for other, each in self._holders.items():
             if other[0] == shard and each is not heard:
-                each.is_live, each.claim = False, None  # it is played once, as far as anybody knows
+                each.is_live, each.claim = False, None  # as far as the book knows, one holder plays it
         first, heard.is_live = heard.claim is None, is_live
         claim = Claim.from_line(said)
         if claim is None:
@@ -199,7 +199,7 @@ class LeaseBook:
         return Lease(held.number, held.granted, self._lease_s, self._needs, self.ended, beat).to_line()
 
     def left(self, account: str) -> Amount:
-        """What nobody has been given of a budget; 0 where it has no limit."""
+        """What no shard has been given of a budget; 0 where it has no limit."""
         budget, given = self.budgets[account], self.spent(account)
         return Amount(
             max(0, budget.tokens - given.tokens) if budget.tokens else 0,
@@ -207,7 +207,7 @@ class LeaseBook:
         )
 
     def remaining(self, account: str) -> Room:
-        """What nobody has been given of a budget; infinite where nothing limits it."""
+        """What no shard has been given of a budget; infinite where nothing limits it."""
         budget, left = self.budgets[account], self.left(account)
         return Room(left.tokens if budget.tokens else math.inf, left.usd if budget.usd else math.inf)
 

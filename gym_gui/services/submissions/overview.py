@@ -131,7 +131,7 @@ class Overview:
         shards: Each of them.
         places: Each of them.
         budgets: Those that all shards share.
-        followed: Who follows it; ``None``: nobody is seen to.
+        followed: The process that follows it; ``None``: none is seen to.
         rate: Work a second in all; ``None``: not known.
         left_s: Seconds until all is done at that speed; ``None``: not known.
         run: The run that it has become; ``None`` before, and where that is gone.

@@ -149,7 +149,7 @@ def look_from(
 
 
 def _result(row: dict[str, Any]) -> dict[str, Any]:
-    """What a command has said at its end; of a group of trainings, what came of the one that it has here."""
+    """What a command has said at its end; of a group of trainings, the result of the one in this part."""
     trained = items(row.get("trainings"))
     if not trained:
         return row

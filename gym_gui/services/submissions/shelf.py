@@ -80,7 +80,7 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 
 def _read(folder: Path) -> RunEntry | None:
-    """As it stands where nobody follows it."""
+    """The entry of a submission, as it stands where no process follows it."""
     labels, wrong = _labels(folder)
     try:
         found = submission_record.open_submission(folder)

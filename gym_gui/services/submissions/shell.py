@@ -2,7 +2,7 @@
 
 Each shard has a folder ``work/NUMBER`` in the submission's folder on the host: in ``runs`` its run folder,
 and for each try a folder with what the command has printed (``out``, ``err``), its process ids and, once it
-has ended, its exit status (``code``). Nothing else is needed to follow it, so whoever comes later can.
+has ended, its exit status (``code``). Nothing else is needed to follow a shard, so a later process can.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ Names that decide which code a program loads are no keys, and are passed over.
 
 
 def own_alone(file: str) -> str:
-    """A test of the shell: whether a file is there, and nobody but its owner can read it."""
+    """A test of the shell: whether a file is there, and its owner alone can read it."""
     return f'[ -f {file} ] && [ "$(ls -lLd {file} | cut -c 5-10)" = "------" ]'
 
 
@@ -82,7 +82,7 @@ def play_script(
     """The script that plays one part: ``sh play.sh NUMBER TRY``; or several, one after the other, by one
     command: ``sh play.sh NUMBER TRY NUMBER/TRY …``.
 
-    What was begun of one there is gone on with. A try is begun once, whoever asks for it how often.
+    The script resumes a part that was begun there. A try is begun once, however often it is asked for.
 
     Args:
         command: ``run``, ``tournament`` or ``train``.
@@ -148,7 +148,7 @@ def _shards(command: str, of: int, how: Command, streams: str) -> list[str]:
 
 
 def begin(place: str, hands: Sequence[Sequence[tuple[int, int]]]) -> str:
-    """Begin tries of shards, each once, in the background, whoever hangs up.
+    """Begin tries of shards, each once, in the background; they go on when the connection hangs up.
 
     Args:
         place: The submission's folder there.

@@ -1,4 +1,4 @@
-"""What a submission is and how far it is, on disk: whoever comes after a coordinator goes on by it."""
+"""What a submission is and how far it is, on disk: a later coordinator resumes the submission by it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SENT: Final = "sent"
 COLLECTED: Final = "collected"
 FAILED: Final = "failed"
 STOPPED: Final = "stopped"
-"""Ended because somebody wanted that; what it has is here."""
+"""Ended because the user wanted that; what it has is here."""
 _MOST_BYTES: Final = 256 * 2**20
 
 
@@ -57,7 +57,7 @@ class ShardState:
         hand: The first of the shards that one process plays, one after the other, this among them; 0: none.
         safe: Work that no end of its process takes away: that of a training to its last checkpoint.
         score: Mean return of the last episodes of a training; ``None`` before the first.
-        asked: Somebody wants it to end.
+        asked: The user wants it to end.
         playing: Of one that was sent, whether it was being played at the last look; else it waits there.
         node: The machine of its place that plays it, or did, where the place has several and says so.
         job: What the scheduler of its place calls it.

@@ -57,13 +57,13 @@ class Trainings:
     def script(self, mosaic: str, streams: str) -> Sequence[str]:
         """Lines of shell that train one part, in the background, where its last checkpoint is.
 
-        What was begun lies in ``runs/START/seedN``: one that has kept nothing is begun anew beside it, under
-        a name that says its try as well, as another place knows nothing of it. So whoever follows its files
-        is never given a second beginning for the first.
+        What was begun lies in ``runs/START/seedN``. A training that has kept no checkpoint is begun anew
+        beside it, under a name that says its try as well, as another place knows nothing of it. So a process
+        that follows its files never takes a second beginning for the first.
 
         Args:
             mosaic: The command, as the shell there reads it.
-            streams: Where what it prints goes, and that it is in the background.
+            streams: Redirections of the command's output, and the ``&`` that puts it in the background.
         """
         arguments = shlex.join(self.arguments)
         lines = [

@@ -1,4 +1,4 @@
-"""Shards on this machine, in processes that go on whoever ends: told by its shell what hosts are told."""
+"""Shards on this machine, in processes that outlive this one; its shell is told what hosts are told."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def local_profile_of(data: object) -> LocalProfile:
 class ThisMachine:
     """The shell of this machine, told as that of a host is.
 
-    What it begins bears no tag of ours: it goes on when whoever has begun it ends.
+    What it begins bears no tag of this program: it goes on when the program ends.
     """
 
     name = HERE

@@ -1,6 +1,6 @@
 """Trainings that are played elsewhere, as their run folders here show them while they are on.
 
-What their files grow by comes into the run folders here, so that whoever follows a training of this machine
+What their files grow by comes into the run folders here. So a program that follows a training of this machine
 (the trainer daemon, the window, a terminal) follows these as well; wishes that are written into
 ``control.jsonl`` go the other way.
 """
@@ -142,7 +142,7 @@ class TrainingMirror:
         self._where[part] = where
 
     def _wishes(self, part: int, folder: Path) -> bytes:
-        """Lines that somebody has written since wishes were passed on last."""
+        """Wishes that were written since wishes were passed on last, as lines."""
         with suppress(OSError), open_file(folder / CONTROL, inside=self._submission.out) as file:
             file.seek(self._standing(part, folder).heard)
             return file.read().rpartition(b"\n")[0]

@@ -1,4 +1,4 @@
-"""Which executors can be used from this machine, as far as that is seen without asking anybody."""
+"""Which executors can be used from this machine, as far as that is seen without asking another machine."""
 
 from __future__ import annotations
 

@@ -70,9 +70,9 @@ class Admission:
             config: What to train.
             folder: Its run folder.
             limits: What it may use.
-            earlier: The run that it goes on with.
+            earlier: The run that it resumes.
             run_id: Its id.
-            title: What a person calls it.
+            title: What the user calls it.
             share_mb: What of the machine's memory goes with its cores.
 
         Raises:

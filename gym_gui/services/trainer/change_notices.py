@@ -1,4 +1,4 @@
-"""Telling whoever watches which runs have changed, at the pace of each."""
+"""Telling watchers which runs have changed, at the pace of each watcher."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gym_gui.services.trainer.training_records import TrainingRecord
 class Watch:
     """One watcher: the newest record of each run that changed since it looked.
 
-    Who is slow misses states in between, and holds up nobody; what waits for it is bounded by the
+    A slow watcher misses states in between, and holds up no other; what waits for it is bounded by the
     number of runs.
     """
 

@@ -1,7 +1,6 @@
-"""The trainer daemon: serves the runs of one data folder until it is told to end, or nobody needs it.
+"""The trainer daemon: serves the runs of one data folder until it is told to end, or has been idle for long.
 
-Trainings outlive it: they are processes of their own, and whoever serves the folder next takes
-them up again.
+Trainings outlive it: they are processes of their own, and the next daemon of the folder takes them up again.
 """
 
 from __future__ import annotations

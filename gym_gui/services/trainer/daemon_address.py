@@ -144,7 +144,7 @@ class Place:
 
 
 def log_file(store: Store) -> Path:
-    """Where a daemon that nobody watches writes what it has to say."""
+    """The log of a daemon that runs in no terminal."""
     return store.data_dir("training") / LOG
 
 
@@ -173,7 +173,7 @@ def find(store: Store) -> Address | None:
 
 
 def answers(path: Path) -> bool:
-    """Somebody listens on a socket."""
+    """A process listens on a socket."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as trial:
         trial.settimeout(5.0)
         try:
@@ -192,7 +192,7 @@ def _locked(path: Path) -> int:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            time.sleep(_TRY_S)  # somebody may only be looking whether there is a daemon
+            time.sleep(_TRY_S)  # another process may only be looking whether there is a daemon
         else:
             os.ftruncate(lock, 0)  # what was said by the one before
             return lock
@@ -206,7 +206,7 @@ def _locked(path: Path) -> int:
 
 
 def _held(file: int) -> bool:
-    """Somebody has the lock; a shared lock of ours is taken for a moment and given back."""
+    """A process has the lock; this call takes a shared lock for a moment and gives it back."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:

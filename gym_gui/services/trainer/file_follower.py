@@ -1,4 +1,4 @@
-"""Following a file that somebody else appends to: rows of JSON lines, or a log's text."""
+"""Following a file that another process appends to: rows of JSON lines, or a log's text."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class RunsElsewhere:
                 place=where.place if where is not None else "elsewhere",
             )
             self._run_store.add(Run(record, RunPlan()))
-        elif run.record.over and where is not None and not where.over:  # somebody goes on with it
+        elif run.record.over and where is not None and not where.over:  # it was resumed
             self._run_store.change(run, state="queued", reason="", place=where.place, ended_at=None)
 
     def _look_at(self, run: Run, followed: dict[Path, bool]) -> None:
@@ -132,15 +132,15 @@ class RunsElsewhere:
 
 
 def tell_elsewhere(record: TrainingRecord, wish: str) -> None:
-    """Have somebody tell a training on another machine something.
+    """Have the coordinator of a training on another machine pass a wish on to it.
 
     Args:
         record: The run.
         wish: ``stop``, ``pause``, ``resume`` or ``checkpoint``.
 
     Raises:
-        UsageError: There is nobody who would, or it is no wish.
-        MosaicError: It cannot be written down.
+        UsageError: The training has ended, no coordinator follows it, or ``wish`` is none of these.
+        MosaicError: The wish cannot be written down.
     """
     where = read_elsewhere(record.folder)
     if where is None:

@@ -67,7 +67,7 @@ class TrainResult:
 
 
 def _ignore(_: object) -> None:
-    """Nobody wants to know."""
+    """The caller wants no progress."""
 
 
 def train(
@@ -115,11 +115,11 @@ def train(
 
 
 def resumed(folder: Path, settings: Mapping[str, str], registry: type[WorkerTypeRegistry]) -> TrainRequest:
-    """The request that goes on with the training of a run folder.
+    """The request that resumes the training of a run folder.
 
     Args:
         folder: The run folder.
-        settings: Settings that change, as a person types them.
+        settings: Settings that change, as the user types them.
         registry: Where its worker is looked up.
 
     Raises:

@@ -44,10 +44,10 @@ def make_folder(folder: RunFolder) -> None:
 
 @contextlib.contextmanager
 def locked(folder: RunFolder) -> Generator[int]:
-    """Hold the folder; whoever inherits the descriptor goes on holding it, until its end.
+    """Hold the folder's lock; a process that inherits the descriptor holds it until that process ends.
 
     Raises:
-        UsageError: A training is running in it, or is being started there.
+        UsageError: A training is running in the folder, or is being started there.
     """
     path = folder / LOCK
     while True:
@@ -59,7 +59,7 @@ def locked(folder: RunFolder) -> Generator[int]:
         except BlockingIOError:
             os.close(lock)
             raise running_error(folder) from None
-        os.close(lock)  # somebody has just thrown the folder's files away
+        os.close(lock)  # the folder's files have just been thrown away
     try:
         yield lock
     finally:

@@ -114,7 +114,7 @@ class _Room:
     cores: list[int]
     memory_mb: int
     gpus: list[str]
-    spare: int  # cores that may be handed out: fewer than are free where somebody else takes some
+    spare: int  # cores that may be handed out: fewer than are free where runs use cores of unknown numbers
     lacks: list[str] = field(default_factory=list[str])
 
     def lacking(self, claim: Claim) -> list[str]:
@@ -242,7 +242,7 @@ class RunQueue:
 
         Args:
             now: On the clock of :meth:`add`.
-            available_mb: Memory that the system can give just now, whoever uses the rest.
+            available_mb: Memory in MB that the system can give just now, whichever processes use the rest.
 
         Returns:
             Runs that are to start, with what is theirs.

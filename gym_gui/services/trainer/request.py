@@ -193,14 +193,14 @@ class TrainRequest:
         )
 
     def memory_mb(self, share_mb: int) -> int | None:
-        """Memory in MB that it may use where nobody has said so.
+        """Memory in MB that the training may use where the user gives no limit.
 
-        What its worker says, and what its replay buffer may take besides, as far as its share goes.
-        A buffer that does not fit is refused by the worker, which alone knows how large its
-        observations are, before anything is trained.
+        It is what the worker says, and what the replay buffer may take besides, up to ``share_mb``. The
+        worker refuses a buffer that does not fit before anything is trained: it alone knows how large its
+        observations are.
 
         Args:
-            share_mb: What of the machine's memory goes with its cores.
+            share_mb: What of the machine's memory goes with the training's cores.
 
         Returns:
             ``None`` where its worker knows no limit.

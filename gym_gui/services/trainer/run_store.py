@@ -1,4 +1,4 @@
-"""The runs in memory, the registry behind them, and whoever watches: changed in one place."""
+"""The runs in memory, the registry behind them, and their watchers: changed in one place."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Run:
     """A run and what is known of it beside its record.
 
     Attributes:
-        record: As it stands.
-        plan: What is needed to start it.
-        process: Where it runs.
-        events: What it says.
-        wishes: What it could not be told yet.
-        ending: How it ended is being found out.
-        killed: Somebody asked for that.
+        record: The record as it stands.
+        plan: What is needed to start the run.
+        process: The process that it runs in.
+        events: The events that it has written.
+        commands: Commands that it could not be told yet.
+        ending: Whether the trainer is finding out how it ended.
+        killed: Whether a client asked to kill it.
         kept_at: When it was last written down, on the monotonic clock.
     """
 

@@ -2,7 +2,7 @@
 
 A program of its own, started by :mod:`gym_gui.services.trainer.training_process`:
 ``python -I -S runner.py --folder DIR --tag TAG [--tie PID] … -- COMMAND ARG…``. It outlives
-whoever started it, unless it is tied to it. Once the training runs it says so on standard
+the process that started it, unless ``--tie`` ties it to one. Once the training runs it says so on standard
 output, in one line of JSON. It
 
 * keeps the training to its cores, its memory (of all its processes together) and its time;
@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
     Returns:
         0, or 1 where it could not be started.
     """
-    import argparse  # here: whoever starts this module has its names from it
+    import argparse  # here: the module that starts this one imports it, and needs no argparse
 
     parser = argparse.ArgumentParser(prog="runner.py")
     parser.add_argument("--folder", type=Path, required=True)
@@ -305,7 +305,7 @@ def _handle(pid: int | None) -> int | None:
 
 
 def _answer(row: dict[str, Any]) -> None:
-    """Tell whoever started us, once."""
+    """Tell the process that started this one, once."""
     with contextlib.suppress(OSError):
         os.write(1, json.dumps(row).encode() + b"\n")
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -1,4 +1,4 @@
-"""Starting a daemon that outlives whoever starts it, and ending one."""
+"""Starting a daemon that outlives the process that starts it, and ending one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ START_S = 60.0
 STOP_S = 20.0
 _LOOK_S = 0.05
 _LOG_MB = 5
-# A process between us, so that the daemon is nobody's child: none of ours is left to be waited for.
+# A process in between ends at once, so the daemon is no child of this program, which need not wait for it.
 _DETACH = """
 import os, sys
 if os.fork():
@@ -40,15 +40,15 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 async def start_daemon(store: Store, *options: str) -> Address:
-    """Start a daemon for a data folder, or find the one that somebody else has just started.
+    """Start a daemon for a data folder, or find the one that another process has just started.
 
     Args:
-        store: Where things live.
+        store: The folders for data, runs and cache.
         options: More arguments of ``mosaic daemon``.
 
     Raises:
         UsageError: The folders cannot be used.
-        WorkerLaunchError: It did not come up; says what it said last.
+        WorkerLaunchError: The daemon did not come up; the message is what it said last.
     """
     return await asyncio.to_thread(_start, store, options)
 
@@ -109,7 +109,7 @@ def _start(store: Store, options: tuple[str, ...]) -> Address:
 
 
 def _started_daemon(store: Store, log: Path, began: int, listens: bool) -> Address:
-    """The daemon that was started; or the one that somebody else has started just before."""
+    """The daemon that was started, or the one that another process has started just before."""
     deadline = time.monotonic() + START_S
     while (address := find(store)) is None:
         said = last_words(log, began)
@@ -132,7 +132,7 @@ def _make_room(log: Path) -> None:
 def _environment(store: Store) -> dict[str, str]:
     discover(WorkerTypeRegistry)  # whose manifests say what trainings get
     environment = engine_environment()
-    # It belongs to no program: whoever started it may end, and what bears its tag with it.
+    # The daemon gets no tag: when the program that starts it ends, all processes with its tag are ended.
     environment.pop(TAG, None)
     environment.update(
         MOSAIC_DATA_DIR=str(store.data.absolute()),

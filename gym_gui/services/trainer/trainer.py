@@ -130,7 +130,7 @@ class Trainer:
         self.queue.check(admitted.limits)
         self.queue.check_room()
         if resume_of:
-            self._run_store.over(resume_of)  # somebody else may have been faster
+            self._run_store.over(resume_of)  # another client may have been faster
         record = replace(
             earlier or admitted.record(run_id, folder),
             settings=admitted.settings,
@@ -151,7 +151,7 @@ class Trainer:
             self._write_down(run, admitted.request.row(admitted.limits))
             self._run_store.add(run)
         except MosaicError:
-            if earlier is None:  # or it would be found again, though nobody was told that it waits
+            if earlier is None:  # or it would be found again, though no client was told that it waits
                 RunFolder(folder).discard()
             raise
         self._supervision.enqueue(run)
@@ -196,7 +196,7 @@ class Trainer:
         elif run.record.state != "stopping":
             if run.process is not None:
                 with suppress(UsageError):  # it has just ended
-                    run.process.ask("stop")  # at once: whoever watches it counts the time from here
+                    run.process.ask("stop")  # at once: its runner counts the time from here
             if run.process is None or run.record.state == "starting":
                 self._supervision.command(run, "stop")  # and once it listens
             self._run_store.change(run, state="stopping", reason="asked to stop")

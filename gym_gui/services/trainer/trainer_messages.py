@@ -135,10 +135,10 @@ def config_of(request: pb.SubmitRequest) -> UnifiedRunConfig:
 
 
 def _json_object(text: str, what: str) -> Mapping[str, Any]:
-    """A JSON object from somebody else.
+    """A JSON object that another process has sent.
 
     Raises:
-        UsageError: It is none; ``what`` says what it should have been.
+        UsageError: The text is none; ``what`` says what it should have been.
     """
     try:
         value = json.loads(text)

@@ -1,8 +1,8 @@
 """Trainings that are played on another machine, as their run folders here say.
 
-Whoever coordinates them keeps ``elsewhere.json`` in the run folder for as long as they are there, and lets
-the files of the training grow beside it. Wishes are written into ``control.jsonl``, as for a training on
-this machine, and passed on.
+Their coordinator keeps ``elsewhere.json`` in the run folder for as long as they are there, and lets the files
+of the training grow beside it. Wishes are written into ``control.jsonl``, as for a training on this machine,
+and the coordinator passes them on.
 """
 
 from __future__ import annotations
@@ -55,17 +55,17 @@ class Elsewhere:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more comes of it, unless somebody goes on with its submission."""
+        """Whether the training is over, unless its submission is resumed."""
         return self.state in (FAILED, STOPPED)
 
     @property
     def again(self) -> str:
-        """The command that goes on with it."""
+        """The command that resumes it."""
         return f"mosaic train --resume {self.submission}"
 
     @property
     def followed(self) -> bool:
-        """Whether somebody brings here what it does, and passes wishes on."""
+        """Whether a coordinator brings its files here, and passes wishes on."""
         try:
             return is_being_written(self.submission)
         except OSError:

@@ -104,8 +104,8 @@ class RunFolder:
     def clear(self) -> None:
         """Remove what a training writes, and the folder if nothing else is in it.
 
-        The lock stays: whoever clears the folder to train there again holds it. So does its
-        place in the queue, which is the trainer's.
+        The lock file stays: a process that clears the folder to train there again holds the lock. The file
+        with the run's place in the queue stays as well: it is the trainer's.
         """
         for path in [*(self.path / name for name in _WRITTEN), *self._past_selves()]:
             if path.is_dir() and not path.is_symlink():

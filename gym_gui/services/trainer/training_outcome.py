@@ -31,9 +31,9 @@ class TrainingOutcome:
         step: Environment steps trained; 0 where it did not get to say so.
         mean_return: Of the evaluation that follows a completed training, where there is one.
         wall_s: Seconds it took.
-        cpu_s: Processor time of all its processes; 0 where nobody could take it down.
+        cpu_s: Processor time of all its processes in seconds; 0 where its runner could not record it.
         max_memory_mb: The most resident memory that was seen, of all its processes together.
-        ended_at: Unix time of its end; ``None`` where nobody could take it down.
+        ended_at: Unix time of its end; ``None`` where its runner could not record it.
     """
 
     state: Literal["completed", "stopped", "failed"]

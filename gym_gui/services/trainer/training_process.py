@@ -1,9 +1,9 @@
 """One training as a process: started, found again, asked, killed, and how it ended.
 
-The worker is not our child but that of a runner (:mod:`gym_gui.services.trainer.runner`),
-which keeps it to its limits and outlives us unless it is tied to us. Everything that both
-sides know of each other is in the run folder, so a training that somebody else started, or
-that an earlier program of ours did, is handled like one's own.
+The worker is not a child of this program but of a runner (:mod:`gym_gui.services.trainer.runner`),
+which keeps it to its limits and outlives this program unless it is tied to it. Everything that both
+sides know of each other is in the run folder. So a training that another program has started is handled
+like one that this program has started.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class TrainingProcess:
 
     @property
     def suspended(self) -> bool:
-        """Somebody has halted it with a signal: it does nothing, and hears no command."""
+        """Whether a signal has halted it: then it does nothing, and hears no command."""
         worker = self._runner["worker"]
         return birth(int(worker["pid"])) == worker["born"] and suspended(int(worker["pid"]))
 
@@ -212,7 +212,7 @@ class TrainingProcess:
                 os.close(handle)
 
     def outcome(self) -> TrainingOutcome | None:
-        """How it ended, also when nobody was there; ``None`` while it runs.
+        """How it ended, also where no program watched its end; ``None`` while it runs.
 
         What a killed runner has left behind is ended first.
         """
@@ -224,7 +224,7 @@ class TrainingProcess:
         return self._outcome
 
     def _signal(self, number: signal.Signals) -> None:
-        """Signal the runner and nobody who has its number after it."""
+        """Signal the runner, and no later process that has its number."""
         handle = _handle(int(self._runner["pid"]))
         if handle is None:
             return

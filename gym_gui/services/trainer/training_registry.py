@@ -51,8 +51,8 @@ class RunPlan:
     """What is needed to start a run beyond its record.
 
     Attributes:
-        resume: It goes on with what its folder holds.
-        cores: Those that it was given.
+        resume: Whether it resumes the training that its folder holds.
+        cores: The cores that it was given.
     """
 
     resume: bool = False

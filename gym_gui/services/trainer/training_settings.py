@@ -158,10 +158,11 @@ def read_schemas(definition: WorkerTypeDefinition) -> dict[str, AlgorithmSchema]
 
 
 def usual_algorithm(definition: WorkerTypeDefinition, paradigm: SteppingParadigm | None) -> str:
-    """The algorithm of a worker that is meant where nobody names one; raises as :func:`read_schemas`.
+    """The algorithm of a worker that is used where the user names none; raises as :func:`read_schemas`.
 
     Returns:
-        Its first that learns for as many agents as there are; without one its first, empty where it has none.
+        The worker's first algorithm that learns for as many agents as there are; where there is none, its
+        first; empty where it has no algorithm.
     """
     names = definition.train.algorithms if definition.train is not None else ()
     schemas = read_schemas(definition)

@@ -25,8 +25,8 @@ class Place:
     Attributes:
         submitted_at: Unix time.
         priority: Higher runs first.
-        resume: It goes on with what its folder holds.
-        held: A person keeps it from starting.
+        resume: Whether it resumes the training that its folder holds.
+        held: The user keeps it from starting.
         cancelled_at: Unix time at which it was asked to end; 0: it was not.
     """
 
@@ -71,10 +71,10 @@ def place_of(folder: RunFolder) -> Place | None:
 
 
 def was_cancelled(folder: RunFolder) -> bool:
-    """Whether the run of a folder was asked to end, and nobody has gone on with it in the foreground since.
+    """Whether the run of a folder was asked to end, and was not resumed in the foreground since.
 
     Raises:
-        RunFormatError: Its folder says what makes no sense.
+        RunFormatError: What its folder says makes no sense.
     """
     place = place_of(folder)
     if place is None or not place.cancelled_at:

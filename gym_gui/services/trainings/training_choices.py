@@ -64,7 +64,7 @@ def find_trainers() -> dict[str, Trainer]:
     from gym_gui.workers.discovery import known_workers
 
     found = [_trainer(definition) for definition in known_workers() if definition.train is not None]
-    # Those that can be used come first; whoever wrote them meant them in this order.
+    # Those that can be used come first; otherwise their order stays, which is meant.
     found.sort(key=lambda trainer: bool(trainer.reason))
     return {trainer.definition.type_id: trainer for trainer in found}
 

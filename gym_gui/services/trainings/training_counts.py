@@ -1,4 +1,4 @@
-"""How many trainings go on, read from the registry that the trainer daemon keeps: nobody is asked."""
+"""How many trainings go on, read from the registry that the trainer daemon keeps: no process is asked."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Trainings:
 
 
 def trainings(store: Store) -> Trainings:
-    """Look now. Without a daemon there is none that is told: nobody keeps the registry then.
+    """Count them now. Without a daemon they are 0: no process keeps the registry then.
 
     Raises:
         OSError: The data folder cannot be read.
@@ -51,7 +51,7 @@ def trainings(store: Store) -> Trainings:
     folder = store.data / "training"
     if not folder.is_dir() or not any(entry.is_dir() for entry in folder.iterdir()):
         return Trainings()
-    # Only whoever trains pays for these modules: each training has its folder from when it is handed in.
+    # Only a user who trains pays for these modules: each training has its folder from when it is handed in.
     import sqlite3
 
     from gym_gui.services.trainer.daemon_address import find

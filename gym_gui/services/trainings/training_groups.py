@@ -38,7 +38,7 @@ class GroupMember:
         reason: Why, where there is something to say.
         step: Environment steps trained; 0 where it did not get to say so.
         score: Mean return of its evaluation, of a completed training.
-        ended_at: Unix time of its end, 0 where nobody took it down.
+        ended_at: Unix time of its end, 0 where it was not recorded.
     """
 
     folder: Path

@@ -27,16 +27,16 @@ _FARTHEST: Final = 1e6
 
 @dataclass(frozen=True, slots=True)
 class LeagueMember:
-    """Somebody whom the learner meets.
+    """A member of a league, which the learner meets.
 
     Attributes:
-        name: What it is called.
+        name: The member's name.
         policy: Folder of its policy; ``None`` where it has none, or none that is here.
         plays: What it is where it is no policy in a folder; else empty.
-        step: Of the training, at which the learner left it; ``None`` of members of the pool.
-        rating: In Elo's points; ``None`` where nobody is rated.
+        step: Step of the training at which the learner left it; ``None`` of members of the pool.
+        rating: In Elo's points; ``None`` where the league has no ratings.
         won: Games that it has won against the learner.
-        drawn: Games that nobody has won.
+        drawn: Games between the two that neither has won.
         lost: Games that the learner has won.
         games: That it has played with the learner.
         odds: Share of the next games in which it is met, 0 to 1; ``None`` where the file does not say.
@@ -63,9 +63,9 @@ class TrainingLeague:
 
     Attributes:
         members: In the order in which they came.
-        step: Of the training, at which this was written.
-        rating: The learner's, in Elo's points; ``None`` where nobody is rated.
-        problem: Why nothing is known of it, as a sentence; empty where all is well.
+        step: Step of the training at which the file was written.
+        rating: The learner's, in Elo's points; ``None`` where the league has no ratings.
+        problem: Why nothing is known of the league, as a sentence; empty where all is well.
     """
 
     members: tuple[LeagueMember, ...] = ()
@@ -75,7 +75,7 @@ class TrainingLeague:
 
     @property
     def rated(self) -> bool:
-        """Whether anybody has a rating: where all play together, nobody has."""
+        """Whether the league has ratings: where all agents play together, it has none."""
         return self.rating is not None or any(member.rating is not None for member in self.members)
 
 
@@ -110,7 +110,7 @@ def read_league(folder: Path) -> TrainingLeague:
         folder: The run folder.
 
     Returns:
-        Who is in it; nobody, and the problem, where the file is missing or damaged.
+        The league; without members, and with the problem, where the file is missing or damaged.
     """
     try:
         data: Any = json.loads(read_file(folder / LEAGUE, limit=_LARGEST))

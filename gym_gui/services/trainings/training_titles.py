@@ -21,7 +21,7 @@ _MOST: Final = 2
 
 
 def titles(records: Sequence[TrainingRecord]) -> dict[str, str]:
-    """A title for each run, by its id: what somebody called it, else its algorithm and what sets it apart.
+    """A title for each run, by its id: what the user called it, else its algorithm and what sets it apart.
 
     Runs of one algorithm in one environment are told apart by the settings in which they
     differ (``PPO, lr 3e-4``) and by their seeds; those that are still called alike are numbered, the oldest

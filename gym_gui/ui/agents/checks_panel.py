@@ -41,7 +41,7 @@ class ChecksPanel(Card):
     """
 
     install_asked = pyqtSignal(object)
-    """Environments or a worker that somebody wants to have installed (a :class:`Missing`)."""
+    """The user asks to install environments or a worker (a :class:`Missing`)."""
 
     def __init__(self, model: ConfigurationModel, link_of: LinkOf, parent: QWidget | None = None) -> None:
         super().__init__("Checks", margin=theme.PAGE, parent=parent)

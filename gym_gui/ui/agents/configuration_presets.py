@@ -53,7 +53,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         dialog.open()
 
     def import_file(self, path: str) -> None:
-        """Take over a preset somebody else has saved, and show it."""
+        """Copy a preset from a file, for example one that a colleague exported, and load it."""
         try:
             preset = self.store.import_file(Path(path))
         except PresetError as error:

@@ -53,7 +53,7 @@ class FormAccess(Protocol):
         ...
 
     def heard(self, look: ServerLook) -> None:
-        """A server was tried: whoever shows its models takes note."""
+        """Pass a server's answer to every control of the form; the model control offers the models in it."""
         ...
 
 
@@ -113,7 +113,7 @@ class HelpedControl(SettingControl):
 
 
 class ServerControl(HelpedControl, TextControl):
-    """An address with a button that tries it; what came of it stands below."""
+    """A server's address, and a button that tests the server; the result stands below."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -230,7 +230,7 @@ class ModelControl(HelpedControl):
             return  # the form has gone meanwhile
 
     def _on_opening(self) -> None:
-        """An empty list is filled when somebody opens it."""
+        """Fetch the server's models when the user opens an empty list."""
         if not self._box.count() and self.access is not None and self.setting.module:
             self.fetch()
 

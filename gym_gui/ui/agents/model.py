@@ -36,7 +36,7 @@ ENGINE_MS = 500
 """Quiet time before the engine is asked as well."""
 
 RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
-"""Who plays a slot until somebody is chosen: it fits everywhere and runs at once."""
+"""Plays a slot until the user chooses a policy: it fits every environment and starts at once."""
 
 
 class ConfigurationModel(QObject):
@@ -97,12 +97,12 @@ class ConfigurationModel(QObject):
     # -- editing ---------------------------------------------------------------------
 
     def edit(self, draft: Draft, text: str, field: str = "") -> None:
-        """Change the draft, undoably; a name that nobody chose follows who decides.
+        """Change the draft, undoably; a name that the user did not choose follows the slots' policies.
 
         Args:
-            draft: What it becomes.
-            text: What was done, for the menu: ``change policy of green_0``.
-            field: Edits of one field that follow each other are undone together.
+            draft: The draft after the change.
+            text: Describes the change in the menu: ``change policy of green_0``.
+            field: The edited field; consecutive edits of one field are undone together.
         """
         if self.checks is not None:
             draft = draft.following(self.draft, self.checks.name_of)
@@ -135,7 +135,7 @@ class ConfigurationModel(QObject):
         self._push(Draft.of(config), f"open {config.display_name}")
 
     def choose_environment(self, task: str) -> None:
-        """Another environment; whoever plays slots of the same names, and can play them there, stays."""
+        """Change the environment; a slot of the same name keeps its policy where that policy fits."""
         where = {"task": task, "env_name": "", "api": None, "env_kwargs": {}, "teams": None}
         fresh = replace(self.draft, **where, operator_id="operator", name="", named=False, max_steps=None)
         rows = {agent: row for agent, row in fresh.rows.items() if not agent.endswith(GOAL_SUFFIX)}
@@ -143,9 +143,10 @@ class ConfigurationModel(QObject):
         self._moved = self.draft
 
     def set_row(self, agent: str, row: WorkerAssignment, text: str, field: str = "") -> None:
-        """Somebody else plays a slot, or in another way.
+        """Change the policy of a slot, or its settings.
 
-        Whose policy reads no file cannot share one: the slot leaves its link.
+        The slot leaves its link where its new policy reads no file, or where it followed another slot and now
+        reads another file.
         """
         draft = self.draft
         link = draft.link_of(agent)
@@ -220,7 +221,7 @@ class ConfigurationModel(QObject):
         return policy.policy_id if policy is not None else row.worker_id
 
     def player_title(self, agent: str) -> str:
-        """What who plays a slot is called; empty where nobody does, or it is not known yet."""
+        """Name of the slot's policy; empty where the slot has none, or the name is not known yet."""
         row = self.draft.rows.get(agent)
         return "" if row is None or self.checks is None else self.checks.title(row)
 

@@ -51,7 +51,7 @@ class SettingControl(QWidget):
         raise NotImplementedError
 
     def set_value(self, value: Any) -> None:
-        """Show ``value`` without telling anybody."""
+        """Show ``value``; emits no signal."""
         raise NotImplementedError
 
     def adapt(self, env_id: str, agent: str) -> None:

@@ -51,16 +51,16 @@ _NOTHING: Final = object()
 class SettingsForm(QWidget):
     """One row per setting: its label, its control, and below it what is wrong.
 
-    Settings of a group stand together below its heading, those without one above them all. What is
-    advanced is folded away until somebody asks for it, unless it was changed or is wrong; rows that
-    nobody asks for are not made. Settings that the schema does not know are kept as they are and given
-    back by :meth:`values`, so that a form never loses what a file says.
+    Settings of a group stand together below its heading; settings without a group stand above all groups.
+    An advanced setting is hidden until the user asks for it, unless its value was changed or is wrong; the
+    form builds no row that it does not show. The form keeps settings that the schema does not know, and
+    :meth:`values` returns them unchanged, so that a form never loses what a file says.
 
     Args:
         schema: The settings of a worker, or of a training.
-        values: What they are now.
-        env_id: Environment of the slot; options made for others are disabled.
-        policy: Which of the worker's policies plays; settings of others are left out.
+        values: Their current values.
+        env_id: Environment of the slot; options made for other environments are disabled.
+        policy: Which of the worker's policies plays; settings of other policies are left out.
         agent: The slot's name.
         without: Names of settings that are edited elsewhere and not shown here.
         worker: Whose settings they are.
@@ -176,7 +176,7 @@ class SettingsForm(QWidget):
         return self._controls[name]
 
     def set_values(self, values: Mapping[str, Any]) -> None:
-        """Show ``values``; nobody is told."""
+        """Show ``values``; ``values_changed`` is not emitted."""
         self._kept = {name: value for name, value in values.items() if name not in self._places}
         wanted = [s.name in values or not s.advanced or self._unfolded for s in self._schema]
         self._build_to(max((place for place, here in enumerate(wanted) if here), default=-1))
@@ -295,7 +295,7 @@ class SettingsForm(QWidget):
         return for_setting(self._worker, setting, path, self.action_words, _Choose(self, setting.name))
 
     def heard(self, look: ServerLook) -> None:
-        """A server was tried: whoever shows its models takes note."""
+        """Pass a server's answer to every control of the form; the model control offers the models in it."""
         for helped in self._helped():
             helped.on_heard(look)
 
@@ -322,7 +322,7 @@ class _Choose:
 
     def __call__(self, value: str) -> None:
         if sip.isdeleted(self._form):
-            return  # somebody else plays the slot meanwhile
+            return  # the slot has another policy by now, and another form
         control = self._form.control(self._name)
         control.set_value(value)
         control.changed.emit()

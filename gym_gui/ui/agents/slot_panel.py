@@ -91,7 +91,7 @@ class SlotPanel(QWidget):
         link = self._model.draft.link_of(self._agent)
         # What the form is made of; its values alone do not make it anew, which would take the focus.
         made_of = (self._agent, row.worker_id, self._model.policy_id(self._agent), link, self._env_id())
-        # Whoever is typing a path must not lose the field when the path begins to fit.
+        # A user who types a path must not lose the field when the path begins to fit.
         same_form = self._built[:2] == made_of[:2] and self._holds_focus()
         if made_of == self._built or same_form:
             self._fill(row)

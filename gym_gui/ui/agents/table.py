@@ -68,7 +68,7 @@ def worker_items(offers: Sequence[WorkerOffer]) -> list[PickerItem]:
 
 
 _FILES = ("checkpoint", "program", "task_file", "script")
-"""Settings that name what somebody plays by."""
+"""Settings that name the file that a slot's policy plays by."""
 
 
 def file_words(row: WorkerAssignment, followed: str = "", part: str = "") -> str:
@@ -149,7 +149,7 @@ class AgentConfigTable(QTableWidget):
     """A slot, and the worker's id."""
     slot_selected = pyqtSignal(str)
     link_asked = pyqtSignal(str)
-    """Somebody wants to link others to this slot."""
+    """The user asks to link other slots to this slot."""
 
     def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
         super().__init__(0, len(_COLUMNS), parent)

@@ -43,20 +43,20 @@ class Holder(Protocol):
 
 
 class Berth(QWidget):
-    """Holds a widget; the same widget may lie in a window of its own meanwhile.
+    """Holds a widget on its page; the widget may be moved into a window of its own, and back.
 
-    Nothing is shown twice, and whoever tells the widget what to show needs not know where it is.
+    There is only one widget: code that updates its content need not know which window shows it.
 
     Args:
-        content: What is held; it becomes this one's child.
-        what: What it is, for people: ``"picture"``.
-        keys: What moves it into a window of its own, and back.
-        collapses: While it is away, its place takes only the room of the line that says so.
+        content: The widget; it becomes a child of the berth.
+        what: What the widget is, in words for the user: ``"picture"``.
+        keys: The shortcut that moves the widget into a window of its own, and back.
+        collapses: While the widget is in its own window, the berth is only as high as the line that says so.
         parent: Qt owner.
 
     Attributes:
-        content: What is held.
-        key: Name under which its place is remembered; empty until somebody looks after it.
+        content: The widget.
+        key: Name under which the place of its window is remembered; empty until :meth:`look_after` is called.
     """
 
     shifted = pyqtSignal(object)
@@ -114,7 +114,13 @@ class Berth(QWidget):
             self._window.set_note(note)
 
     def button(self, size: int = 22) -> IconButton:
-        """A button that puts it into a window of its own, and back; hidden while nobody looks after it."""
+        """The button that moves the widget into a window of its own, and back.
+
+        Hidden until :meth:`look_after` is called.
+
+        Args:
+            size: Width and height in pixels.
+        """
         if self._button is None:
             self._button = IconButton("apart", "", name="own-window", on_click=self.toggle_wanted.emit)
             self._button.setFixedSize(size, size)
@@ -123,7 +129,11 @@ class Berth(QWidget):
         return self._button
 
     def look_after(self, key: str) -> None:
-        """Somebody does what its button asks for from now on."""
+        """Show the button: from now on :class:`OwnWindows` handles ``toggle_wanted``.
+
+        Args:
+            key: Name under which the place of the widget's window is remembered.
+        """
         self.key = key
         if self._button is not None:
             self._button.show()

@@ -102,7 +102,7 @@ class KeptPlaces:
 
 
 def _read(text: str) -> dict[str, KeptPlace]:
-    """What was written; a file that somebody has edited in vain says nothing."""
+    """The places by name, parsed from the stored JSON; empty where the JSON is not valid."""
     try:
         found = json.loads(text or "{}")
         return {name: _place(**values) for name, values in found.items()}

@@ -67,12 +67,12 @@ class PlayerPicker(PickerButton):
 
 
 class PlayerForm(QWidget):
-    """Settings of whoever plays a slot.
+    """Settings of the policy or person that plays a slot.
 
     Args:
         agent: The slot.
-        player: Who plays it.
-        checks: The workers there are.
+        player: The worker assigned to the slot.
+        checks: Knows the workers and their settings.
         env_id: The slot's environment.
         parent: Qt owner.
         desk: Asks servers and keeps keys for the form.

@@ -72,9 +72,9 @@ class DraftKeeper(InlineMessage):
     """
 
     brought_back = pyqtSignal(str)
-    """The text that somebody wants back."""
+    """The user asks for the draft back: its text."""
     troubled = pyqtSignal(str)
-    """It cannot be kept: why."""
+    """The draft cannot be written: why."""
 
     def __init__(
         self, context: AppContext, name: str, text: Callable[[], str | None], parent: QWidget

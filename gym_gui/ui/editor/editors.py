@@ -14,11 +14,11 @@ from gym_gui.ui.editor.file_request import FileRequest, Problem
 
 
 class Editors(QObject):
-    """Opens files; whoever had one read, run or played says through it what was wrong.
+    """Opens an editor per file, and passes on the problems that a run found in a file (:meth:`tell`).
 
     Args:
         context: The window's services.
-        window: What they lie above.
+        window: The window that the editors lie above.
     """
 
     def __init__(self, context: AppContext, window: QWidget) -> None:

@@ -171,7 +171,7 @@ class FileEditor(Dialog):
         self.tell(request.problems)
 
     def tell(self, problems: Sequence[Problem]) -> None:
-        """What somebody has said is wrong with the file that is saved, who had it read, run or played."""
+        """Show problems of the saved file that were found where it was read, run or played."""
         self._wrong.told = tuple(problems)
         self._show_problems()
         first = next((problem for problem in problems if problem.line), None)
@@ -279,7 +279,7 @@ class FileEditor(Dialog):
         self._trouble.set_text(sentence)
         self._trouble.show()
 
-    # -- changed by somebody else --------------------------------------------------------
+    # -- changed by another program -------------------------------------------------------
 
     def _on_changed_on_disk(self, text: str) -> None:
         if not self.dirty:

@@ -96,15 +96,15 @@ class FileCheck(Protocol):
 
 @dataclass(frozen=True)
 class FileRequest:
-    """Somebody wants to edit a file.
+    """A request to open a file in the editor.
 
     Attributes:
         path: The file; empty: there is none yet.
         check: Says what is wrong with its text.
-        title: What it is, for people: ``"Program"``.
-        choose: Takes the path of the file whenever it was saved.
-        problems: What somebody has said is wrong with it, who had it read, run or played.
-        again: What is done once it is mended: words for a button, and what it does.
+        title: What the file is, in words for the user: ``"Program"``.
+        choose: Called with the path of the file each time it has been saved.
+        problems: Problems that were found where the file was read, run or played.
+        again: What to offer once the file is mended: the text of a button, and what the button does.
     """
 
     path: str

@@ -19,19 +19,19 @@ _BESIDE: Final = 140
 
 
 class ProblemList(QListWidget):
-    """What somebody has said who had the file read, run or played, then what a check says; no line twice.
+    """Problems found where the file was read, run or played, then those of the check; none appears twice.
 
     Args:
         parent: Qt owner.
 
     Attributes:
-        file: Name of the file; what a sentence begins with that names it, and a line of it, is left out.
-        told: What was said of the file that is saved.
-        found: What the check says of what stands there.
+        file: Name of the file; a sentence that begins with this name (and line numbers) is shown without it.
+        told: Problems of the saved file, found where it was read, run or played.
+        found: Problems that the check finds in the editor's text.
     """
 
     chosen = pyqtSignal(int, int)
-    """Line and column that somebody wants to see."""
+    """The user clicks or activates a problem: its line and column."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -14,7 +14,7 @@ from gym_gui.ui.timers import single_shot_timer
 from mosaic_worker.plain_files import read_file, replace_file
 
 DISK_MS: Final = 60
-"""After a change on disk: whoever writes a file may write several times."""
+"""Wait after a change on disk before the file is read: a program may write it in several steps."""
 MOST: Final = 1 << 20
 
 
@@ -46,18 +46,18 @@ class _Form(NamedTuple):
 
 
 class TextFile(QObject):
-    """See the module. Nothing that somebody else has written is written over unseen.
+    """See the module. Overwrites no change of another program that the user has not been told of.
 
     Args:
         path: The file; empty: there is none yet.
         parent: Qt owner.
 
     Attributes:
-        path: Where it is; ``None`` where there is none, or none that can be read.
+        path: Where the file is; ``None`` where there is no file, or none that can be read.
     """
 
     changed = pyqtSignal(str)
-    """Somebody else has written it: the text that is on disk now."""
+    """Another program has written the file: the text that is on disk now."""
 
     def __init__(self, path: str, parent: QObject) -> None:
         super().__init__(parent)
@@ -100,7 +100,7 @@ class TextFile(QObject):
         """Write it.
 
         Raises:
-            UsageError: It cannot be, or somebody else has written it since it was read.
+            UsageError: It cannot be written, or another program has written it since it was read.
         """
         assert self.path is not None
         before, self._known = self._known, self._content()

@@ -32,10 +32,10 @@ class EnvironmentPicker(PickerButton):
     A family that is not installed is in the list too; choosing it offers to install it.
 
     Args:
-        context: Whose event loop installs; without one, nothing is offered to be installed.
+        context: Its event loop runs the installation; without a context, the picker offers none.
         name: ``objectName``.
-        pictures: Whether each has a small picture; whoever made the picker ends with :meth:`closed` what
-            draws them.
+        pictures: Whether each environment has a small picture. Background work draws the pictures; the
+            owner of the picker awaits :meth:`closed` to end it.
         parent: Qt parent.
     """
 
@@ -114,7 +114,7 @@ class EnvironmentPicker(PickerButton):
         self.renew()
 
     def renew(self) -> None:
-        """Environments were installed: fill the list anew, or let whoever fills it do so."""
+        """Fill the list anew after an installation; emits ``installed`` for an owner that fills the list."""
         self._fill_anew()
         self.installed.emit()
 

@@ -147,7 +147,7 @@ class HostsDialog(Dialog):
         if names:
             self._list.setCurrentRow(names.index(select) if select in names else 0)
         self._list.blockSignals(blocked)
-        if names or not first:  # what somebody has begun to write of the first host stays
+        if names or not first:  # keep what the user has begun to type about the first host
             self._show_selected()
 
     @property

@@ -49,7 +49,11 @@ class MouseLook(QObject):
         return self._widget is not None
 
     def use(self, wanted: bool) -> None:
-        """Somebody is asked who plays with the mouse, or with keys alone."""
+        """Call this when a person is asked for an action.
+
+        Args:
+            wanted: Whether this person plays with the mouse; otherwise with keys alone.
+        """
         self._wanted = wanted
         if wanted:
             self._unused.start()
@@ -57,10 +61,10 @@ class MouseLook(QObject):
             self.give_back()
 
     def take(self, widget: QWidget, event: QEvent) -> bool:
-        """An event of the widget that is played on.
+        """Take an event of the widget that shows the game.
 
         Returns:
-            Whether it was of the mouse's game, so that nobody else is to have it.
+            Whether the event belongs to play with the mouse, so that no other handler may have it.
         """
         kind = event.type()
         if isinstance(event, QKeyEvent):

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 class People(QObject):
     """Gives every person's slot its keys: the environment's own, or what the person chose.
 
-    The first person at a keyboard has the first set of keys, the second the other; somebody
-    with a keyboard of their own has the first.
+    The first person at a shared keyboard has the first set of keys, the second person the second set; a
+    person with a keyboard of their own has the first set.
 
     Args:
         context: The window's services.
-        people_input: Told the seats.
+        people_input: Takes the keys of each person's slot (``set_seats``).
         parent: Qt parent.
     """
 

@@ -24,13 +24,13 @@ REMEMBERED: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class ServerLook:
-    """What a server said when it was tried.
+    """The result of testing a server.
 
     Attributes:
-        ok: Whether it answers as it should.
-        sentence: What came of it, the way out included.
-        models: Names of its models, where it lists them.
-        at: Time of day, ``21:14:03``.
+        ok: Whether the server answers as it should.
+        sentence: The result in words; for a failure, also what to do about it.
+        models: Names of the server's models, where it lists them.
+        at: Time of day of the test, ``21:14:03``.
     """
 
     ok: bool
@@ -128,14 +128,14 @@ class ServerRequest:
 
 @dataclass(frozen=True)
 class PromptsRequest:
-    """Somebody wants to edit a worker's prompts.
+    """A request to open the editor of a worker's prompts.
 
     Attributes:
-        worker: Whose.
-        setting: The setting that names their folder.
+        worker: The worker.
+        setting: The setting that names the folder of prompts.
         settings: The slot's settings, defaults included.
         agent: The slot.
-        choose: Takes the folder that is to be used.
+        choose: Called with the folder that the user chooses.
     """
 
     worker: WorkerTypeDefinition

@@ -233,8 +233,11 @@ def asked_line(turn: Turn) -> str:
 
 
 def answer_line(turn: Turn) -> str:
-    """A reply in one line: its end, where models put what they decide, or the tools it calls; a program's
-    intention, or the best scores, with what came of it."""
+    """A turn in one line.
+
+    Of a model's reply: its last line, where models put their decision, and the tools that it calls. Of a
+    decision: the program's intention or the best scores, then the action that was played.
+    """
     if turn.is_decision:
         played = turn.word or str(turn.action)
         with in_sentences():

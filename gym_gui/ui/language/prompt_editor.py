@@ -254,7 +254,7 @@ class PromptEditor(Dialog):
             settings = {**request.settings, request.setting.name: str(draft)}
             question = {"settings": settings, **self._moment}
             said = await ask(request.worker, request.setting.module, question)
-        # The folder of a moment says nothing to anybody: the file's own name does.
+        # The temporary folder means nothing to the user: show the file's name alone.
         sentence = str(said.get("error") or said.get("sentence") or "").replace(f"{folder}/", "")
         return {**said, "sentence": sentence}
 

@@ -151,7 +151,7 @@ class TranscriptPanel(QWidget):
             self._growth.start()
 
     def go_to(self, step: int, agent: str = "", episode: int | None = None) -> bool:
-        """Select the call about a step; nobody is told that it was.
+        """Select the call about a step, without the signal that a user's choice emits.
 
         Args:
             step: Environment step, from 0.

@@ -116,7 +116,7 @@ class TurnView(QWidget):
         self._turn, self._before, self._words, self._all = turn, before, words, self._all and same
         self._fill()
         if place is not None and same:
-            place.setValue(at)  # more has become known of what somebody reads
+            place.setValue(at)  # the shown turn has grown: keep the user's place in it
 
     def refresh(self) -> None:
         """Tell it again: words of actions have become known."""

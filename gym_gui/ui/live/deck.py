@@ -32,11 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Push:
-    """How a table that somebody has just made comes about; one that undo brings back begins held.
+    """How to apply a change of the operators that the user has just made.
+
+    An earlier table that undo brings back has no push; it begins paused.
 
     Attributes:
-        starts: Whether first frames are shown.
-        anew: Whether whoever stays begins again, too.
+        starts: Whether sessions of new operators start at once, to show their first frames.
+        anew: Whether operators that stay begin again, too.
     """
 
     starts: bool = True
@@ -217,11 +219,11 @@ class OperatorDeck(QObject):
         self._arrange(table, push)
 
     def _arrange(self, table: OperatorTable, push: _Push | None) -> None:
-        """Have these play; whoever stays goes on, unless others begin beside them.
+        """Replace the operators; those that stay continue, unless new ones begin beside them.
 
         Args:
-            table: What it becomes.
-            push: How; ``None``: undo has brought it back.
+            table: The operators and the seed from now on.
+            push: How to apply the table; ``None``: undo has brought it back.
         """
         self.play.evening.end()
         operators, played, seeded = self.operators, self.operators.touched, table.seed != self.seed
@@ -233,7 +235,7 @@ class OperatorDeck(QObject):
         put = [operators.put(config, place) for place, config in enumerate(table.operators)]
         fresh = [c for c, is_fresh in zip(table.operators, put, strict=True) if is_fresh or c in renamed]
         if not operators or (fresh and (push is None or any(map(asks_models, fresh)))):
-            self.play.pause()  # nobody has said that these are to play, and asking a model costs money
+            self.play.pause()  # the user has not started these operators, and asking a model costs money
         mixed = fresh and (played or not self._run.admit(fresh))
         # What the run before has in flight is of the id before.
         moved = bool(renamed) and self._run.recording is not None
@@ -294,7 +296,7 @@ class OperatorDeck(QObject):
         self.changed.emit()
 
     def restart(self, operator_id: str) -> None:
-        """A broken operator goes on with a new session."""
+        """Continue a broken operator in a new session."""
         operator = self.operators.get(operator_id)
         if operator.player.recording is self._run.recording:
             operator.player.restart()

@@ -44,11 +44,11 @@ class DeckPlay(QObject):
         return self.beat.rate
 
     def set_pace(self, rate: float | None, *, lock_step: bool) -> None:
-        """How fast they play.
+        """Set how fast the operators play.
 
         Args:
-            rate: Most steps a second; ``None``: as many as come.
-            lock_step: Nobody takes a step before all have taken the one before.
+            rate: Most steps a second; ``None``: no limit.
+            lock_step: No operator takes a step before all operators have taken the previous one.
         """
         again = self.running and lock_step != self.lock_step
         self.beat.rate, self.lock_step = rate, lock_step
@@ -141,7 +141,7 @@ class LockStep(QObject):
     """
 
     exhausted = pyqtSignal()
-    """Nobody can take a step by itself any more."""
+    """No operator can take another step by itself."""
 
     def __init__(self, players: Callable[[], Sequence[EpisodePlayer]], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -189,15 +189,15 @@ class LockStep(QObject):
 
 
 class Evening:
-    """Has some players go on until all have finished as many episodes, of the same seeds.
+    """Lets players that are behind go on until all have finished as many episodes, of the same seeds.
 
     Args:
-        players: Everybody, as they are at that moment.
-        on_changed: Told when it begins, comes along, and ends.
+        players: Returns all players of the deck at that moment.
+        on_changed: Called when it begins, advances and ends.
 
     Attributes:
-        target: Episodes that each is to have; 0 while it is not on.
-        missing: How many were missing when it began.
+        target: Episodes that each player is to finish; 0 while no evening is on.
+        missing: How many episodes were missing when it began.
     """
 
     def __init__(
@@ -229,7 +229,7 @@ class Evening:
         self._on_changed()
 
     def look(self) -> None:
-        """Somebody has come along, or cannot: end it when nobody plays any more."""
+        """Call this when a player has moved on or has stopped; ends the evening once no player plays."""
         if self.target and not any(self._plays(player) for player in self._behind):
             self.end()
         elif self.target:

@@ -50,7 +50,7 @@ class LiveOperator(QObject):
     """
 
     state_changed = pyqtSignal(object)
-    """An ``OperatorState``; said again and again while somebody thinks."""
+    """An ``OperatorState``; emitted repeatedly while a policy or a person decides."""
     viewed = pyqtSignal(object)
     """A :class:`LiveView`."""
     framed = pyqtSignal(object)
@@ -58,7 +58,7 @@ class LiveOperator(QObject):
     asked = pyqtSignal(object)
     """A :class:`HumanQuestion`."""
     withdrawn = pyqtSignal(int)
-    """Id of a question whose answer nobody waits for any more."""
+    """Id of a question whose answer the session no longer waits for."""
     episode_over = pyqtSignal(object)
     """The line of an episode that ended by itself, as recorded."""
     called = pyqtSignal(object)

@@ -182,10 +182,11 @@ class LiveOperators(Sequence[LiveOperator]):
                 self._run.end(())
 
     def put(self, config: OperatorConfig, place: int) -> bool:
-        """Have an operator be there as written.
+        """Add or change an operator, so that it matches its configuration.
 
         Returns:
-            Whether somebody plays now who did not before.
+            Whether the operator is new, or plays by another configuration than before (its name aside);
+            false where it was just removed and continues.
         """
         operator = self.find(config.operator_id)
         if operator is None:

@@ -47,13 +47,13 @@ class WatchPane(Card):
         self.add(self.facts)
 
     def begin(self, name: str, seats: Mapping[AgentID, SlotPlayer], title: str, text: str = "") -> None:
-        """Wait for somebody's first look.
+        """Clear the pane until the first view arrives.
 
         Args:
-            name: Who is looked at.
+            name: Name of the operator or policy that is watched.
             seats: Who plays each slot.
-            title: Said until there is something to see.
-            text: More of it.
+            title: Shown until there is a picture.
+            text: Shown below the title.
         """
         self.name.setText(name)
         self.berth.set_title(f"Watching {name}")

@@ -1,4 +1,4 @@
-"""One agent of an operator that plays: asked for what it sees as often as somebody can read."""
+"""Shows what one agent of a playing operator sees, updated no faster than a user can read."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LiveMind(QWidget):
         column.addWidget(self.view)
 
     def follow(self, operator: LiveOperator | None) -> None:
-        """Look at an agent of this operator; ``None``: nobody is looked at."""
+        """Show an agent of this operator; ``None``: show no agent."""
         before, self._operator = self._operator, operator
         if before is operator:
             return
@@ -122,7 +122,11 @@ class LiveMind(QWidget):
             self._on_news()
 
     def _show(self, trouble: str) -> None:
-        """Whoever is not asked now is shown as it was when it was."""
+        """Show the agent; where its policy is not asked for an action now, as it was when it was last asked.
+
+        Args:
+            trouble: Why what the agent sees now is not known; empty where it is.
+        """
         operator, seat = self._operator, self._seat
         view = operator.player.last_view if operator is not None else None
         if operator is None or view is None or seat is None:

@@ -19,17 +19,17 @@ from gym_gui.ui.renderers.together import Together
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """What is told of an agent.
+    """What is known of an agent at one moment.
 
     Attributes:
-        agent: Whose it is (seat).
-        view: The look at the whole beside which it stands; ``None``: there is none yet.
-        sight: What it sees, or saw when it was asked last; ``None`` where that is not known.
-        trouble: Why it is not, in a sentence.
-        turn: What was told of its last decision; ``None`` where nothing was.
-        believes: All that it believes, a line each; of programs.
+        agent: The agent (seat).
+        view: The live view of the whole environment at that moment; ``None``: there is none yet.
+        sight: What the agent sees, or saw when it was last asked for an action; ``None``: not known.
+        trouble: Why ``sight`` is not known, in a sentence.
+        turn: The record of its last decision; ``None`` where there is none.
+        believes: All beliefs, one per line; only of an agent that a program plays.
         action: The action of :attr:`turn`, in words.
-        together: The policy that plays it together with others; ``None``: nobody decides with it.
+        together: The policy that plays this agent and others; ``None``: no other agent shares its policy.
     """
 
     agent: AgentID

@@ -88,7 +88,7 @@ class MindView(QWidget):
 
     @property
     def agent(self) -> str:
-        """Whose it is (seat); empty while nobody is there."""
+        """The chosen agent (seat); empty while there is no agent."""
         return str(self._choice.currentData() or "")
 
     def offer(self, agents: Sequence[AgentView], asked: Collection[str] = ()) -> None:
@@ -121,11 +121,11 @@ class MindView(QWidget):
             self.agent_chosen.emit(agent)
 
     def show_mind(self, mind: Mind | None, picture: NDArray[np.uint8] | None = None) -> None:
-        """Show an agent; ``None``: nobody.
+        """Show an agent.
 
         Args:
-            mind: What is told of it.
-            picture: Its own, (height, width, 3) RGB.
+            mind: What is known of the agent; ``None``: show no agent.
+            picture: What the agent itself sees, (height, width, 3) RGB.
         """
         told = [] if mind is None else list(mind_sections(mind))
         sight = None if mind is None else mind.sight
@@ -154,7 +154,7 @@ class MindView(QWidget):
                 self._plan.show_plan(planned)
 
     def _rewrite(self) -> None:
-        """What somebody reads stays in its place."""
+        """Write the text anew; what the user reads stays in its place."""
         bar = self.text.verticalScrollBar()
         at = bar.value() if bar is not None else 0
         write_sections(self.text, self._told)

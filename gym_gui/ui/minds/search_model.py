@@ -29,16 +29,16 @@ class SearchedMove:
     """A move of the tree.
 
     Attributes:
-        word: In the game's own notation.
-        visits: How often it was tried; ``None`` where that was not told.
-        value: Return that is expected of it, to whoever chose; likewise.
-        line: What is expected to follow.
-        above: The move that it may follow; ``None`` for those of the position itself.
-        place: Its row among those that may follow the same.
-        share: How often it was tried, as a share of the move that was tried most often; 0 to 1.
+        word: The move in the game's own notation.
+        visits: How often the search tried it; ``None`` where the search did not say.
+        value: Its expected return for the player that makes it; ``None`` where the search did not say.
+        line: The moves that the search expects to follow.
+        above: The move that it follows; ``None`` for a move of the position itself.
+        place: Its row among the moves that follow the same move.
+        share: ``visits`` as a share of those of the move that was tried most often; 0 to 1.
         chosen: It was played.
-        expected: It is expected to be played, once the move above is.
-        below: What may follow, tried most often first.
+        expected: The search expects it to be played, once the move above is played.
+        below: The moves that may follow it, tried most often first.
     """
 
     word: str

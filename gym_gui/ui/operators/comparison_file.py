@@ -25,7 +25,7 @@ from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.widgets import QuietButton
 
 HEADING: Final = "A comparison that MOSAIC wrote: when it is saved again, this file is replaced."
-"""First line of files that are written over; one that somebody wrote keeps its words."""
+"""First line of files that MOSAIC may overwrite; a file that a user wrote has another and is kept."""
 EPISODES: Final = 10
 """Of each operator, where the file says nothing else: one per seed from the page's on."""
 _FILE, _CLEAN = "comparison/file", "comparison/saved"
@@ -207,7 +207,7 @@ class Comparison(QObject):
     # -- saving ------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write it to its file; asks for one where there is none, or where somebody else wrote it."""
+        """Write the comparison to its file; asks for a file where there is none or a user wrote it."""
         if self.path is None or not _is_ours(self.path):
             self.ask_save()
         else:

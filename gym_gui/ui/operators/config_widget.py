@@ -234,7 +234,7 @@ class OperatorConfigWidget(QWidget):
         self._look.stop()
 
     def _on_config_changed(self, config: OperatorConfig) -> None:
-        """Somebody else changed it (a slot was bound anew)."""
+        """Adopt a change that was made outside this inspector (a slot was bound to another policy)."""
         if self._pending is None and not self._is_edited and self._draft is not None:
             from gym_gui.controllers.setup.configuration_draft import Draft
 
@@ -455,7 +455,7 @@ class OperatorConfigWidget(QWidget):
             self._decided(self._draft.with_row(agent, player), whole=False)
 
     def _decided(self, draft: Draft, *, whole: bool) -> None:
-        """Others decide now; a name that nobody chose says so."""
+        """Take over a draft with other policies; a name that the user did not choose follows them."""
         assert self._draft is not None and self._checks is not None
         self._draft = draft.following(self._draft, self._checks.name_of)
         self.name.setText(self._draft.name)
@@ -502,6 +502,6 @@ class OperatorConfigWidget(QWidget):
 
 
 def _random(agent: str) -> WorkerAssignment:
-    """Who plays a slot that nobody plays yet."""
+    """The policy of a slot until the user chooses one: random, or the MiniGrid manager in a goal slot."""
     behaviour = "minigrid_manager" if agent.endswith(GOAL_SUFFIX) else "random"
     return WorkerAssignment("operators_worker", "baseline", {"behavior": behaviour})

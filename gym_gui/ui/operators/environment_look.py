@@ -52,7 +52,7 @@ class EnvironmentLook(QObject):
         self._task = self._spawn(self._describe(draft, operator), "Looking at the environment")
 
     def stop(self) -> None:
-        """Nobody wants to know any more."""
+        """Cancel the look that is going on."""
         task, self._task = self._task, None
         if task is not None and not task.done():
             task.cancel()

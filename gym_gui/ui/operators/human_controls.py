@@ -31,7 +31,7 @@ class HumanControls(QWidget):
         self.hide()
 
     def show_humans(self, humans: OperatorHumans | None) -> None:
-        """Show the keys of these people; ``None``: of nobody."""
+        """Show the keys of these people; ``None``: no keys."""
         if humans is self._humans:
             return
         before, self._humans = self._humans, humans

@@ -43,7 +43,7 @@ class OperatorHumans(QObject):
     """
 
     ready = pyqtSignal()
-    """The keys are known, or there is nobody to play."""
+    """The keys are known, or no slot is played by a person."""
     refused = pyqtSignal(str)
 
     def __init__(
@@ -141,11 +141,11 @@ class OperatorHumans(QObject):
         self._show_asked()
 
     def _show_asked(self) -> None:
-        """The picture takes clicks once somebody hears them."""
+        """The picture takes clicks while a person is asked for an action."""
         self._card.stage.set_interactive(bool(self.schemes and self._operator.player.questions))
 
     def _on_move(self, _operator_id: str, action: object) -> None:
-        """On a board, whoever is asked is on turn."""
+        """Answer for the slot that is asked first: on a board, that slot is on turn."""
         questions = self._operator.player.questions
         if questions:
             self.input.choose(questions[0].slot, action)

@@ -341,7 +341,7 @@ class ManualOperators(QWidget):
             self.select(self._deck.operators[min(place, len(self._deck.operators) - 1)])
 
     def _level(self) -> None:
-        """Pictures beside each other are of one size, whoever has more to say."""
+        """Keep pictures beside each other at one size, also where only some cards have a strip below."""
         cards = [self._cards[operator] for operator in self._deck.operators if operator in self._cards]
         room = any(card.has_strip for card in cards)
         for card in cards:
@@ -392,7 +392,7 @@ class ManualOperators(QWidget):
             card.set_enlarged(card is enlarged)
 
     def _on_asked(self, _question: HumanQuestion) -> None:
-        """Somebody is asked: where nobody else needs the keyboard, their card gets it."""
+        """A person is asked for an action: their card gets the keyboard unless another widget has it."""
         operator = self.sender()
         if not isinstance(operator, LiveOperator) or operator not in self._cards:
             return

@@ -98,7 +98,7 @@ class OperatorPlots(Card):
             self._gather()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
-        """Listen to nobody."""
+        """Stop listening to the deck and its operators."""
         super().hideEvent(a0)
         if self._awake:
             self._awake = False
@@ -120,7 +120,7 @@ class OperatorPlots(Card):
             self._timer.start()
 
     def _on_deck_changed(self) -> None:
-        """Somebody came, went, has another name, or began anew."""
+        """An operator was added, removed or renamed, or it began anew."""
         operators = tuple(self._deck.operators)
         if list(operators) != self._heard:
             self._listen(operators)

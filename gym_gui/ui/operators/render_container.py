@@ -293,10 +293,10 @@ class OperatorRenderContainer(Card):
         if view.step == 0:
             self._show_returns()
             if self.operator.player.tally.calls is None:
-                self._begin_strip()  # it has begun anew, and nobody was asked yet
+                self._begin_strip()  # the operator has begun anew: there is no turn to show yet
 
     def _begin_strip(self) -> None:
-        """Nobody has had a turn yet."""
+        """Clear the strip while no player has had a turn yet."""
         if self.calls is not None and self.operator.player.tally.calls is None:
             models = asks_models(self.operator.player.config)
             self.calls.clear("No model has been asked yet" if models else "It has not decided yet")

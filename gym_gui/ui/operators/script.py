@@ -24,19 +24,19 @@ FILTER: Final = "Experiments and tournaments (*.py *.yaml *.yml *.json);;All fil
 
 
 class ScriptExperimentWidget(QWidget):
-    """One file at a time: chosen, understood, run, stopped, gone on with.
+    """One file at a time: chosen, understood, run, stopped, resumed.
 
     Args:
         context: The window's services.
         knowledge: Looks at environments.
-        bar: Where its actions stand.
+        bar: The page's bar, which gets the buttons.
         parent: Qt owner.
 
     Attributes:
         card: Shows the file.
-        work: What is being done, and what is said of it.
-        file: What is open.
-        play: Its run.
+        work: The work in progress, and the message about it.
+        file: The file that is open.
+        play: The run of that file.
     """
 
     def __init__(

@@ -134,7 +134,7 @@ class ScriptCard(Card):
         self.say(words_of(plan))
 
     def _show_done(self, plan: ScriptPlan) -> None:
-        """What a run that is gone on with has already."""
+        """Show, per operator, the episodes that a resumed run has finished already."""
         at_most = plan.experiment.execution.until == "decided"
         for operator_id, row in self.rows.items():
             done, failed = plan.done.get(operator_id, (0, 0))

@@ -1,4 +1,4 @@
-"""The file that is open in Script mode, or the run that is gone on with: read, and mended."""
+"""The file that is open in Script mode, or the run that is resumed: reading and mending it."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ from gym_gui.ui.operators.script_job import (
     plan_experiment,
     read_experiment,
 )
+from gym_gui.ui.operators.script_words import memory_warning, words_of
 from gym_gui.ui.operators.script_work import ScriptWork
 from gym_gui.ui.operators.tournament_plan import plan_tournament
 from gym_gui.ui.results.library_model import episodes_in_words
@@ -52,27 +53,27 @@ _REACHES: Final = {True: "It has no network.", False: "This system cannot keep i
 _SOURCE_LETTERS: Final = 1 << 16
 
 OPENED: Final = "operators/script"
-"""The file that is shown, or the run that is gone on with; empty while operators are played by hand."""
+"""The file that is shown, or the run that is resumed; empty while operators are played by hand."""
 BEGUN: Final = "operators/script_run"
 """The run of it that was begun last, as long as it is not finished."""
 
 
 class ScriptFile(QObject):
-    """Says on the card what it will do; what is wrong with it leads to its line, and to a way out.
+    """Shows on the card what the file will do; an error links to its line and offers a way to mend it.
 
     Args:
         context: The window's services.
         knowledge: Looks at environments.
-        card: Where it is shown.
-        work: Reads it, and says what came of that.
-        is_running: Whether something is played now: then nothing else is opened.
+        card: Shows the file.
+        work: Reads the file in the background, and shows the message about that.
+        is_running: Whether a run plays now: no other file is opened until it ends.
         parent: Qt owner.
 
     Attributes:
         recent: Files that were opened before.
         path: The file, or the folder of the run; ``None`` before the first.
-        resumed: The run that is gone on with.
-        plan: What it will do, once that is known.
+        resumed: The run that is resumed; ``None`` where a file is open.
+        plan: What the file or the run will do, once that is known.
     """
 
     taken = pyqtSignal()
@@ -132,7 +133,7 @@ class ScriptFile(QObject):
         run = await asyncio.to_thread(RunLibrary(Path(begun).parent).one, Path(begun)) if begun else None
         left = run if run is not None and run.can_go_on else None
         if self.path is not None:
-            return  # somebody was faster
+            return  # the user has opened a file meanwhile
         if path.is_file():
             self._cut_off = left
             self._take(path)
@@ -207,6 +208,17 @@ class ScriptFile(QObject):
             self._offer_to_go_on(self._cut_off, "episodes" if plan.contest is None else "games")
         elif plan.run is not None or plan.experiment.execution.auto_run:
             self.ready.emit()
+        elif (words := memory_warning(plan)) and plan.contest is None:
+            share = "Share processes", partial(self._share_processes, plan)
+            self._work.say(InlineMessage("warning", words, share, closable=True))
+
+    def _share_processes(self, plan: ScriptPlan) -> None:
+        """Have slots of one team share a process in the next run; the file stays as it is."""
+        from gym_gui.controllers.sessions.worker_memory import sharing
+
+        self.plan = replace(plan, experiment=sharing(plan.experiment))
+        self._card.say(words_of(self.plan))
+        self._work.say(None)
 
     def _offer_to_go_on(self, run: RunEntry, what: str) -> None:
         """A run of what is shown was left unfinished the last time."""
@@ -316,7 +328,7 @@ async def plan_run(run: Path, knowledge: Knowledge) -> ScriptPlan:
 
     Raises:
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
-        UsageError: It cannot be gone on with here.
+        UsageError: The run cannot be resumed here.
     """
     from gym_gui.controllers.replays.replay import REPLAY
 

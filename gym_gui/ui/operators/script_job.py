@@ -1,4 +1,4 @@
-"""An experiment file on its way through the engine: read, understood, run, gone on with."""
+"""An experiment file on its way through the engine: read, understood, run, resumed."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class ScriptPlan:
         operators: By operator, in its order; of a tournament, each policy in all seats.
         processes: Session processes at work at the same time.
         contest: The tournament, where it is one; it is played as :meth:`Contest.afresh`.
-        run: The run folder that it goes on with; ``None``: it begins one.
+        run: The folder of the run that it resumes; ``None``: it begins a new run.
         done: By operator, how many episodes that run has finished, and how many of these failed.
     """
 
@@ -239,9 +239,8 @@ def cast_operator(config: OperatorConfig, sheet: EnvironmentSheet) -> ResolvedOp
     teams = sheet.teams if config.teams is None else config.teams
     seats = seatings(teams, sheet.slots, swap=config.seats == "swap")
     size = max(slot.observation_codec.size_hint for slot in sheet.slots.values())
-    return ResolvedOperator(
-        config, sheet.slots, seats, assignments, workers, sheet.env_id, sheet.package, size
-    )
+    about = assignments, workers, sheet.env_id, sheet.package, size
+    return ResolvedOperator(config, sheet.slots, seats, *about, teams=teams)
 
 
 def _warnings(config: OperatorConfig) -> tuple[str, ...]:
@@ -296,18 +295,18 @@ class _Pace:
 
 
 class ScriptJob(QObject):
-    """Runs a planned experiment, or a tournament round by round; may be stopped, and gone on with.
+    """Runs a planned experiment, or a tournament round by round; can be stopped and resumed.
 
     Args:
         plan: What is run.
         store: Where run folders and sockets are.
-        compress: Whether its rows are compressed when all is played, also where the file does not say so.
+        compress: Whether the recorded rows are compressed at the end, also where the file does not say so.
         parent: Qt owner.
 
     Attributes:
         folder: The run folder, once there is one.
-        result: How it ended, once it has.
-        contest: The tournament that is played, if it is one; later rounds are in it when they are paired.
+        result: How the run ended, once it has.
+        contest: The tournament, if the plan is one; each later round is added when it is paired.
     """
 
     progressed = pyqtSignal(object)

@@ -1,4 +1,4 @@
-"""The open file's run: begun here or sent to an executor, watched, stopped, gone on with."""
+"""The open file's run: begun here or sent to an executor, watched, stopped, resumed."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class ScriptPlay(QObject):
 
     @property
     def folder(self) -> Path | None:
-        """The run that is played, was played, or is gone on with."""
+        """The folder of the run that is played, was played, or is to be resumed."""
         if self.job is not None and self.job.folder is not None:
             return self.job.folder
         return self._file.plan.run if self._file.plan is not None else None

@@ -29,9 +29,9 @@ class ScriptStandings(QObject):
     """
 
     operator_chosen = pyqtSignal(object)
-    """A pairing (:class:`~gym_gui.analysis.findings.summary.OperatorSummary`) that somebody wants to see."""
+    """The user asks to see a pairing (:class:`~gym_gui.analysis.findings.summary.OperatorSummary`)."""
     failure_chosen = pyqtSignal()
-    """Somebody wants to know why a game failed."""
+    """The user asks why a game failed."""
 
     def __init__(self, context: AppContext, card: ScriptCard, parent: QObject | None = None) -> None:
         super().__init__(parent)

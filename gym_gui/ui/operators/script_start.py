@@ -61,7 +61,7 @@ class ScriptStart(QWidget):
     chosen = pyqtSignal(object)
     """The path of a file to be opened."""
     tournament_wanted = pyqtSignal()
-    """Somebody wants to put a tournament together."""
+    """The user asks to put a tournament together."""
     failed = pyqtSignal(str)
     """Why the sample could not be written."""
 

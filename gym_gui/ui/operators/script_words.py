@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gym_gui.analysis.words.wording import duration
-from gym_gui.ui.numbers import count, local
+from gym_gui.ui.numbers import count, local, size
 from gym_gui.ui.operators.script_job import ScriptPlan, Standing
+from gym_gui.ui.spare_host import free_memory
 
 if TYPE_CHECKING:
     from gym_gui.controllers.runs.contest import Contest
+
+_MOST_OF_FREE, _WORTH_IT = 0.8, 0.75
+"""Of free memory, what processes may take before it is said; of what they take, what sharing must leave."""
 
 
 def words_of(plan: ScriptPlan) -> str:
@@ -37,8 +41,26 @@ def plan_words(plan: ScriptPlan) -> str:
     ]
     if plan.most_steps is not None:
         parts.append(f"at most {count(plan.most_steps, 'step')} in all")
+    if execution.isolation == "worker":
+        parts.append("slots of a team share a worker process")
     parts += [f"not played: {line}" for line in plan.not_played]
     return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
+
+
+def memory_warning(plan: ScriptPlan) -> str:
+    """That its worker processes take more memory than is free, and less if slots share them; else ``""``."""
+    from gym_gui.controllers.sessions.worker_memory import sharing, worker_bytes
+
+    operators = [each.resolved for each in plan.operators if each.resolved is not None]
+    needed = worker_bytes(plan.experiment, operators, plan.processes)
+    shared = worker_bytes(sharing(plan.experiment), operators, plan.processes)
+    free = free_memory()
+    if needed < _MOST_OF_FREE * free or shared > _WORTH_IT * needed:
+        return ""
+    return (
+        f"Its worker processes need about {size(needed)} of memory, and {size(free)} are free. "
+        f"If slots of a team share a process, they need about {size(shared)}."
+    )
 
 
 def tournament_words(plan: ScriptPlan, contest: Contest) -> str:

@@ -37,7 +37,7 @@ class ScriptWork(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether something is being done, until what came of it is shown."""
+        """Whether work is in progress; it is until its result is shown."""
         return self._task is not None
 
     def say(self, message: InlineMessage | None) -> None:

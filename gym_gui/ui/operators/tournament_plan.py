@@ -41,7 +41,7 @@ async def plan_tournament(path: Path, knowledge: Knowledge, before: Run | None =
     Args:
         path: Its file, or the folder of a run of it.
         knowledge: Looks at environments.
-        before: The run that it goes on with.
+        before: The run that it resumes.
 
     Raises:
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
@@ -63,7 +63,7 @@ def pairings_of(plan: ScriptPlan, contest: Contest) -> list[OperatorPlan]:
     games = experiment.execution.num_episodes
     found: list[OperatorPlan] = []
     for operator in experiment.operators:
-        # Whoever plays, an episode has as many steps.
+        # The step limit of an episode is the same, no matter which policies play.
         known = limits[contest.pairings[operator.operator_id][0]].most_steps
         found.append(OperatorPlan(operator, None, games, None if known is None else known * games))
     return found
@@ -76,16 +76,16 @@ def _everybody(tournament: Tournament) -> list[OperatorConfig]:
 
 
 class _Tried:
-    """A tournament whose environment is looked at in another process; use in a thread.
+    """Checks a tournament; another process looks at its environment. To be used in a thread.
 
     Args:
         path: The file.
-        tournament: What it says.
+        tournament: The content of the file.
         knowledge: Looks at environments.
-        before: The run that it goes on with.
+        before: The run that it resumes.
 
     Attributes:
-        plans: What became of each policy, in all seats.
+        plans: The result of the check of each policy, in all seats.
     """
 
     def __init__(self, path: Path, tournament: Tournament, knowledge: Knowledge, before: Run | None) -> None:
@@ -94,10 +94,10 @@ class _Tried:
         self.plans: list[OperatorPlan] = []
 
     def contest(self) -> Contest:
-        """Check it.
+        """Check the tournament.
 
         Raises:
-            UsageError: It cannot be played, whoever plays.
+            UsageError: It cannot be played with any policies.
         """
         from gym_gui.controllers.runs.contest import Contest
 

@@ -253,7 +253,7 @@ class AgentsPage(Page):
         self.message.show()
 
     def detach(self, *_: object) -> None:
-        """Changes concern nobody but the configuration."""
+        """From now on changes affect the configuration alone, and no running session."""
         live, self._live = self._live, None
         self._to_rebind.clear()
         self.message.hide()

@@ -110,9 +110,13 @@ class OperatorsTab(Page):
     # -- opened, left, closed ----------------------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """``operators`` (configurations), ``seed``, ``run``; ``script`` (a path); ``new``: an empty table;
-        ``tournament`` (what one begins with, or that one is asked for); ``resume`` (a :class:`RunEntry` that
-        is gone on with)."""
+        """Show what a request asks for.
+
+        Args:
+            request: ``operators`` (configurations), ``seed``, ``run``; ``script`` (a path); ``new``: an empty
+                table; ``tournament`` (a :class:`TournamentRequest`, or any value to put one together);
+                ``resume`` (a :class:`RunEntry` to resume).
+        """
         self.kept.bring_back(self._bring_back)
         self.comparison.begin()
         self._on_run_changed()

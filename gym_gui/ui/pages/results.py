@@ -136,7 +136,7 @@ class ResultsPage(Page):
                 take_focus(played)  # its keys are the transport's
 
     def left(self) -> None:
-        """Nothing is read or played while nobody looks; what was typed is kept."""
+        """Stop reading and playing while the page is hidden; text that the user typed is kept."""
         self._details.finish()
         self.reader.watch(False)
         self.run_desk.rest()
@@ -182,7 +182,7 @@ class ResultsPage(Page):
 
     @property
     def _unfinished(self) -> RunEntry | None:
-        """The run that is shown or selected, where it can be gone on with."""
+        """The run that is shown or selected, where it can be resumed."""
         if self._in_list:
             return self._selected.unfinished
         found = self.run_desk.reading.entry

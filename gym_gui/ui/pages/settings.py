@@ -358,7 +358,7 @@ class SettingsPage(Page):
         self._keys_card.update()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Keyrings may take their time, and are 10 MB of modules: they are asked when somebody looks."""
+        """Look for API keys at the card's first paint: keyrings are 10 MB of modules, and can be slow."""
         if self._keys_unseen and a0 is self._keys_card and a1 is not None and a1.type() == QEvent.Type.Paint:
             self._keys_unseen = False
             self.context.spawn(self._look_at_keys(), "Looking for API keys")

@@ -20,10 +20,10 @@ class PlayActions(QObject):
     """Three buttons, shown while there is a game; a click never takes the keyboard from it.
 
     Args:
-        game: What they act on; whoever hears the signals does it.
+        game: The game that the buttons are for; the page that connects to the signals acts on it.
 
     Attributes:
-        buttons: In their order.
+        buttons: The buttons in their order.
     """
 
     restarted = pyqtSignal()

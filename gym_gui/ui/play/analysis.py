@@ -23,9 +23,9 @@ _NONE = "Stockfish is not installed. Run: apt-get install stockfish"
 
 
 class Analysis(QObject):
-    """Shows the bar beside the board while somebody wants it, and never while a game is played.
+    """Shows the evaluation bar beside the board when the user asks for it, and never while a game is played.
 
-    So nobody who plays is helped, and no game needs a mark for it.
+    So the engine helps no player, and no game has to be marked as played with its help.
 
     Args:
         context: ``spawn`` and ``notify`` are used.

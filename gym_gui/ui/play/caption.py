@@ -124,7 +124,7 @@ class Caption(QObject):
         self._show_prompt()
 
     def _others_asked(self) -> tuple[str, ...]:
-        """Names of agents that are asked and that nobody here plays."""
+        """Names of agents that are asked for an action and that no person here plays."""
         if self.view is None:
             return ()
         mine = {agent.agent for agent in self.view.agents if agent.slot in self._game.people}
@@ -168,25 +168,25 @@ class Caption(QObject):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is known of a game when the line is written.
+    """What is known of a game when the line below the stage is written.
 
     Attributes:
-        state: Of the session.
+        state: State of the session.
         over: The episode is over.
         waits_for_key: Time begins with the first key.
-        waits_for_go: A language model would be asked now, had somebody said go.
-        paused: Somebody paused it.
-        paused_by_focus: It was paused because the keyboard went elsewhere.
-        realtime: Time runs.
+        waits_for_go: The game waits until the user presses Start: it would ask a language model next.
+        paused: The user paused the game.
+        paused_by_focus: The game was paused because the keyboard went elsewhere.
+        realtime: The game is played in real time.
         listening: Keys count now.
-        asked: Agents that people are asked for.
+        asked: Agents for which a person is asked for an action.
         agents: How many agents there are.
-        turn: Agents that others are asked for.
+        turn: Agents that are asked for an action and that no person here plays.
         refusal: Why the last key did nothing.
         typed: Digits typed so far.
-        people: How many people play, as far as is known who has which keys.
+        people: How many people play whose keys are known.
         watched: It is known that policies play all slots.
-        hands: What the first of them plays with.
+        hands: What the first of these people plays with.
         caught: The mouse plays, and Escape gives it back.
     """
 
@@ -216,7 +216,7 @@ def prompt_for(p: Prompt) -> tuple[str, str] | None:
     if p.state in (OperatorState.STARTING, OperatorState.IDLE, OperatorState.CLOSED):
         return "muted", "Starting…"
     if p.waits_for_key:
-        # Before somebody sits at the keys, one that is pressed would be lost.
+        # Before a person is seated at the keys, a key press would be lost.
         return _to_begin(p) if p.people else ("muted", "Starting…")
     if p.waits_for_go:
         return "accent", "Press Start: a language model is asked first."

@@ -42,17 +42,17 @@ class PlayGame(QObject):
 
     In real time an episode waits for the first key; afterwards time runs. In turn-based
     play it begins at once and waits at every move of a person. Where a language model would
-    be asked first, the first episode waits until somebody says go: its answers may cost money.
+    be asked first, the first episode waits until the user presses Start: its answers may cost money.
 
     Args:
         context: The window's services.
-        people_input: Answers for people; handed the questions.
+        people_input: Takes the questions to people, and gives their answers.
         parent: Qt parent.
 
     Attributes:
         takes_turns: Whether agents of the environment move one after the other.
         time_control: How much time each side is to have, where it can be on a clock; ``None``: no limit.
-        playing_on: How much it has in the game that is played.
+        playing_on: The time control of the game that is being played.
     """
 
     changed = pyqtSignal()
@@ -75,7 +75,7 @@ class PlayGame(QObject):
         self.recording = True
         self.seed = 0
         self.waits = False
-        self._agreed = False  # somebody has said go, or moved, since the game was opened
+        self._agreed = False  # the user has pressed Start, or a person has moved, since the game was opened
         self._seating: asyncio.Task[Any] | None = None
         self.is_over = False
         self._fallbacks: dict[str, int] = {}
@@ -109,7 +109,7 @@ class PlayGame(QObject):
 
     @property
     def paused(self) -> bool:
-        """Whether somebody paused it; waiting to begin is no pause."""
+        """Whether the game is paused; waiting to begin is no pause."""
         return self._operator is not None and self._operator.player.paused and not self.waits
 
     @property
@@ -119,7 +119,7 @@ class PlayGame(QObject):
 
     @property
     def waits_for_go(self) -> bool:
-        """Whether a language model would be asked now, had somebody said go."""
+        """Whether the game waits until the user presses Start, because it would ask a language model next."""
         return self.waits and not self.waits_for_key and self._seen_step != _NOTHING_SEEN
 
     @property
@@ -183,7 +183,7 @@ class PlayGame(QObject):
             self.play(self.seed, Opening(view.episode, step))
 
     def set_time_control(self, control: TimeControl | None) -> None:
-        """How much time each side has; a game in which somebody has moved goes on as it began."""
+        """Set how much time each side has; a game in which a move was made goes on as it began."""
         self.time_control = control
         view = self._operator.player.last_view if self._operator is not None else None
         if control != self.playing_on and not self.is_over and view is not None and not view.step:
@@ -211,7 +211,7 @@ class PlayGame(QObject):
         self.play(self.seed)
 
     def begin(self) -> None:
-        """Somebody says go, where it has waited for that."""
+        """Begin to play, where the game waits for the user's Start."""
         if self.waits and self._operator is not None:
             self._agreed = True
             self._go_on("beginning to play")
@@ -223,7 +223,7 @@ class PlayGame(QObject):
         self.changed.emit()
 
     def _go_on_without_models(self) -> None:
-        """People who are to move first are asked at once: until they have moved, nobody else is."""
+        """Ask people who move first at once: until they have moved, no language model is asked."""
         operator = self._operator
         if operator is None or not self.waits or self.clock.realtime or self._seating is not None:
             return
@@ -252,12 +252,16 @@ class PlayGame(QObject):
             self._go_on("going on")
 
     def seat(self, slot: str, player: WorkerAssignment, name: str = "") -> asyncio.Task[Any] | None:
-        """Somebody else plays a slot from its next move on; the task fails where that cannot be.
+        """Replace the player of a slot, from the slot's next move on.
 
         Args:
             slot: The slot.
-            player: Who plays it.
-            name: What the game is called with them, where nobody chose its name.
+            player: The policy or person that plays it from then on.
+            name: The game's name with this player; used where the user chose no name.
+
+        Returns:
+            The task that binds the slot; it fails where the player cannot be bound. ``None`` where no session
+            has to be told.
         """
         if self._operator is None:
             return None
@@ -308,7 +312,7 @@ class PlayGame(QObject):
         self.changed.emit()
 
     def ask_again(self) -> None:
-        """Hand over what was asked before anybody sat at the keys."""
+        """Pass on questions that the session asked before a person was seated at the keys."""
         if self._operator is None:
             return
         known = {question.id for question in self._input.questions}
@@ -338,7 +342,10 @@ class PlayGame(QObject):
     # -- within ----------------------------------------------------------------------
 
     def _set_pace(self) -> None:
-        """In turn-based play nobody waits for a clock who plays alone; others' moves are to be seen."""
+        """Set the rate of steps: none in turn-based play where people play every slot, else the clock's.
+
+        Moves of policies come at the clock's rate, so that the people see them.
+        """
         operator = self._operator
         if operator is None:
             return
@@ -428,7 +435,11 @@ class PlayGame(QObject):
 
 
 async def seat_quietly(task: asyncio.Task[Any] | None) -> str:
-    """Wait until somebody sits; why not, as a sentence, or empty."""
+    """Wait until the slot is bound to its player.
+
+    Returns:
+        Why it could not be bound, in a sentence; empty where it was.
+    """
     if task is None:
         return ""
     try:

@@ -55,15 +55,15 @@ class OpeningPage(Protocol):
 
 
 async def open_environment(page: OpeningPage, task: str, config: OperatorConfig | None) -> None:
-    """Open an environment on a page: its first frame as soon as may be, the rest when it is there.
+    """Open an environment on a page: show its first frame as soon as possible, the rest when it is known.
 
     Args:
-        page: Shows it.
+        page: Shows the game.
         task: The environment.
-        config: Who plays; ``None``: a person in the first slot, somebody that fits in the others.
+        config: Who plays; ``None``: a person in the first slot, and a policy that fits in each other slot.
 
     Raises:
-        MosaicError: It cannot be played; one sentence with the way out.
+        MosaicError: The environment cannot be played; one sentence that also says what to do.
     """
     for each in _ENGINE:
         await asyncio.to_thread(import_module, each)

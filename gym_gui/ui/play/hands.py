@@ -73,7 +73,7 @@ class Hands(QObject):
             self._input.attach_early(self._card)
 
     def seat(self) -> None:
-        """Give those who play their keys, and ask them again what nobody has answered yet."""
+        """Give each person who plays their keys, and show them questions that are still open."""
         if self._known is None:
             return
         slots = [slot for slot in self._game.people if slot in self._known.slots]
@@ -136,7 +136,7 @@ class Hands(QObject):
         self._side.keys.list.set_held(self._input.held)
 
     def _on_questions_changed(self) -> None:
-        """Turn by turn the panel shows whoever is asked; in real time it stays where it is."""
+        """In turn-based play the panel shows the slot that is asked; in real time it stays where it is."""
         if self._game.clock.realtime:
             return
         keys, questions = self._side.keys, self._input.questions

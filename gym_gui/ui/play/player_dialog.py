@@ -1,4 +1,4 @@
-"""Asks what somebody needs to be told before they can play: which model, on which server."""
+"""Asks the user for settings that a worker needs before it can play: which model, on which server."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Scoring(QObject):
             self._course.take_back(self.back_to)
 
     def look_back(self, moves: int) -> None:
-        """Show the position after so many moves, as long as nobody moves; the last one is the game itself."""
+        """Show the position after so many moves until the next move is made; the last is the game itself."""
         view = self._view
         if view is None:
             return
@@ -124,7 +124,7 @@ class Scoring(QObject):
         self._show_clocks()
 
     def _show_side(self) -> None:
-        """A single person has the own side below; whoever flips the board has it so until seats change."""
+        """Turn the board: a single person's side is below; a flip by the user holds until seats change."""
         view = self._view
         near = view.board.near if view is not None and view.board is not None else ""
         mine = [a.agent for a in view.agents if a.slot in self._game.people] if view is not None else []

@@ -38,9 +38,9 @@ class Seating(QObject):
     """
 
     seated = pyqtSignal()
-    """Somebody else plays a slot now."""
+    """A slot has another player now."""
     shown = pyqtSignal()
-    """Names of who plays are other than before."""
+    """The shown names of the players have changed."""
 
     def __init__(
         self, context: AppContext, game: PlayGame, who: WhoPlays, parent: QObject | None = None
@@ -99,7 +99,7 @@ class Seating(QObject):
         return slot_players(config, self._labels) if config is not None else {}
 
     def _name_with(self, slot: str, label: str) -> str:
-        """What the game is called once somebody sits there: by who play."""
+        """The game's name, made of its players' names, with ``label`` as the player of ``slot``."""
         name = names_in_words([label if each == slot else seat.player for each, seat in self.seats().items()])
         return name[:1].upper() + name[1:]
 
@@ -156,7 +156,7 @@ class Seating(QObject):
         dialog.open()
 
     def seat(self, slot: str, player: WorkerAssignment) -> None:
-        """Seat somebody; what a model was told is proposed the next time one is chosen."""
+        """Seat a player; a language worker's settings are proposed the next time that worker is chosen."""
         policy = self._checks.policy(player) if self._checks is not None else None
         if policy is not None and policy.model:
             self._settings[player.worker_id] = player.settings
@@ -193,7 +193,7 @@ class _FileChosen:
 
 
 class _PlayerChosen:
-    """The same for whoever a dialog asked about."""
+    """Seats the player that a dialog was confirmed with."""
 
     def __init__(self, seating: Seating, slot: str) -> None:
         self._seating, self._slot = seating, slot

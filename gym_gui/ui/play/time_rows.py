@@ -100,7 +100,7 @@ class TimeRows(QWidget):
         self._own.setVisible(place == _OWN)
 
     def open(self) -> None:
-        """Let somebody choose, by keys too."""
+        """Open the list of time controls with the keyboard in it, so that the user can choose."""
         self._choice.setFocus()
         self._choice.showPopup()
 

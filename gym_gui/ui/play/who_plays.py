@@ -20,7 +20,7 @@ YOU = "human"
 
 
 class WhoPlays(QWidget):
-    """A row per slot with everybody who might play it; those that cannot say why.
+    """A row per slot with all policies that might play it; one that cannot says why.
 
     Args:
         parent: Qt parent.
@@ -91,7 +91,7 @@ class WhoPlays(QWidget):
         return self._policies.get(slot, {}).get(key)
 
     def set_player(self, slot: str, key: str, label: str = "") -> None:
-        """Show who plays a slot, without a signal; the label is for somebody who is not listed."""
+        """Show who plays a slot, without a signal; the label names a player that is not in the list."""
         picker = self._pickers.get(slot)
         if picker is None:
             return
@@ -105,7 +105,7 @@ class WhoPlays(QWidget):
         return picker.text() if picker is not None else ""
 
     def set_busy(self, busy: bool) -> None:
-        """While somebody is being seated nobody else can be."""
+        """Disable the choices while a player is being seated."""
         for picker in self._pickers.values():
             picker.setEnabled(not busy)
 

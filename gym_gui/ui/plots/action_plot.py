@@ -80,7 +80,7 @@ class ActionPlot(LivePlot):
         self.renewed()
 
     def has_values(self) -> bool:
-        """Whether anybody has acted."""
+        """Whether any operator has acted."""
         return any(self._total(one.id) for one in self._series)
 
     def shares(self, series_id: str) -> dict[str, float]:

@@ -145,7 +145,7 @@ class LinePlot(LivePlot):
         if self._plot is None:
             return
         if self.compact or len(self._series) < 2:
-            self._names.show_names(())  # Whoever looks at one line knows whose it is.
+            self._names.show_names(())  # A single line needs no name.
             return
         look = self._looks()
         box = self._plot.getViewBox()

@@ -126,7 +126,7 @@ class LivePlot(QWidget):
         self.renewed()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
-        """Nobody looks: stop drawing."""
+        """Stop drawing while the plot is hidden."""
         super().hideEvent(a0)
         self._timer.stop()
 
@@ -158,7 +158,7 @@ class LivePlot(QWidget):
         plot.setObjectName(f"{self.objectName()}Canvas")
         plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         plot.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        # pyqtgraph makes a menu all the same, which nobody owns: it would outlive the plot.
+        # pyqtgraph makes a menu all the same, without a Qt owner: it would outlive the plot.
         menu = plot.getPlotItem().ctrlMenu
         menu.setParent(plot, menu.windowFlags())
         plot.setMouseEnabled(x=False, y=False)

@@ -179,7 +179,7 @@ class ImportPanel(QWidget):
             self._tell()
 
     async def closed(self) -> None:
-        """Wait for what is being read: a half policy is left by nobody."""
+        """Wait until an import in progress has ended, so that it leaves no half-written policy."""
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 

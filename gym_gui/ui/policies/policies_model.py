@@ -64,7 +64,7 @@ def score_words(policy: PolicyEntry) -> str:
 
 
 def evaluated_words(policy: PolicyEntry) -> str:
-    """What it reached after its training; empty where nobody looked."""
+    """The policy's mean return in evaluation after its training; empty where it was not evaluated."""
     about = policy.file.description
     if about.mean_return is None:
         return ""

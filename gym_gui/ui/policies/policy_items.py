@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _GROUPS: Final = {"human": "People", "baseline": "Baselines", "rl": "Trained policies"}
 HERE: Final = "here"
-"""Value of whoever plays now and is not in the list: a policy from a file, a model that was named."""
+"""Value of the current player where the list does not have it: a policy from a file, a model by its name."""
 
 
 def policy_items(offers: Sequence[Offer]) -> list[PickerItem]:

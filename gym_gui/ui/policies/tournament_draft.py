@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
 
 FIRST_GAME: Final = "classic/connect_four_v3"
-"""The environment of a tournament that nobody has named one for."""
+"""The environment of a tournament for which the user has named none."""
 _AT_ANY_RATE: Final = ("random", "cycle")
 """Who is in the pool of any game, to be measured by."""
 _LONGEST: Final = 32
@@ -27,11 +27,11 @@ _LONGEST: Final = 32
 
 @dataclass(frozen=True)
 class TournamentRequest:
-    """What somebody begins a tournament with.
+    """A request to put a tournament together.
 
     Attributes:
         task: The environment; empty: one that shows what a tournament is.
-        players: Who is to play, as far as they can there.
+        players: The policies to begin with; those that cannot play in the environment are left out.
     """
 
     task: str = ""
@@ -39,7 +39,7 @@ class TournamentRequest:
 
     @classmethod
     def of(cls, operators: Sequence[OperatorConfig]) -> TournamentRequest:
-        """Everybody who plays the first of these that has several slots, and others in its environment."""
+        """A request for the task of the first operator with several slots, with all policies that play it."""
         several = [each for each in operators if len(each.resolved_slots()) > 1]
         if not several:
             return cls()
@@ -58,13 +58,13 @@ def _each_once(rows: Sequence[WorkerAssignment]) -> list[WorkerAssignment]:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Somebody who can take every seat of a game.
+    """A policy that can take every seat of a game.
 
     Attributes:
-        title: What people call it.
-        meaning: A sentence, or empty.
-        player: Who that is.
-        wanted: Whether it is in the pool before anybody chooses.
+        title: The policy's name for the user.
+        meaning: What the policy does, in a sentence; may be empty.
+        player: The worker and its settings.
+        wanted: Whether the policy is in the pool before the user chooses.
     """
 
     title: str
@@ -76,7 +76,7 @@ class Candidate:
 def candidates(
     sheet: EnvironmentSheet, checks: ConfigurationChecks, request: TournamentRequest
 ) -> list[Candidate]:
-    """Who can take every seat: whom somebody named first, then who is made for this game, then the others."""
+    """Policies that can take every seat: those of the request, those made for the game, then the rest."""
     named = [row for row in request.players if _fits(sheet, checks, row)]
     found = [Candidate(checks.title(row), "", row, wanted=True) for row in named]
     offers = [

@@ -115,7 +115,7 @@ class UseMenu(QMenu):
         self.setEnabled(operator is not None)
 
     def _on_about_to_show(self) -> None:
-        """Who plays alone meets nobody."""
+        """Offer a tournament only where the environment has several slots."""
         several = self._operator is not None and len(self._operator().resolved_slots()) > 1
         self._tournament.setEnabled(several)
         self._tournament.setToolTip(self._tip if several else _ALONE)

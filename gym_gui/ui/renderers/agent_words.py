@@ -91,7 +91,7 @@ def score_words(view: LiveView) -> str:
 
 
 def outcome_words(view: LiveView) -> str:
-    """``Green wins``, ``White wins by checkmate``, ``Draw``; ``""`` while it goes on or if nobody wins."""
+    """``Green wins``, ``White wins by checkmate``, ``Draw``; ``""`` while it goes on or without a winner."""
     if not view.over or not view.outcome:
         return ""
     if view.result:
@@ -175,5 +175,5 @@ def view_sentence(view: LiveView, seats: Mapping[AgentID, SlotPlayer]) -> str:
 
 
 def on_turn(view: LiveView) -> frozenset[AgentID]:
-    """Agents that the others wait for; nobody where all act at once."""
+    """Agents that the others wait for; empty where all act at once."""
     return frozenset(view.turn) if 0 < len(view.turn) < len(view.agents) else frozenset()

@@ -179,7 +179,7 @@ class BoardView(Surface):
         if a0 is None:
             return
         if self._choice is None or self._place is None or not self._engaged:
-            a0.ignore()  # Nobody plays here: the click is meant for the card.
+            a0.ignore()  # No person plays on this board: the click is meant for the card.
             return
         self._by_keys = False
         if a0.button() == Qt.MouseButton.RightButton:
@@ -276,7 +276,7 @@ class BoardView(Surface):
             a0.ignore()
 
     def focusInEvent(self, a0: QFocusEvent | None) -> None:
-        """Whoever comes by Tab sees the cursor."""
+        """Show the cursor to a user who comes by Tab."""
         super().focusInEvent(a0)
         reasons = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
         self._by_keys = a0 is not None and a0.reason() in reasons

@@ -22,7 +22,7 @@ WHOLE_FROM: Final = 0.93
 """A whole number of screen pixels per frame pixel is taken if it fills this much of the room."""
 
 NOTHING_HERE: Final = "Nothing here can be asked for now: only what the agent sees. Keys have the rest."
-"""Told where somebody clicks in vain."""
+"""Shown at a click on a cell that stands for no action."""
 
 
 class FrameView(Surface):
@@ -76,7 +76,7 @@ class FrameView(Surface):
         if self.isVisible() and not self.window().isMinimized():  # type: ignore[union-attr]
             self._take(np.ascontiguousarray(frame))
             self.update()
-        else:  # most of those that nobody sees are never looked at
+        else:  # a hidden view converts no frame: most are replaced before the user sees one
             self._late = np.array(frame)
 
     def _take(self, rows: NDArray[np.uint8]) -> None:

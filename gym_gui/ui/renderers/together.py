@@ -38,7 +38,7 @@ class Together:
         return [a.name or a.agent for a in agents if a.slot in self.slots and a.agent != agent]
 
     def sentence(self, agent: AgentID, agents: Sequence[AgentView]) -> str:
-        """With whom an agent (seat) decides, and how; empty where nobody else of them plays."""
+        """Which agents share their policy with this agent (seat), and how; empty where no other one plays."""
         mates = self.mates(agent, agents)
         if not mates:
             return ""

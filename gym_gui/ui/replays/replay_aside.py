@@ -222,7 +222,7 @@ class EpisodeTranscript(QWidget):
             self._task = None
 
     def follow(self, step: int) -> None:
-        """Stand on the call about a step; nobody is told."""
+        """Select the call about a step; ``step_chosen`` is not emitted."""
         self.panel.go_to(step)
 
     async def _look(self, run: Path, operator_id: str, episode: int) -> None:

@@ -1,4 +1,4 @@
-"""One agent of a replayed episode: what it saw is played beside the whole, when somebody looks at it."""
+"""One agent of a replayed episode: what it saw is replayed too, while the user looks at it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ReplayMind(QWidget):
         column.addWidget(self.view)
 
     def show_player(self, player: ReplayPlayer | None) -> None:
-        """Look at agents of this episode, from its beginning; ``None``: nobody is looked at."""
+        """Show agents of this episode, from its beginning; ``None``: show no agent."""
         self._end_eyes()
         self._player, self._position, self._turns = player, 0, ()
         self.view.offer(())

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class ReplayPlayer(QObject):
-    """Fills a reel in the background; hands out what is seen at any position of it.
+    """Fills a reel in the background; returns what is seen at any position of it.
 
     Args:
         context: For work in the background and folders.
         track: The episode, with its rows read.
         parent: Qt owner.
-        eyes: Seat whose sight is played, in place of pictures of the whole; empty: nobody's.
+        eyes: Seat whose sight is played, in place of pictures of the whole; empty: the whole is played.
     """
 
     grown = pyqtSignal()
@@ -152,6 +152,6 @@ async def read_episode(run: Path, operator_id: str, index: int | None) -> Replay
 
 
 async def retire(player: ReplayPlayer) -> None:
-    """End a player that nobody looks at any more, and its process."""
+    """End a player that is no longer shown, and its process."""
     await player.close()
     player.deleteLater()

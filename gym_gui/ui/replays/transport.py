@@ -26,7 +26,7 @@ _PLACE_OF_STEP: Final = 6
 class Transport(Card):
     """Moves a position through the positions there are; plays by a timer.
 
-    Keys are handled by :meth:`on_key`, which whoever contains it forwards them to.
+    The containing view forwards its key events to :meth:`on_key`, which handles them.
     """
 
     moved = pyqtSignal(int)

@@ -79,7 +79,7 @@ class ComparisonTable(RowsTable[ResultRow]):
     """The table; as high as its rows need."""
 
     operator_activated = pyqtSignal(object)
-    """An :class:`OperatorSummary` whose episodes somebody wants to see again."""
+    """The user asks to see the episodes of an :class:`OperatorSummary` again."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(RowsModel(), "comparison-table", "Operators compared", _ROW, parent)

@@ -81,11 +81,11 @@ class ComparisonView(QWidget):
     """
 
     pair_chosen = pyqtSignal(object)
-    """A :class:`PairChosen` that somebody wants to see."""
+    """The user asks to see a :class:`PairChosen`."""
     operator_chosen = pyqtSignal(object)
-    """An :class:`OperatorSummary` whose episodes somebody wants to see."""
+    """The user asks to see the episodes of an :class:`OperatorSummary`."""
     failure_chosen = pyqtSignal(object)
-    """A :class:`~gym_gui.analysis.findings.summary.Failure` that somebody wants to see."""
+    """The user asks to see a :class:`~gym_gui.analysis.findings.summary.Failure`."""
 
     def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -38,14 +38,14 @@ _ENDING = re.compile(r"\*(\.\w+)")
 def ask_where(
     parent: QWidget, title: str, name: str, kinds: str, use: Callable[[Path], object]
 ) -> QFileDialog:
-    """Ask for a file to write, without stopping the window; ``use`` gets it.
+    """Ask for a file to write, without blocking the window.
 
     Args:
-        parent: Above which the dialog is shown.
+        parent: The widget that the dialog is shown above.
         title: What is written.
-        name: Name of the file at first.
-        kinds: Filters of the dialog, of which the first is chosen at first.
-        use: Called once somebody has chosen.
+        name: The file name that is proposed.
+        kinds: Filters of the dialog; the first is selected at first.
+        use: Called with the path once the user has chosen.
     """
     dialog = QFileDialog(parent, title)
     dialog.setObjectName("export-dialog")
@@ -63,13 +63,13 @@ def ask_where(
 
 
 def ask_folder(parent: QWidget, title: str, use: Callable[[Path], object], start: Path | None = None) -> None:
-    """Ask for a folder that is there, without stopping the window; ``use`` gets it.
+    """Ask for an existing folder, without blocking the window.
 
     Args:
-        parent: Above which the dialog is shown.
-        title: What for.
-        use: Called once somebody has chosen.
-        start: The folder that is shown at first; by default the home.
+        parent: The widget that the dialog is shown above.
+        title: What the folder is for.
+        use: Called with the path once the user has chosen.
+        start: The folder that is shown at first; by default the user's home.
     """
     dialog = QFileDialog(parent, title)
     dialog.setObjectName("folder-dialog")

@@ -30,8 +30,8 @@ class Step(QUndoCommand):
 class RunHistory(QObject):
     """Steps that take time: each waits for those that were asked for before it.
 
-    A step is pushed once it is done. Whoever undoes while it is still under way waits for it, so that
-    nothing older is undone in its place.
+    A step is pushed once it is done. An undo that the user asks for earlier waits for the step, so that no
+    older step is undone in its place.
 
     Args:
         spawn: Runs work in the background.

@@ -1,4 +1,4 @@
-"""Long work on runs: a line for each, which says how far it is, then what came of it."""
+"""Long work on runs: a line for each, which shows its progress, then its result."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class JobLine(QWidget):
     over = pyqtSignal()
     """There is a result, or it was stopped and has none."""
     closed = pyqtSignal()
-    """Nobody needs the line any more."""
+    """The user has closed the line."""
 
     def __init__(
         self, context: AppContext, about: Path, title: str, lasting: bool, parent: QWidget | None = None
@@ -101,12 +101,12 @@ class JobLine(QWidget):
         self._task.add_done_callback(self._on_done)
 
     def stop(self) -> None:
-        """Stop; work that leaves something behind says so, also where somebody asks for it twice."""
+        """Stop the work. A second call does nothing: stopped work can still report what it leaves behind."""
         if self._task is not None and not self._task.cancelling():
             self._task.cancel()
 
     async def ended(self) -> None:
-        """Stop, and wait for the end; nobody reads what came of it."""
+        """Stop the work, and wait for its end; its result is not shown."""
         task, self.unwanted = self._task, True
         self.stop()
         if task is not None:
@@ -147,9 +147,9 @@ class JobStrip(QWidget):
     """
 
     run_wanted = pyqtSignal(object)
-    """The run whose result somebody wants to see."""
+    """The user asks to see the run that a result is about."""
     ended = pyqtSignal()
-    """A piece of work has."""
+    """A piece of work has ended."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)

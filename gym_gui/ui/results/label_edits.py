@@ -1,4 +1,4 @@
-"""What somebody says of runs, written beside them, and undone."""
+"""Labels that the user gives to runs: written beside them, and undone."""
 
 from __future__ import annotations
 

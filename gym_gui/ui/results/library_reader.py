@@ -80,7 +80,7 @@ class LibraryReader(QObject):
         self.refresh()
 
     async def read_again(self, paths: Sequence[Path]) -> None:
-        """Somebody has changed these runs: tell them anew."""
+        """Read these runs again after a change, and emit the list anew."""
         async with self._reading:
             self._tell(await asyncio.to_thread(self._shelves.again, self._runs, paths))
 

@@ -50,9 +50,9 @@ class LibraryView(QWidget):
     labelled = pyqtSignal(object, object)
     """Runs (a list), and labels that they get (a mapping)."""
     another_folder_requested = pyqtSignal()
-    """Somebody wants to see the runs of another folder beside theirs."""
+    """The user asks to see the runs of another folder beside their own."""
     folder_closed = pyqtSignal(object)
-    """A folder whose runs somebody does not want to see any more."""
+    """The user asks to take the runs of a folder out of the list."""
     selection_changed = pyqtSignal()
     first_run_requested = pyqtSignal()
 

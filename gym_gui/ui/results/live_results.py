@@ -26,9 +26,9 @@ class LiveResults(QWidget):
     """
 
     operator_chosen = pyqtSignal(object)
-    """An :class:`~gym_gui.analysis.findings.summary.OperatorSummary` that somebody wants to see."""
+    """The user asks to see an :class:`~gym_gui.analysis.findings.summary.OperatorSummary`."""
     failure_chosen = pyqtSignal(object)
-    """A :class:`~gym_gui.analysis.findings.summary.Failure` that somebody wants to see."""
+    """The user asks to see a :class:`~gym_gui.analysis.findings.summary.Failure`."""
 
     def __init__(self, spawn: Spawn, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,7 +80,7 @@ class LiveResults(QWidget):
             self._reading.read()  # how it ended is not waited for
 
     def showEvent(self, a0: object) -> None:
-        """What has come while nobody looked is read now."""
+        """Read now what the run has recorded while the view was hidden."""
         super().showEvent(a0)  # type: ignore[arg-type]
         self._tell()
 

@@ -91,7 +91,7 @@ class RatingsView(QWidget):
     """
 
     pairing_chosen = pyqtSignal(str)
-    """The operator whose games somebody wants to see."""
+    """The user asks to see the games of an operator: its id."""
 
     def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

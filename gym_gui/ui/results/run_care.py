@@ -27,7 +27,7 @@ class RunCare:
     """Works on several runs at a time.
 
     Args:
-        context: For work in the background, and to tell what came of it.
+        context: For work in the background, and for messages about its result.
         reader: Reads the list anew.
         jobs: Shows the work that takes long, above the list.
         history: Remembers what was thrown away.

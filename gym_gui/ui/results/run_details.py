@@ -211,6 +211,6 @@ def _line(name: str, hint: str) -> QLineEdit:
 
 
 def _fill(field: QLineEdit, text: str, same: bool) -> None:
-    """What somebody is typing stays."""
+    """Set a field's text, but keep what the user is typing about the same runs."""
     if not (same and field.isModified()):
         field.setText(text)

@@ -25,8 +25,8 @@ class RunFolders(QObject):
     """Opens folders, closes them, and follows one's own where that is moved.
 
     Args:
-        context: For work in the background, and to tell what came of it.
-        reader: Reads the runs in them.
+        context: For work in the background, and for messages about its result.
+        reader: Reads the runs in these folders.
         view: The list.
         show_submission: Shows a submission, which is no folder of runs.
         parent: Qt owner.

@@ -24,15 +24,15 @@ _Stamp = tuple[tuple[str, int], ...]
 
 
 class RunReading(QObject):
-    """Reads one run at a time, or several as one; what the last few said is kept while they do not grow.
+    """Analyzes one run at a time, or several as one; keeps the last few results while their runs do not grow.
 
     Args:
         spawn: Runs work in the background.
-        looked_at: Whether somebody sees what the run says.
+        looked_at: Whether the results are on the screen.
         parent: Qt owner.
 
     Attributes:
-        runs: The runs it is about; none before the first.
+        runs: The folders of the runs that are analyzed; empty before the first.
     """
 
     begun = pyqtSignal()
@@ -105,7 +105,7 @@ class RunReading(QObject):
         self._task = self._spawn(self._read(runs), "Reading the run")
 
     def rest(self) -> None:
-        """Nobody looks: do not read again by itself."""
+        """Stop reading again by itself: the results are hidden."""
         self._again.stop()
 
     def close(self) -> None:
@@ -128,9 +128,10 @@ class RunReading(QObject):
         return tuple(("", 0) if entry is None else (entry.status, entry.done) for entry in found)
 
     def _is_old(self) -> bool:
-        """Whether the run on show has grown since it was read, and nobody reads it now.
+        """Whether the run is on the screen, has grown since it was read, and is not being read now.
 
-        One that takes longer to read than the next look at the folder would never be shown.
+        If a reading in progress were begun anew, a run that takes longer to read than the time between two
+        looks at the folder would never be shown.
         """
         reading = self._task is not None and not self._task.done()
         return self._looked_at() and not reading and self._stamp() != self._shown

@@ -64,7 +64,7 @@ class SelectedRuns(QObject):
 
     @property
     def unfinished(self) -> RunEntry | None:
-        """The selected run, where it is one that can be gone on with."""
+        """The selected run, where a single run is selected and can be resumed."""
         runs = self._view.selected
         return runs[0] if len(runs) == 1 and runs[0].can_go_on else None
 

@@ -56,7 +56,7 @@ class TourChooser(Dialog):
 
 
 class _Row(QPushButton):
-    """One tour; a click begins it, or goes on with it."""
+    """One tour; a click begins it, or continues it."""
 
     def __init__(self, tour: Tour, state: str, *, done: bool) -> None:
         super().__init__()

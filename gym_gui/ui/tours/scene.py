@@ -77,7 +77,7 @@ def _read_run(folder: Path, since: float) -> PlayedRun | None:
             for episode in operator.episodes()
             if _began(episode) >= since
         )
-    except (OSError, MosaicError):  # it is being written, or somebody removes it
+    except (OSError, MosaicError):  # the run is being written or removed
         return None
     return PlayedRun(folder, episodes, files)
 

@@ -71,11 +71,11 @@ def at_rest(scene: Scene) -> bool:
 
 
 def played_by(kind: str, *, whole: bool = True) -> Sign:
-    """An episode is recorded in which somebody of that kind decided (``human``, ``rl``, ``llm``).
+    """An episode is recorded in which a worker of that kind decided (``human``, ``rl``, ``llm``).
 
     Args:
-        kind: As the record has it.
-        whole: Whether it has to have come to its own end.
+        kind: The worker's kind, as in the record.
+        whole: Whether only completed episodes count.
     """
     return lambda scene: any(
         (episode.status == "completed" or not whole)
@@ -134,7 +134,7 @@ def saved_preset(scene: Scene) -> bool:
 
 
 def job_said(beginning: str) -> Sign:
-    """Work on a run has ended, and what came of it begins so."""
+    """Work on a run has ended, and the message with its result begins so."""
     return lambda scene: any(text.startswith(beginning) for text in scene.said("results-jobs"))
 
 

@@ -184,14 +184,14 @@ class CurveCard(Card):
 
 
 class CurveBoard(QWidget):
-    """Owner of the cards: asks for what they show whenever values came.
+    """Owner of the cards: fetches what they show whenever values have come.
 
-    The cards are laid out by whoever makes it.
+    The view that makes the board lays out the cards.
 
     Args:
         context: Theme, and work in the background.
         data: The runs' series.
-        colours: Of the runs.
+        colours: The runs' colors.
         parent: Qt owner.
     """
 

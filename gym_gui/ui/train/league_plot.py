@@ -38,7 +38,7 @@ class Mark:
 
 
 def marks_of(league: TrainingLeague) -> list[Mark]:
-    """Its members by their ratings; where nobody is rated by the learner's mean return with them."""
+    """Its members at their ratings; in a league without ratings, at the learner's mean return with them."""
     found = [(member, member.rating if league.rated else member.mean_return) for member in league.members]
     return [Mark(member.name, height, member.step) for member, height in found if height is not None]
 

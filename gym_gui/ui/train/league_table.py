@@ -122,7 +122,7 @@ _RETURN: Final = Column(
 RATED: Final = (_MEMBER, _FROM, _RATING, _GAMES, _RESULTS, _NEXT)
 """Where members play against the learner; a row is a :class:`LeagueMember`."""
 TOGETHER: Final = (_MEMBER, _FROM, _RETURN, _GAMES, _NEXT)
-"""Where they play with it, and nobody wins or loses."""
+"""Where members play with the learner, and no player wins or loses."""
 _ROW: Final = 28
 _SCROLL_BAR: Final = 12
 
@@ -143,7 +143,7 @@ class LeagueTable(RowsTable[LeagueMember]):
         self._fit()
 
     def show_members(self, league: TrainingLeague) -> None:
-        """Show these; whoever was selected stays so."""
+        """Show these members; the selected member stays selected."""
         columns = RATED if league.rated else TOGETHER
         if columns != self.rows.columns:
             self.rows.show_table(columns, ())

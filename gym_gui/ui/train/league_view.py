@@ -29,7 +29,7 @@ class LeagueView(QWidget):
 
     Args:
         context: Leads to the other pages.
-        plot: How the learner has done; whoever draws curves draws it.
+        plot: The learner's rating over its steps; the board that draws the curves draws it.
         parent: Qt owner.
     """
 

@@ -146,7 +146,7 @@ class TrainerLink(QObject):
             if again and not heard:
                 self._set(LinkState.BROKEN, ended)
                 return
-            # Somebody stopped or killed it: runs go on without it, and it is started once more.
+            # The trainer was stopped or killed: runs go on without it, and it is started once more.
             _log.info("the connection to the trainer broke (%s); connecting once more", ended)
             self._set(LinkState.CONNECTING)
             again = not heard

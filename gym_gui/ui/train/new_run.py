@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 FIRST_ENVIRONMENT: Final = "CartPole-v1"
 FIRST_WORKER: Final = "cleanrl_worker"
 FILM: Final = ("video_every", 50_000)
-"""Workers film nothing unless they are told to; whoever trains here wants to see."""
+"""A setting of runs that are started here: workers film nothing by default, but the user wants to watch."""
 
 
 class NewRunForm(QWidget):

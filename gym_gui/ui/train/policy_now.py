@@ -120,14 +120,14 @@ class PolicyNow(Card):
 
     @property
     def live(self) -> PolicyLive | None:
-        """The policy at play, while somebody looks."""
+        """The policy at play, while it is on the screen."""
         return self._live
 
     def _on_eye(self) -> None:
         self._tend_live()
 
     def _tend_live(self) -> None:
-        """Play what is wished for; end what nobody sees."""
+        """Play the newest policy where the user asks for it; end a session that is not on the screen."""
         wanted = self._offered if self._eye.isChecked() and self._seen else None
         if self._live is not None and self._live.policy != wanted:
             ending = self._live.end()
@@ -178,7 +178,7 @@ class PolicyNow(Card):
 
     @property
     def _seen(self) -> bool:
-        """Whether somebody may look: here, or at a window of its own."""
+        """Whether the card is on the screen: on the page, or in a window of its own."""
         return self.berth.seen if self.berth.own_window is not None else self.isVisible()
 
     def _on_seen_changed(self) -> None:

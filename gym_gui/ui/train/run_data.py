@@ -111,7 +111,7 @@ class RunData(QObject):
                 self._tasks[run_id] = self._spawn(self._follow_run(record), "Following a training")
 
     def _is_read(self, record: TrainingRecord) -> bool:
-        """Whether all of a run was or is being read: one that was over may have been gone on with."""
+        """Whether all of a run was or is being read; a run that was over may have been resumed."""
         task = self._tasks.get(record.run_id)
         return task is not None and (record.over or not task.done())
 

@@ -52,7 +52,7 @@ class RunNumbers(FormRows):
 
     @property
     def titles(self) -> dict[int, str]:
-        """What the run with each seed is called; empty where nobody said."""
+        """The name of the run with each seed; empty where the user gave none."""
         name, first = self.name.text().strip(), self.first_seed
         many = bool(name) and self.count > 1
         return {seed: f"{name}, seed {seed}" if many else name for seed in range(first, first + self.count)}

@@ -43,11 +43,11 @@ _MOVES = (Qt.Key.Key_Space, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.
 
 
 class RunsTable(RowsTable[RunRow]):
-    """See the module. Says what somebody wants; does nothing itself.
+    """See the module. Emits what the user asks for; does nothing itself.
 
     Args:
         model: The runs.
-        colours: Of their dots.
+        colours: The colors of their dots.
         parent: Qt owner.
     """
 

@@ -32,7 +32,7 @@ from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.tables import RowsModel
 
 DRAWN: Final = 6
-"""Runs that are drawn when nobody has chosen: those that go on, then the newest."""
+"""How many runs are drawn where the user has chosen none: running ones first, then the newest."""
 FEWEST_ROWS: Final = 4
 _LOG: Final = "log.txt"
 
@@ -171,12 +171,12 @@ class RunsView(QWidget):
             self._show_league()
 
     def draw_only(self, run_ids: list[str]) -> None:
-        """Draw these runs and no others, until somebody chooses otherwise."""
+        """Draw these runs and no others, until the user chooses otherwise."""
         self._only = frozenset(run_ids) or None
         self.refresh()
 
     def draw_all(self) -> None:
-        """Draw again what is drawn usually, and what somebody chose."""
+        """Draw again the runs that are drawn by default, with the user's own choices."""
         if self._only is not None:
             self._only = None
             self.refresh()

@@ -29,11 +29,11 @@ async def start_runs(
         services: They choose the worker, and know where trainings lie.
         client: The trainer.
         preset: What is trained.
-        action: Kind of the environment's actions, empty where that is not known.
-        titles: What the run with each seed is called, empty where nobody said.
+        action: Kind of the environment's actions; empty where it is not known.
+        titles: The name of the run with each seed; empty where the user gave none.
 
     Yields:
-        The id of each run that was taken.
+        The id of each run that the trainer has accepted.
     """
     group = ""
     if len(titles) > 1:

@@ -12,10 +12,10 @@ from gym_gui.ui.widgets.scrolling import scroll_over
 
 
 class _Content(QWidget):
-    """Asks for no height of its own: the scroll area asks how high it is at the width it has.
+    """Asks for no minimum height: the scroll area asks for its height at the width it has.
 
-    Lines that wrap want the height they would have if they were narrow where nobody says how
-    wide they are, and what fits would scroll.
+    Without a known width, labels that wrap ask for the height that they have when they are narrow, and
+    content that fits would scroll.
     """
 
     def minimumSizeHint(self) -> QSize:

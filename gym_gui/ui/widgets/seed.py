@@ -77,7 +77,7 @@ class SeedBox(QFrame):
         self._fit()
 
     def draw(self) -> None:
-        """Take another one at random, short enough to be told to somebody."""
+        """Draw another seed at random, short enough to be passed on by word of mouth."""
         self._spin.setValue(random.randrange(10_000))
 
     def _fit(self) -> None:

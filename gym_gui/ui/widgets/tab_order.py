@@ -77,8 +77,8 @@ def bring_into_view(widget: QWidget) -> None:
 def take_focus(widget: QWidget) -> None:
     """Give a widget the keyboard, unless it stands on a page that is not shown.
 
-    Qt would do so there too, and take it from what somebody sees and types into. For whatever is done
-    when something has been read, started or answered meanwhile.
+    Qt would also give it to a hidden page, and take it from the field that the user types into. Use this
+    wherever work in the background (something was read, started or answered) moves the focus.
     """
     if widget.isVisibleTo(widget.window()):
         widget.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -52,7 +52,7 @@ class Column(Generic[Row]):
         widest: A text for which it has room, in place of a width.
         gives: Where there is too little room, columns with a number give way, the highest first; 0: it stays.
         roles: What delegates ask for beside the text, by role.
-        edit: The text that somebody edits in its cells, where these can be edited.
+        edit: The text that the user edits in its cells, where these can be edited.
         called: What a column without a heading is called by screen readers.
         spoken: What they say of a cell that is painted; by default its text.
     """
@@ -94,7 +94,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
     """
 
     edited = pyqtSignal(object, object, str)
-    """A row, a column of it, and what somebody has typed there; nothing has changed yet."""
+    """The user has edited a cell: its row, its column, and the text; the row itself is not changed yet."""
 
     def __init__(
         self,
@@ -251,7 +251,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         return flags | Qt.ItemFlag.ItemIsEditable if editable else flags
 
     def setData(self, index: QModelIndex, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Somebody has typed something: see :attr:`edited`."""
+        """Emit :attr:`edited` with the text that the user has typed into a cell."""
         row = self.row(index.row())
         column = self._columns[index.column()]
         if row is None or role != Qt.ItemDataRole.EditRole or column.edit is None:

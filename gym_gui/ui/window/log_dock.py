@@ -1,4 +1,4 @@
-"""The log, in people's words: closed until somebody asks for it."""
+"""The log in words for users: closed until the user asks for it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _source(name: str) -> str:
 
 
 class LogFeed(QObject):
-    """A logging handler's Qt half: lines arrive in the GUI thread, whoever logged them."""
+    """A logging handler's Qt half: lines arrive in the GUI thread, no matter which thread logged them."""
 
     arrived = pyqtSignal(object)
 
@@ -225,7 +225,7 @@ class LogDock(QFrame):
         self._hint.hide()
 
     def _on_range_changed(self, _start: int, end: int) -> None:
-        """Whoever sees the newest line sees it also once there are more, or less room."""
+        """Keep the newest line in view, where it was in view before lines or the height changed."""
         bar = self.table.verticalScrollBar()
         if bar is not None and bar.value() >= self._end - 2:
             bar.setValue(end)

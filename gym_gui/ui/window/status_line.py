@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 INTERVAL_MS = 1000
 IDLE_INTERVAL_MS = 3000
-"""While nothing works: whoever waits for a move uses no processor."""
+"""The interval while no process works: an operator that waits for a person's move uses no processor."""
 _WORKING = 0.1
 """Of one core: more than this is work."""
 

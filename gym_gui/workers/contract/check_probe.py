@@ -105,7 +105,7 @@ class Probe:
         start_s: Longest wait for the process to be ready.
 
     Attributes:
-        strays: Answers nobody asked for, in words.
+        strays: Answers to no question, in words.
     """
 
     def __init__(

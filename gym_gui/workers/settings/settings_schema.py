@@ -14,7 +14,7 @@ already. What JSON Schema has no word for is in ``x-`` keys:
 ``x-turns``           Turns of the environment that the worker is shown with an option.
 ``x-policies``        Each option is a policy of its own to people.
 ``x-only-with``       Options of that choice with which it means anything.
-``x-module``          Run for whoever fills in the form: tries a server, lists models, previews prompts,
+``x-module``          Run for the user who fills in the form: tries a server, lists models, previews prompts,
                       checks a file.
 ``x-command``         Run in the place of a file's module, for a worker in another language.
 ``x-provider``        The choice that says whose key a secret is.
@@ -198,7 +198,7 @@ class Setting:
 
     @property
     def module(self) -> str:
-        """What is run with ``python -m`` in the worker's environment for whoever fills in the form."""
+        """The module that a form runs with ``python -m`` in the worker's environment, for its user."""
         return str(self.schema.get("x-module", ""))
 
     @property

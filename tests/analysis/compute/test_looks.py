@@ -166,7 +166,7 @@ def test_what_came_after_a_look_does_not_change_what_it_saw(tmp_path: Path, runs
 
 
 def test_families_are_those_that_waited_for_each_other(tmp_path: Path, runs: Any) -> None:
-    """Operators of one task in a report, whose settings were written in two ways: nobody looked across."""
+    """Operators of one task in a report, whose settings were written in two ways: no look compared across."""
     of = {name: [runs.single(name, i, float(x)) for i, x in enumerate(AHEAD[:20])] for name in "ac"}
     of |= {name: [runs.single(name, i, 0.0) for i in range(20)] for name in "bd"}
     looks = [

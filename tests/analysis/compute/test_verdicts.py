@@ -163,7 +163,7 @@ def test_a_run_that_is_not_finished_names_nobody_better(tmp_path: Path, runs: An
 def test_lines_that_are_missing_from_a_run_that_had_ended_decide_nothing_and_are_named(
     tmp_path: Path, runs: Any
 ) -> None:
-    """Somebody has taken them out, or they are lost: nobody knows what was in them."""
+    """A person has taken them out, or they are lost: their content is unknown."""
     episodes = {
         key: [runs.single(key, i, level + i % 3) for i in range(12)]
         for key, level in (("a", 9.0), ("b", 1.0))
@@ -202,7 +202,7 @@ def test_lines_that_are_missing_from_a_run_that_had_ended_decide_nothing_and_are
 def test_one_sentence_says_what_is_missing_of_a_run_and_what_plays_it(
     tmp_path: Path, runs: Any, about: dict[str, Any], told: str
 ) -> None:
-    """However many operators lack something; of a run that had not ended nobody knows what there was."""
+    """However many operators lack episodes; of a run that had not ended, their number is unknown."""
     episodes = {key: [runs.single(key, i, 1.0 + i) for i in range(9)] for key in "abc"} | {"d": []}
     extra = {**about.pop("extra", {}), "episodes": {"a": 10, "b": 8, "c": 10, "d": 9}}
     missing = _summary(tmp_path, runs, episodes, extra=extra, **about).missing

@@ -74,7 +74,7 @@ def test_episodes_as_parquet(run: Run, tmp_path: Path) -> None:
 
 @pytest.fixture
 async def two_levels(tmp_path: Path) -> Run:
-    """A manager at random over skills, beside an agent that nobody manages."""
+    """A random manager over skills, beside an agent without a manager."""
     who = {"type": "baseline", "behavior": "minigrid_skills"}
     managed = {"agent": {"type": "random"}}
     data = {"id": "two", "task": "MiniGrid-DoorKey-5x5-v0", "manager": managed, "workers": {"agent": who}}

@@ -258,7 +258,7 @@ def test_a_file_is_fetched_over_tls_alone(mosaic: Mosaic) -> None:
 def test_no_step_on_the_way_to_a_file_is_unencrypted(
     mosaic: Mosaic, published: tuple[Path, str], plain: tuple[Path, str]
 ) -> None:
-    """Whoever answers for such a step could send the file, and the checksum beside it, from anywhere."""
+    """A machine that answers such a step could send the file, and the checksum beside it, from anywhere."""
     (served, address), (open_folder, open_address) = published, plain
     sha256 = hashlib.sha256(archive(served / "there.jar")).hexdigest()
     (served / "mind.jar.elsewhere").write_text(f"{open_address}/mind.jar")
@@ -324,6 +324,6 @@ def test_a_source_that_cannot_be_read_makes_its_own_worker_incomplete_alone(mosa
     archive(mosaic.home / "right.jar")
     assert mosaic("workers", "install", "mind_worker", "--from", mosaic.home / "right.jar").status == 0
     (folder / "source").unlink()
-    (folder / "source").symlink_to("/proc/self/mem")  # which nobody can read from its beginning
+    (folder / "source").symlink_to("/proc/self/mem")  # which no process can read from its beginning
     listed = mosaic("workers", "list")
     assert listed.status == 0 and "its program is not built" in listed.out

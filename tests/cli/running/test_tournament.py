@@ -1,4 +1,4 @@
-"""``mosaic tournament``: played, grown and gone on with from a shell."""
+"""``mosaic tournament``: played, grown and resumed from a shell."""
 
 from __future__ import annotations
 

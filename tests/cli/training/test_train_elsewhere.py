@@ -133,7 +133,7 @@ def test_a_training_that_was_killed_goes_on_from_its_checkpoint(mosaic: Mosaic, 
     run = in_time(first, mosaic, lambda: kept(mosaic, "one"), "a checkpoint is kept")[0].parent
     told = run / "events.jsonl"  # which a training that is killed in between has not written yet
     in_time(first, mosaic, lambda: '"checkpoint"' in told.read_text(), "it says that one is kept")
-    # The coordinator, and then the training: both are gone on with.
+    # The coordinator is killed, and then the training: both are resumed.
     first.kill()
     first.wait()
     runner = json.loads((run / "runner.json").read_text())

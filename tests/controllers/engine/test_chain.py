@@ -65,7 +65,7 @@ GOLDEN = {
     "game": "d40b797c5c03fdf01e8b0ecbcfe4a721363289841ddeb1efdb753eea05cbecf7",
 }
 """Trajectories of environments that are the same everywhere. If one changes, so did the format:
-no run that is on somebody's disk would verify any more."""
+no run that is on a user's disk would verify any more."""
 
 
 async def golden(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Games on the clock: time runs where decisions are waited for, and whoever runs out of it loses."""
+"""Games on the clock: time runs while the engine waits for a decision, and the side without time loses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def test_a_clock_counts_as_chess_players_do() -> None:
     clock.ask(["black"])
     now[0] += 5
     assert clock.runs("black") and clock.left_s("black") == 55 and not clock.runs("white")
-    # While it is paused nobody's time runs.
+    # While the clock is paused no side's time runs.
     assert clock.run(False) and not clock.run(False) and not clock.runs("black")
     now[0] += 500
     assert clock.left_s("black") == 55
@@ -120,7 +120,7 @@ async def test_a_game_ends_on_time() -> None:
         await in_time(lambda: watcher.views[-1].agents[0].clock_runs, "its clock runs")
         live.abort()
         await in_time(lambda: len(watcher.episodes) == 2, "it is over")
-        # Nobody answers in time.
+        # The person does not answer in time.
         live.play([replace(plan, index=2, time_control=TimeControl(0.05))])
         for number in (1, 2):
             await answer(count + number, 3)

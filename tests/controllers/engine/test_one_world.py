@@ -1,4 +1,4 @@
-"""Episodes of one world, as a simulator is, are played one after the other, whoever plays them."""
+"""Episodes of one world, such as a simulator, are played one after the other, also by several operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A slot's own ``seed`` gives its player numbers of its own; settings that nobody reads are refused."""
+"""A slot's own ``seed`` gives its player numbers of its own; settings that no player reads are refused."""
 
 from __future__ import annotations
 

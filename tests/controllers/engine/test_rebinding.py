@@ -1,4 +1,4 @@
-"""Giving a slot to somebody else while the session plays."""
+"""Giving a slot to another player while the session plays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pause, step, resume, stop; rebinding while it plays; nobody waits for another's slow policy."""
+"""Pause, step, resume, stop; rebinding while it plays; no slot waits for another's slow policy."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ async def test_rebinding_takes_effect_at_the_next_decision() -> None:
         controller.resume()
         await asyncio.wait_for(task, 10)
         actions = sheet.column(0, "action")
-    # Nobody had been asked for the fourth when the new policy came.
+    # The session had not asked for the fourth action when the new policy came.
     assert actions == [0, 0, 0, 2, 2, 2, 2, 2] and sheet.column(1, "action") == [2] * 8
     assert sheet.episodes[0]["agents"]["agent_0"]["policy"] != "second"
     assert sheet.episodes[0]["rebound"] == [

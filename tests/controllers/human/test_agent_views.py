@@ -1,4 +1,4 @@
-"""What an agent sees, told to whoever looks on."""
+"""What an agent sees, shown to people who watch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who plays with a person: those who fit, somebody who knows the game first; and people's clocks."""
+"""Who plays with a person: policies that fit, one that knows the game first; and people's clocks."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_who_knows_the_game_sits_there_first() -> None:
 
 
 def test_nobody_is_taken_for_an_expert_of_a_game_of_ones_own() -> None:
-    """Its name says nothing, so nobody is refused for it, and who sits there first plays at random."""
+    """Its name says nothing, so no policy is refused for it, and the first opponent plays at random."""
     task = "tests.support.own_games:pole"
     found = offered(task)
     assert not found["soccer_chaser"].reason and "made for" not in found["stockfish"].reason

@@ -42,7 +42,7 @@ def test_swiss_rounds_repeat_nobody_and_leave_nobody_behind(size: int, data: st.
     met = [frozenset(pairing) for each in done for pairing in each.pairings]
     assert len(set(met)) == len(met)
     assert all(each.present == set(pool) for each in done)
-    # Nobody sits out twice before all have done so once, as long as a pairing without repeats is found.
+    # No policy sits out twice before all have done so once, as long as a pairing without repeats is found.
     byes = [name for each in done for name in each.byes]
     if size % 2 and len(byes) == rounds:
         assert len(set(byes)) == len(byes)

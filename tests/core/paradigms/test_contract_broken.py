@@ -277,7 +277,7 @@ class ClosesBadly(Sound):
 
 
 class Vanishing(AECEnv[Any, Any, Any]):
-    """Ends without a word of anybody's end."""
+    """Ends without the termination or truncation of an agent."""
 
     metadata = {"name": "vanishing"}  # noqa: RUF012
     render_mode = None

@@ -170,7 +170,7 @@ def test_what_is_owed_when_an_episode_is_cut_off(cut: int, converted: bool) -> N
     """Told and owed rewards together are all the environment has given in whole rounds."""
 
     class Paying(Scripted):
-        """Everybody earns 1, 2, 4, … at each move of anybody."""
+        """Each agent earns 1, 2, 4, … at each move of any agent."""
 
         def step(self, action: Any) -> None:
             alive = list(self.agents)

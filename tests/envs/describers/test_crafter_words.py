@@ -161,7 +161,7 @@ def test_recipes_are_the_packages(environment: Environment) -> None:
 
 
 def settled(environment: Environment, **has: int) -> Any:
-    """A world at noon with nobody else in it, and what its player has."""
+    """A world at noon with the player alone in it, who has these things."""
     environment.adapter.reset(seed=4)
     game = environment.env.game
     for thing in list(game._world.objects):

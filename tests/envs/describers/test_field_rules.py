@@ -14,7 +14,7 @@ NOOP = 0
 
 
 class Match:
-    """A match in which nobody moves who is not told to."""
+    """A match in which only players move that a test tells to."""
 
     def __init__(self, sport: str, seed: int = 3, **env_kwargs: Any) -> None:
         self.environment: Environment = envs.make(f"MosaicMultiGrid-{sport}-v1", env_kwargs=env_kwargs)
@@ -35,7 +35,7 @@ class Match:
             self.game._prev_pos[self.players[agent].index] = (x, y)
 
     def take_ball(self, agent: str | None = None) -> Any:
-        """The ball off the field, into somebody's hands."""
+        """Take the ball off the field and put it into an agent's hands, if one is named."""
         for x in range(self.game.width):
             for y in range(self.game.height):
                 thing = self.game.grid.get(x, y)

@@ -147,7 +147,7 @@ def test_ways_end_where_one_cannot_go_on() -> None:
 
 @st.composite
 def views(draw: st.DrawFn) -> tuple[np.ndarray[Any, Any], tuple[int, int] | None]:
-    """Cells of any kind, colour and state, also such that nobody knows; where the agent stands."""
+    """Cells of any kind, color and state, unknown ones included; where the agent stands."""
     wide, high = draw(st.integers(1, 5)), draw(st.integers(1, 5))
     cell = st.tuples(st.integers(0, 12), st.integers(0, 7), st.sampled_from([0, 1, 2, 3, 5, 101]))
     cells = draw(st.lists(cell, min_size=wide * high, max_size=wide * high))

@@ -25,7 +25,7 @@ def apart(a: Any, b: Any) -> float:
 
 
 def rest(environment: Environment) -> dict[str, float]:
-    """What all are paid for a step in which nobody moves."""
+    """Rewards of all agents for a step in which none moves."""
     for body in environment.env.world.agents:
         body.state.p_vel = np.zeros(2)
     agents = environment.adapter.get_current_agents()

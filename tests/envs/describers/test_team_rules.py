@@ -19,7 +19,7 @@ def made(task: str, **env_kwargs: Any) -> Environment:
 
 
 def rest(environment: Environment, action: int) -> dict[str, float]:
-    """What all are paid in one round in which nobody moves."""
+    """Rewards of all agents in one round in which none moves."""
     paid: dict[str, float] = {}
     for _ in range(len(environment.adapter.possible_agents)):
         agents = environment.adapter.get_current_agents()

@@ -38,7 +38,7 @@ def test_together_and_alone_are_the_same_episodes() -> None:
     pytest.importorskip("envpool", reason="EnvPool is not installed")
     made = [[envs.make("envpool/CartPole-v1").adapter for _ in range(5)] for _ in range(2)]
     assert _played(made[0], together=True) == _played(made[1], together=False)
-    # Some end before others: those that begin anew are put together with whoever begins then.
+    # Some episodes end before others: environments that begin anew at the same time are batched.
     assert _played(made[0], together=True) == _played(made[0], together=False)
 
 

@@ -60,7 +60,7 @@ def test_food_is_loaded_together_and_that_ends_it(field: Environment) -> None:
 
 
 def test_an_episode_does_not_depend_on_the_one_before() -> None:
-    """The package itself puts nobody where a player stood when it was reset."""
+    """The package itself puts no player where a player stood before the reset."""
     environment = envs.make("Foraging-5x5-2p-1f-v3")
     try:
         first = environment.adapter.reset(seed=3)

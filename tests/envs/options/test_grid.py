@@ -96,7 +96,7 @@ def test_options_start_where_what_they_are_about_is_in_view() -> None:
         can = startable(adapter)
         kinds = set(seen["image"][..., 0].ravel().tolist())
         assert ("pick up(yellow key)" in can) == (5 in kinds)
-        assert "open(yellow door)" not in can  # it is locked, and nobody holds the key
+        assert "open(yellow door)" not in can  # it is locked, and the agent does not hold the key
         assert "drop" not in can
         starts |= can
     assert {"explore", "pick up(yellow key)", "go to(yellow door)"} <= starts

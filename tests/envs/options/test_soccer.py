@@ -37,7 +37,7 @@ class Game:
         self.names = self.environment.action_meanings(BOSS)
 
     def put(self, ball: tuple[int, int] | str, **places: tuple[int, int, int]) -> None:
-        """The ball on a cell or with somebody; players at (x, y, direction)."""
+        """Put the ball on a cell or into a player's hands, and players at (x, y, direction)."""
         from mosaic_multigrid.core.constants import Color
         from mosaic_multigrid.core.world_object import Ball
 

@@ -323,7 +323,7 @@ _TOKEN = "a-token-of-some-length"
 
 @pytest.fixture
 def remote(tmp_path: Path) -> Iterator[str]:
-    """Address of a server as somebody starts it on another machine."""
+    """Address of a server, started as a user starts one on another machine."""
     token = tmp_path / "token"
     token.write_text(_TOKEN)
     command = [sys.executable, "-m", "mosaic_env_server.remote", "--listen", "localhost:0"]

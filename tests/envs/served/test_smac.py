@@ -46,7 +46,7 @@ def battle(family: SimulatorFamily, port: int | None, name: str = "3m", **settin
 
 
 def stand(env: Any) -> Any:
-    """A step in which nobody moves."""
+    """A step in which no unit moves."""
     return env.step(dict.fromkeys(env.agents, STAND))
 
 

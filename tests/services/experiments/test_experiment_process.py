@@ -110,7 +110,7 @@ class TestPrograms:
             with contextlib.suppress(ExperimentError):
                 load_experiment(path, allow_code=True)
             server.setblocking(False)
-            with pytest.raises(BlockingIOError):  # nobody waits to be let in
+            with pytest.raises(BlockingIOError):  # no connection waits to be accepted
                 server.accept()
 
     @pytest.mark.skipif(not network_is_closed(), reason="this system cannot keep a program off the network")

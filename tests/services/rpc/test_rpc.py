@@ -31,7 +31,7 @@ SAID: list[bytes] = []
 
 
 class LostError(MosaicError):
-    """Nobody answers."""
+    """The service does not answer."""
 
 
 class _Echo(grpc.GenericRpcHandler):

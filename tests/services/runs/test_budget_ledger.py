@@ -1,4 +1,4 @@
-"""The ledger of a run: what is put aside cannot be spent twice, whoever asks and whatever is killed."""
+"""The ledger of a run: what is reserved cannot be spent twice, whichever process asks or is killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run, policy or training that somebody else made leads to no file of our own, and hangs nothing."""
+"""A run, policy or training that another user made leads to no file of this user, and hangs nothing."""
 
 from __future__ import annotations
 

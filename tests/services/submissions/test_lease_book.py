@@ -1,4 +1,4 @@
-"""One budget over many shards: whoever is killed, cut off or late, all together spend at most that."""
+"""One budget over many shards: even if shards are killed, cut off or late, all together keep to it."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def test_speed_and_what_is_left_come_from_looks_and_only_while_it_is_followed(
         seen = watch.look()
         assert (seen.rate, seen.left_s) == (0.25, (24 - 7) / 0.25)
         assert {row.name: row.rate for row in seen.places}["node2"] == 0.25
-        submission.due = [1, 2]  # until it is decided: nobody knows how much there is
+        submission.due = [1, 2]  # until it is decided: how much there is to play is not known
         submission.save()
         clock(9)
         assert watch.look().left_s is None

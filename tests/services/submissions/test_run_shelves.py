@@ -43,7 +43,7 @@ def test_a_run_of_another_machine_is_running_while_its_files_change(tmp_path: Pa
     episodes = recorder.folder / "operators" / "op0" / "episodes.jsonl"
     data = (recorder.folder / "run.json").read_bytes()
     recorder.close("completed")
-    (recorder.folder / "run.json").write_bytes(data)  # as on a disk whose locks nobody sees
+    (recorder.folder / "run.json").write_bytes(data)  # as on a disk whose locks are not seen
     assert RunLibrary(tmp_path).all()[0].status == "cut off"
     library = RunLibrary(tmp_path, elsewhere=True)
     (run,) = library.all()

@@ -1,4 +1,4 @@
-"""What hosts are told, by a real shell: begun once, followed by files, ended, gone on with."""
+"""What hosts are told, by a real shell: shards are begun once, followed by files, ended and resumed."""
 
 from __future__ import annotations
 

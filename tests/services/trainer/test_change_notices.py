@@ -1,4 +1,4 @@
-"""Whoever watches runs is told the newest of each, at any pace."""
+"""Watchers of runs are told the newest record of each run, at any pace."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ async def test_what_is_in_the_place_of_its_socket_is_named(daemon: Daemon) -> No
         taken.listen()
         with pytest.raises(WorkerLaunchError, match=f"something else listens on {folder}/s"):
             await daemon.client()
-    # Nobody listens there any more: left over, as by kill -9.
+    # No process listens there any more: the socket is left over, as by kill -9.
     await daemon.client()
 
 

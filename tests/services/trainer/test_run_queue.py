@@ -1,4 +1,4 @@
-"""The machine is shared out without ever giving anything twice, and nobody waits for ever."""
+"""The machine is shared out without ever giving anything twice, and no run waits forever."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_nothing_is_given_twice_and_none_starves(case: tuple[Machine, list[Job]]
         assert sum(grant.memory_mb for _, grant in running.values()) <= machine.memory_mb
         ends = [end for end, _ in running.values()]
         arrivals = [job.arrives for r, job in todo.items() if r not in arrived]
-        # Room that nobody uses although somebody waits is handed out within the patience of one.
+        # Room that no run uses although one waits is handed out within the patience of one.
         assert ends or arrivals or len(started) == len(todo), f"{queue.order(now)} wait for nothing"
         now = min([*ends, *arrivals], default=now)
     assert set(started) == set(todo)

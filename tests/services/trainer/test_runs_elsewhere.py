@@ -49,7 +49,7 @@ def folder(store: Store, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def coordinator(folder: Path) -> Iterator[Path]:
-    """The submission of the training, which somebody follows."""
+    """The submission of the training, which a process follows."""
     submission = folder.parents[1] / "submission"
     lock = lock_run(submission)
     yield submission

@@ -1,4 +1,4 @@
-"""How much memory a training may use that nobody has said anything about."""
+"""How much memory a training may use where the user gives no limit."""
 
 from __future__ import annotations
 

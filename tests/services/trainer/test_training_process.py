@@ -207,7 +207,7 @@ def test_a_later_process_with_the_same_number_is_not_taken_for_it(
     process.folder.write(RUNNER, {**row, "pid": os.getpid(), "worker": {**row["worker"], "pid": os.getpid()}})
     later = TrainingProcess.attach(process.folder.path)
     assert not later.alive
-    later.kill()  # reaches nobody
+    later.kill()  # reaches no process
     assert not later.suspended
     assert later.outcome() == process.outcome()
 

@@ -1,4 +1,4 @@
-"""The status line's trainings: counted where somebody keeps them."""
+"""The status line's trainings: counted where a daemon keeps them."""
 
 from __future__ import annotations
 

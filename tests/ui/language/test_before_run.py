@@ -103,7 +103,7 @@ def test_a_model_that_is_put_beside_running_operators_waits_for_run(window: Main
 
 
 def noughts(server: FakeModelServer, **players: WorkerAssignment) -> OperatorConfig:
-    """Noughts and crosses: a language model in every seat that nobody else is given."""
+    """Noughts and crosses: a language model in every seat for which no other player is given."""
     model = replace(player(server, model_id="reader"), on_invalid=OnInvalid(0, "random_legal"))
     seats = {"player_1": model, "player_2": model, **players}
     return OperatorConfig("play", "", "", "classic/tictactoe_v3", seats)
@@ -146,7 +146,7 @@ def test_who_moves_first_says_go_with_that_move(window: MainWindow, play: PlayPa
         window.context.go("play", operator=config, seed=3)
         qtbot.waitUntil(lambda: is_shown(play) and bool(play.input.questions), timeout=WAIT)
         assert "Your move" in named(play, StatusDot, "prompt").text and not server.requests
-        # Somebody who asks a model sits down in the place that is to move: that is not yet a go.
+        # A language model gets the seat that is to move: it is not asked before the user presses Start.
         play.game.seat("player_1", config.workers["player_2"])
         qtbot.waitUntil(lambda: play.game.waits_for_go and not play.game.people, timeout=WAIT)
         play.game.seat("player_1", you)

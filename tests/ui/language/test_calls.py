@@ -188,7 +188,7 @@ def test_the_newest_call_stays_in_sight_until_somebody_reads_another(
     panel.on_grown()
     view = named(panel, TurnView, "turn-view")
     qtbot.waitUntil(lambda: view.turn.step == 50, timeout=WAIT)
-    assert chosen == []  # nobody has chosen anything
+    assert chosen == []  # the user has chosen nothing
     named(panel, TurnList, "turn-list").select(7)
     assert chosen == [(0, 7)]
     log.add(call_line(51))

@@ -107,7 +107,7 @@ def its_card_tells_its_calls(manual: ManualOperators, deck: OperatorDeck, qtbot:
     assert strip.lines == ("No model has been asked yet",)
     qtbot.waitUntil(lambda: operator.player.last_view is not None, timeout=WAIT)
     sizes = Sizes(named(card, StageView, "operator-stage"))
-    deck.play.step_all()  # nobody is asked before
+    deck.play.step_all()  # no model is asked before this
     # The first reply has no action in it: it is asked again.
     qtbot.waitUntil(lambda: strip.lines[1:2] == ("Said <action>right</action>",), timeout=WAIT)
     assert strip.lines[2].startswith("2 calls · 220 tokens")

@@ -1,4 +1,4 @@
-"""Operators side by side: same seeds, common steps, one run, and one that breaks disturbs nobody."""
+"""Operators side by side: same seeds, common steps, one run, and one that breaks disturbs no other."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_step_all_waits_until_all_have_stepped(deck: OperatorDeck, qtbot: Any):
     deck.play.step_all()
     qtbot.waitUntil(lambda: steps(deck)[0] == 1 and you.player.questions != (), timeout=WAIT)
     assert you.player.state is OperatorState.YOUR_MOVE
-    deck.play.step_all()  # the person has not moved yet: nobody goes ahead
+    deck.play.step_all()  # the person has not moved yet: no operator goes ahead
     qtbot.wait(200)
     assert steps(deck) == [1, 0]
     you.player.answer(you.player.questions[0], 1)

@@ -102,7 +102,7 @@ def test_steps_lead_over_the_end_of_an_episode_into_the_next_one(live: Live, qtb
             operator.player.step()
         view = operator.player.last_view
         seen.append((view.seed, view.step, view.over))
-    # The end stays on show until somebody asks for more.
+    # The end stays on show until another step is asked for.
     assert seen == [(5, 1, ""), (5, 2, "completed"), (6, 0, ""), (6, 1, ""), (6, 2, "completed")]
 
 
@@ -204,7 +204,7 @@ def test_a_person_is_asked_and_answers(live: Live, qtbot: Any):
     operator = live(person())
     operator.player.start(0, paused=True)
     qtbot.waitUntil(lambda: operator.player.alive, timeout=WAIT)
-    assert operator.player.questions == ()  # nobody is asked while nothing moves
+    assert operator.player.questions == ()  # the person is not asked before a step
     with qtbot.waitSignal(operator.asked, timeout=WAIT) as asked:
         operator.player.step()
     question = asked.args[0]

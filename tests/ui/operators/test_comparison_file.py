@@ -94,7 +94,7 @@ def test_it_is_opened_side_by_side_with_the_seed_and_episodes_of_its_file(
     qtbot.waitUntil(lambda: title(page) == "mine", timeout=PATIENCE_MS)
     assert page.deck.table.ids == ("x", "y") and page.deck.seed == 70
     page.deck.duplicate("y")
-    page.comparison.save()  # somebody wrote that file: it is asked where to
+    page.comparison.save()  # a user wrote that file: the program asks where to save
     dialog = named(page.window(), QFileDialog, "comparison-save-dialog")
     assert file.read_text() == words
     dialog.reject()

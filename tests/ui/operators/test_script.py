@@ -1,4 +1,4 @@
-"""An experiment file is looked at first, run on request, stopped and gone on with."""
+"""An experiment file is looked at first, run on request, stopped and resumed."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from gym_gui.services.runs.run_library import RunEntry, RunLibrary
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.environments.install_dialog import InstallDialog
 from gym_gui.ui.live.watch_pane import WatchPane
+from gym_gui.ui.operators import script_words
 from gym_gui.ui.operators.script import ScriptExperimentWidget
 from gym_gui.ui.operators.script_card import ScriptCard
 from gym_gui.ui.operators.script_file import OPENED
@@ -447,3 +448,31 @@ def test_what_an_operator_plays_is_seen_by_its_eye_while_the_run_goes_on(
     assert not row(script, "b").eye.isChecked() and script.play.job is not None and script.play.job.running
     script.play.stop()
     qtbot.waitUntil(lambda: not script.work.busy, timeout=WAIT)
+
+
+def test_where_memory_is_short_slots_may_share_processes(
+    script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(script_words, "free_memory", lambda: 150_000_000)
+    slots = {f"agent_{i}": {"type": "random"} for i in range(3)}
+    path = tmp_path / "spread.json"
+    execution = {"num_episodes": 1, "seeds": 7, "processes": 1}
+    operator = {"id": "a", "name": "Anna", "task": "simple_spread_v3", "workers": slots}
+    path.write_text(json.dumps({"operators": [operator], "execution": execution}))
+    script.file.open(path)
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
+    warning = named(script, InlineMessage, "message-warning")
+    assert "need about 150.0 MB of memory, and 150.0 MB are free" in warning.text
+    assert "need about 50.0 MB" in warning.text
+    qtbot.mouseClick(named(warning, QPushButton, "message-action"), Qt.MouseButton.LeftButton)
+    assert script.file.plan.experiment.execution.isolation == "worker"
+    assert "Slots of a team share a worker process" in named(script, QLabel, "script-about").text()
+    assert script.work.message is None
+
+
+def test_where_memory_is_enough_nothing_is_said_of_it(
+    script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any
+):
+    script.file.open(experiment(tmp_path))
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
+    assert script.work.message is None

@@ -88,7 +88,7 @@ def test_another_game_takes_the_place_of_the_last_one(
         again.context.go("play", task="CartPole-v1")
         page = named(again, PlayPage, "page-play")
         qtbot.waitUntil(lambda: page.sheet is not None, timeout=PATIENCE_MS)
-        # Nobody there moves in turn.
+        # An environment of one agent has no turns.
         assert page.game.playing_on is None and not named(page, TimeRows, "time-rows").isVisibleTo(page)
         assert page.game.config is not None and page.game.config.task == "CartPole-v1"
 

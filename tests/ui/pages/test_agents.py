@@ -60,7 +60,7 @@ def told(context: AppContext) -> list[Notice]:
 
 @pytest.fixture
 def own_trash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The desktop's trash, somewhere where nobody else looks."""
+    """The desktop's trash, in a folder of this test alone."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "xdg"))
     return tmp_path / "xdg" / "Trash"
 

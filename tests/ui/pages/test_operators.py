@@ -173,7 +173,7 @@ def test_side_by_side_a_killed_host_holds_up_nobody_and_all_are_stopped(window: 
     assert trouble.text() == "Session ended: killed (signal 9)"
     at = (other.player.last_view.episode, other.player.last_view.step)
     qtbot.waitUntil(lambda: (other.player.last_view.episode, other.player.last_view.step) > at, timeout=WAIT)
-    assert victim.player.state is OperatorState.BROKEN and other.player.alive  # nobody else is held up
+    assert victim.player.state is OperatorState.BROKEN and other.player.alive  # the other one plays on
     qtbot.mouseClick(named(card, QPushButton, "operator-restart"), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: victim.player.alive and not trouble.isVisible(), timeout=WAIT)
 
@@ -280,7 +280,7 @@ def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtb
     assert not plots.isVisible() and not plots_button.isChecked()
     qtbot.waitUntil(lambda: all(o.player.tally.episodes > 1 for o in page.deck.operators), timeout=WAIT)
     returns = named(plots, ReturnPlot, "returnPlot")
-    assert not returns.values("a")  # nothing is fetched while nobody looks
+    assert not returns.values("a")  # hidden plots fetch nothing
     qtbot.mouseClick(plots_button, Qt.MouseButton.LeftButton)
     assert plots.isVisible() and plots_button.isChecked()
     rewards = named(plots, RewardPlot, "rewardPlot")

@@ -327,7 +327,7 @@ def test_connect_four_by_mouse_against_a_policy(page: PlayPage, you: Player) -> 
 
 
 def test_soccer_in_real_time_with_a_mixed_team(page: PlayPage, you: Player) -> None:
-    """Whoever presses nothing does nothing, and that is recorded as what it is."""
+    """A person who presses no key does nothing, and the record says ``noop`` of these steps."""
     chaser = WorkerAssignment("", "baseline", {"behavior": "soccer_chaser"})
     players = {
         "green_0": WorkerAssignment("", "human"),
@@ -400,7 +400,10 @@ def somebody_else_takes_over(page: PlayPage, you: Player) -> None:
 
 @pytest.mark.usefixtures("plays_here")
 def test_two_people_at_one_keyboard_and_at_one_each(page: PlayPage, you: Player, context: AppContext) -> None:
-    """At one each has keys of their own; with one each both have the same, and the window's are nobody's."""
+    """Two people at one keyboard have different keys.
+
+    With a keyboard each, both have the same keys, and those of the window's keyboard play for no person.
+    """
     pytest.importorskip("evdev")
     from evdev import ecodes
 
@@ -499,7 +502,7 @@ def test_continuous_actions_by_keys(page: PlayPage, you: Player) -> None:
 def test_who_takes_a_seat_in_mid_game_is_credited_with_their_own_moves_alone(
     page: PlayPage, you: Player
 ) -> None:
-    """What the chaser had decided before somebody took its seat was the chaser's, wherever it is told."""
+    """A decision that the chaser made before a person took its seat is shown and recorded as the chaser's."""
     players = {
         "green_0": WorkerAssignment("", "human"),
         **{slot: WorkerAssignment("", "baseline", {"behavior": "soccer_chaser"}) for slot in CHASERS},

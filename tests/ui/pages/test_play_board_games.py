@@ -204,7 +204,7 @@ def test_a_game_on_the_clock_is_lost_by_who_runs_out_of_time(page: PlayPage, qtb
     assert time.isVisible() and time.value is None
     choice.setCurrentIndex(choice.findText("3+2", Qt.MatchFlag.MatchStartsWith))
     choice.activated.emit(choice.currentIndex())
-    # Nobody has moved: it begins anew, on the clock.
+    # No player has moved: the game begins anew, on the clock.
     clocks = sheet.findChildren(QLabel, "side-clock")
     wait(lambda: [clock.text() for clock in clocks] == ["3:00", "3:00"])
     for step in range(3):

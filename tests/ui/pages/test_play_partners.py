@@ -58,7 +58,7 @@ def opened(page: PlayPage, qtbot: QtBot, task: str) -> PickerButton:
 
 
 def choose(picker: PickerButton, qtbot: QtBot, words: str) -> None:
-    """Type what somebody is called, and press Return."""
+    """Type the name of a player, and press Return."""
     qtbot.mouseClick(picker, LEFT)
     popup = named(picker, PickerPopup, "picker-popup")
     assert popup is not None

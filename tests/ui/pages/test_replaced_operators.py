@@ -145,7 +145,7 @@ def test_home_cards_one_after_the_other(
     before = processes(page)
     qtbot.mouseClick(named(page, QPushButton, "operator-remove"), LEFT)
     assert not page.deck.operators
-    page.deck.operators.forget_removed()  # as it is after a while in which nobody has asked for it back
+    page.deck.operators.forget_removed()  # as after the time in which the user can undo the removal
     qtbot.waitUntil(lambda: ended(before) and not page.context.busy, timeout=WAIT)
     assert witness.played <= recorded(store.runs)
     assert len(list(store.runs.iterdir())) == 2
@@ -322,6 +322,6 @@ def test_a_failure_that_somebody_waits_for_is_theirs_alone(
     waiting, told = loop.create_task(wait()), list[Any]()
     context.noticed.connect(told.append)
     later = loop.create_task(work(), name="Later")
-    qtbot.waitUntil(lambda: bool(told), timeout=WAIT)  # of the one that nobody waits for, begun after it
+    qtbot.waitUntil(lambda: bool(told), timeout=WAIT)  # of the later task, which no code awaits
     assert later.done() and waiting.result() == "by zero"
     assert [notice.text for notice in told] == ["Later failed: by zero. The log has the details"]

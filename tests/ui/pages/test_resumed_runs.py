@@ -1,4 +1,4 @@
-"""A run that was stopped is gone on with from the list of runs, and offered after a restart."""
+"""A run that was stopped is resumed from the list of runs, and offered after a restart."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ pytestmark = pytest.mark.usefixtures("looks_here", "analyses_here")
 
 @pytest.fixture
 def submission(store: Store, tmp_path: Path) -> Submission:
-    """Four shards that nobody follows: one here, one that may run, one that failed, one not begun."""
+    """Four shards that no process follows: one here, one that may run, one that failed, one not begun."""
     runs = store.runs_dir()
     found = Submission(runs / "submissions" / "01M8H83KEBJ7758D9XJK3WVK24", "local", {}, "run", 4, 16, runs)
     file = experiment(tmp_path, {"id": "a", "name": "Chance"}, num_episodes=16)

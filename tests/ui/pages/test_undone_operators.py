@@ -1,4 +1,4 @@
-"""A comparison that somebody has built is not lost: undo brings it back, and so does a restart."""
+"""A comparison that the user has built is not lost: undo brings it back, and so does a restart."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_what_a_card_replaced_comes_back(window: MainWindow, qtbot: Any):
     gone = lambda: manual.findChild(InlineMessage, "message-info") is None  # noqa: E731
     qtbot.waitUntil(gone, timeout=WAIT)  # its button would undo something else now
     qtbot.waitUntil(lambda: ready(page, 77), timeout=WAIT)
-    assert not page.deck.play.running  # they play when somebody says so
+    assert not page.deck.play.running  # they play when the user asks for it
     assert window.context.commands.run("operators.redo")
     assert page.deck.table.ids == ("ppo", "random")
     assert window.context.commands.run("operators.undo")
@@ -126,7 +126,7 @@ def test_they_are_there_after_a_restart(
         again.context.go("operators")
         page = again.findChild(OperatorsTab)
         assert page is not None and page.deck.table == built
-        # Neither what a file named nor a name that nobody chose has become anybody's own.
+        # After the restart, neither the file's origin nor a generated name counts as the user's own choice.
         third = page.deck.operators[2].player.config
         assert third.host == "one", "an operator stays where it runs"
         assert third.origin == odd.origin and not third.named and page.deck.operators[0].player.config.named

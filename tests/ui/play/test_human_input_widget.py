@@ -241,7 +241,7 @@ def test_a_click_catches_the_mouse_that_turns_and_shoots_until_escape(looking: T
     caught = list[bool]()
     looking.input.mouse.caught_changed.connect(caught.append)
     qtbot.mouseClick(looking.stage, Qt.MouseButton.LeftButton)
-    assert not caught  # nobody is asked
+    assert not caught  # no person is asked
     ask_who_looks(looking)
     qtbot.mouseClick(looking.stage, Qt.MouseButton.LeftButton, pos=at(looking, 0))
     assert caught == [True] and looking.chosen == []

@@ -51,7 +51,7 @@ def test_a_click_on_a_cell_chooses_what_it_stands_for(stage: StageView) -> None:
     chosen: list[int] = []
     stage.move_chosen.connect(chosen.append)
     click(stage, 3, 7)
-    assert chosen == []  # nobody is asked
+    assert chosen == []  # no person is asked
     stage.set_interactive(True)
     click(stage, 3, 7)
     click(stage, 2, 2)
@@ -61,7 +61,7 @@ def test_a_click_on_a_cell_chooses_what_it_stands_for(stage: StageView) -> None:
 
 
 def test_a_press_in_the_picture_is_its_own_while_somebody_is_asked(stage: StageView) -> None:
-    """Else its release, after which it is told that the click was in vain, would be somebody else's."""
+    """Else another widget would get the release, after which the view says that the click was in vain."""
     view = named(stage, FrameView, "frameView")
     place = QPointF(view.picture_rect().center())
     left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier

@@ -59,7 +59,7 @@ async def cancelled(
     undo: bool = False,
     again: Callable[[Sequence[RunEntry], bool], None] = lambda *_: None,
 ) -> Said | None:
-    """What is said where somebody cancels at so much (of 1000) of a run; by default nobody does."""
+    """What the job says where it is canceled at so much (of 1000) of a run; by default it is not canceled."""
 
     def share(what: str, done: int, _total: int) -> None:
         if what.endswith(f"({number} of 3)") and done >= part:

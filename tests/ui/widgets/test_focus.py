@@ -1,4 +1,4 @@
-"""What ends in the background does not take the keyboard from what somebody sees."""
+"""Work that ends in the background does not take the keyboard from the shown page."""
 
 from __future__ import annotations
 

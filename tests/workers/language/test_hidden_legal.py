@@ -17,7 +17,7 @@ MASK = np.array([True, False, True])
 
 
 async def sent(words: tuple[str, ...], reply: str, hide: bool, **question: Any) -> tuple[str, Any]:
-    """What a request holds, and what came of the reply."""
+    """The text of the request, and the worker's answer after the reply."""
     with FakeModelServer(lambda _: f'{{"action": "{reply}"}}') as server:
         given = {"client_name": "custom", "base_url": server.url, "model_id": "m", "strategy": "structured"}
         size = Space.from_json({"kind": "Discrete", "dtype": "int64", "n": len(words) or 9, "start": 0})

@@ -54,7 +54,7 @@ class Table:
         return await self.player.decide(decision)
 
     def learn(self, step: int, action: int, reward: float = 0.0) -> None:
-        """What came of a step."""
+        """Tell the player the result of a step."""
         no = np.array([False])
         self.player.learn(StepResults(self.slot, [0], [step], [None], [action], np.array([reward]), no, no))
 

@@ -34,20 +34,20 @@ _LATEST_SHARE = 0.5
 
 @dataclass
 class Member:
-    """Somebody whom the learner meets.
+    """A player that the learner meets: a past self, or a member of the pool.
 
     Attributes:
-        name: Of a past self that of its folder.
-        folder: Where its policy is, relative to the run folder for past selves; empty where it is no policy
-            alone.
-        plays: Who of the pool it is, in words.
-        player: The same as a tournament file says it, plain data; ``None`` for past selves.
-        step: Decisions that the learner had made when it left it; ``None`` for members of the pool.
-        rating: In Elo's points; the first member began at 0. Nobody is where all agents are on one side.
-        games: How many the learner has played with it.
-        total: Sum of the learner's returns in them.
-        won: Games that it has won against the learner.
-        drawn: Games that nobody won.
+        name: Its name; of a past self the name of its folder.
+        folder: Where its policy is, relative to the run folder for past selves; empty where it is not just a
+            policy.
+        plays: Which player of the pool it is, in words.
+        player: The same as a tournament file has it, plain data; ``None`` for past selves.
+        step: Decisions that the learner had made when it left this past self; ``None`` for the pool.
+        rating: In Elo's points; the first member began at 0. Unused where all agents are on one side.
+        games: How many games the learner has played with it.
+        total: Sum of the learner's returns in these games.
+        won: Games that this member has won against the learner.
+        drawn: Games without a winner.
         lost: Games that the learner has won.
     """
 
@@ -71,17 +71,17 @@ class Member:
 
 @dataclass
 class League:
-    """Who is in it, and how strong the learner is.
+    """The members of a league, and how strong the learner is.
 
     Args:
         folder: The run folder.
-        env_id: What is played.
-        matchmaking: Whom the learner meets.
-        rated: Whether somebody can win.
+        env_id: The environment that is played.
+        matchmaking: How the learner's opponents are drawn.
+        rated: Whether a side can win.
 
     Attributes:
-        members: In the order in which they came.
-        rating: Of the learner.
+        members: Members in the order in which they came.
+        rating: The learner's rating.
     """
 
     folder: Path
@@ -127,16 +127,16 @@ class League:
         return next(member for member in self.members if member.name == name)
 
     def add(self, member: Member) -> None:
-        """Somebody new."""
+        """Add a member."""
         self.members.append(member)
 
     def met(self, member: Member, score: float | None, total: float) -> None:
         """Note a game.
 
         Args:
-            member: Whom the learner has met.
-            score: 1 where the learner has won, 0.5 where nobody did, 0 where it has lost; ``None`` where they
-                were on one side.
+            member: The member that the learner has met.
+            score: 1 where the learner has won, 0.5 for a draw, 0 where it has lost; ``None`` where they were
+                on one side.
             total: The learner's return.
         """
         member.games += 1

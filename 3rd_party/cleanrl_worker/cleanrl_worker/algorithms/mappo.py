@@ -45,7 +45,7 @@ class _Central(PPO):
         return dataclasses.replace(super().architecture(environments.view), central=environments.central)
 
     def network(self) -> Mapping[str, Any]:
-        """Of ``policy.json``: without the value function, which nobody can feed at play."""
+        """The network of ``policy.json``: without the value function, whose input is missing at play."""
         return dataclasses.replace(self.model.architecture, critic=False).to_json()
 
     def weights(self) -> Mapping[str, Tensor]:

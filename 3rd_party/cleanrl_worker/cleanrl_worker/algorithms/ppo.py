@@ -224,7 +224,7 @@ class Recorder:
         return actions
 
     def pay(self, t: int, transition: Transition) -> None:
-        """Note what came of it."""
+        """Note the rewards and episode ends of step ``t``."""
         self.rewards[t] = torch.from_numpy(transition.rewards)
         self.dones[t] = torch.from_numpy(transition.terminated | transition.truncated)
 
@@ -293,9 +293,9 @@ def update(learner: PPO, rollout: Rollout, acted: Tensor | None = None) -> dict[
     """Epochs of minibatch gradient steps on one rollout.
 
     Args:
-        learner: What learns.
+        learner: The learner.
         rollout: T steps of N environments.
-        acted: bool (T, N), false for rows in which nobody acted; ``None``: there are none.
+        acted: bool (T, N), false for rows in which no agent acted; ``None``: there are no such rows.
 
     Returns:
         Losses and diagnostics of the last minibatch, by TensorBoard name.

@@ -128,11 +128,11 @@ def update(
     """Epochs of minibatch gradient steps on one rollout.
 
     Args:
-        learner: What learns.
+        learner: The learner.
         rollout: T steps of N environments.
-        memory: What was remembered of each environment before the first step.
-        fresh: Which environments began an episode with it.
-        acted: bool (T, N), false for rows in which nobody acted; ``None``: there are none.
+        memory: The recurrent state of each environment before the first step.
+        fresh: Which environments began an episode with that step.
+        acted: bool (T, N), false for rows in which no agent acted; ``None``: there are no such rows.
 
     Returns:
         As :func:`cleanrl_worker.algorithms.ppo.update`.

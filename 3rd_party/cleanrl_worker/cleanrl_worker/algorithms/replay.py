@@ -87,9 +87,9 @@ class ReplayBuffer:
         """Remember one step of N environments.
 
         Args:
-            seen: What the actions were chosen by.
-            actions: As they are kept, (N, *action shape).
-            transition: What came of them.
+            seen: The observations that the actions were chosen by.
+            actions: Actions as they are kept, (N, *action shape).
+            transition: The transitions that the actions led to.
         """
         reached = transition.reached
         rows: dict[str, NDArray[Any]] = {

@@ -40,10 +40,10 @@ def make_games(config: SelfPlayConfig, folder: Path, warn: Callable[[str], None]
     Args:
         config: Every setting.
         folder: The run folder.
-        warn: Hears what is wrong with somebody of the pool.
+        warn: Called with what is wrong with a member of the pool.
 
     Raises:
-        ConfigError: It is no game of the kind, or somebody of the pool is missing or cannot play it.
+        ConfigError: It is no game of the kind, or a member of the pool is missing or cannot play it.
     """
 
     def paid(call: str) -> None:
@@ -66,11 +66,11 @@ def train(config: SelfPlayConfig, games: Games, session: Session) -> PPO:
     Args:
         config: Every setting; a step is one decision of the learner.
         games: Where it learns; the caller closes them.
-        session: Hears how it goes, and says when to stop.
+        session: Takes metrics, and says when to stop.
 
     Raises:
         TrainingFailed: A loss is no finite number, or a game raised.
-        ConfigError: A league that is gone on with has lost a member.
+        ConfigError: The league of a training that is resumed has lost a member.
     """
     learner = PPO(config, games, session.device, session.restored)
     league = _league(config, games, session)
@@ -106,10 +106,10 @@ def train(config: SelfPlayConfig, games: Games, session: Session) -> PPO:
 
 
 def _league(config: SelfPlayConfig, games: Games, session: Session) -> League:
-    """The league of a training that begins, or of one that is gone on with, its members ready to play.
+    """The league of a training that begins or is resumed, its members ready to play.
 
     Raises:
-        ConfigError: Somebody is missing.
+        ConfigError: A member is missing.
     """
     pool = {each.name: each for each in games.invited}
     if session.restored is None:
@@ -134,7 +134,7 @@ def leave(league: League, games: Games, learner: PPO, session: Session) -> None:
     """Have the learner as it is now in the league."""
     name = f"{PAST}{session.step:09d}"
     if any(member.name == name for member in league.members):
-        return  # gone on with from just here
+        return  # the training was resumed at this very step
     session.learner = learner
     description, weights = session.policy()
     save_checkpoint(league.folder / name, description, safetensors.torch.save(weights))

@@ -135,9 +135,9 @@ class PPOConfig(OnPolicyConfig):
 class PPOLSTMConfig(OnPolicyConfig):
     """PPO with a recurrent network (LSTM): for what one observation alone does not show.
 
-    The value function looks out of the policy's memory. Returns of tens or hundreds would make its
-    gradient so much the larger of the two that the policy hardly learns (CartPole-v1 without its
-    velocities stays at a return of 26), so rewards are scaled unless somebody says otherwise.
+    The value function reads the policy's memory. Returns of tens or hundreds would make its gradient
+    so much the larger of the two that the policy hardly learns (CartPole-v1 without its velocities
+    stays at a return of 26), so rewards are scaled unless the user turns that off.
     """
 
     normalize_rewards: bool = fields.normalize_rewards(True)

@@ -124,9 +124,9 @@ class Pace:
 
 
 def turns_of(*model: str) -> Path | None:
-    """The file that all on this machine share who ask a model; ``None`` where there is no folder for it.
+    """The file that all processes on this machine share that ask a model; ``None`` without a folder for it.
 
-    It holds a time of this machine's monotonic clock, so it is another one after each start of the machine,
+    It holds a time of this machine's monotonic clock, so it is another file after each start of the machine,
     and on each machine that sees the same folder.
 
     Args:
@@ -142,7 +142,7 @@ def turns_of(*model: str) -> Path | None:
         _remove_unused(folder.iterdir())
     except OSError:
         return None
-    # What a part may send is told to it alone, so it shares with nobody.
+    # A coordinated shard has a share of the limits for itself, so it does not share this file with others.
     name = "\n".join((started, os.environ.get(COORDINATED, ""), *model))
     return folder / hashlib.sha256(name.encode()).hexdigest()[:32]
 

@@ -143,8 +143,8 @@ class ServerError(Exception):
         may_retry: The same request may succeed later.
         fatal: No request of this slot can succeed (the key is refused, the model does not exist).
         kind: What kind of failure it is, where another model may be asked after it; else empty.
-        unsure: The server may have worked on it, and nobody knows what is to be paid for that.
-        used: What it took nevertheless, where the server says so; it has no words.
+        unsure: The server may have worked on the request, and its price is unknown.
+        used: What the request took nevertheless, where the server says so; without words.
     """
 
     def __init__(

@@ -117,7 +117,7 @@ class _Reading:
         return self._said[at] in synonyms().carriers and {*self._said[at + 1 : at + 2]} <= _PREPOSITIONS
 
     def _is_state(self, at: int) -> bool:
-        """Whether a name is what somebody is or has ("I am left"), not what is done ("I am folding")."""
+        """Whether a name is a state of the speaker ("I am left"), not an action ("I am folding")."""
         before = self._said[at - 1].split()[-1:] if at else []
         return bool({*before} & synonyms().copulas) and not plain(self._words[at]).endswith("ing")
 
@@ -205,9 +205,9 @@ def _all_in(spoken: str, known: frozenset[str] | set[str]) -> bool:
 
 @cache
 def _intent() -> re.Pattern[str]:
-    """Words behind which an action is meant to be done, in the plain words of a clause.
+    """Words after which the model means to do the action that follows, in the plain words of a clause.
 
-    Those of somebody ("I", "let us"), or "my next move is"; not "the opponent's next move is".
+    They are the model's own ("I", "let us"), or "my next move is"; not "the opponent's next move is".
     """
 
     def one_of(words: Iterable[str]) -> str:

@@ -167,7 +167,7 @@ def _discrete(answers: Sequence[Marked], rest: str, vocabulary: Vocabulary) -> t
 def _untold(
     action: int | None, problem: str, marked: Marks, vocabulary: Vocabulary
 ) -> tuple[int | None, str]:
-    """The same where nobody says what is legal: neither before, nor with why a reply is refused."""
+    """The same where the model is not told what is legal: neither before, nor when a reply is refused."""
     if action is not None:
         return action, f"{vocabulary.name(action)} is not legal now"
     texts = [str(mark.value) for mark in marked.answers] or [without_markup(marked.rest).strip()]

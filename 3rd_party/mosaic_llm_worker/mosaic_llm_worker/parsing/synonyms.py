@@ -55,7 +55,7 @@ class Synonyms:
         keys: Of a JSON object whose value is the answer.
         wrappers: Of a JSON object in whose value the answer may be.
         placeholders: What stands for an answer where the form is repeated.
-        intents: What says that somebody means to do what follows.
+        intents: What says that the model means to do what follows.
         choices: What is followed by "is" and an action ("my best guess is").
         chosen: What these are preceded by where they are one's own.
         fillers: What may stand between the intent and the action.
@@ -72,7 +72,7 @@ class Synonyms:
         obliged: What has to be done some time.
         against: What makes a clause no statement of an action.
         rejecting: What precedes an action that is not chosen.
-        speech: Words that say that somebody else's words follow.
+        speech: Words that say that the words of another person follow.
         taken_back: What takes back all that was said before.
         idioms: Turns of phrase in which the word of an action is none.
         pronouns: What an action may be done to without a name.

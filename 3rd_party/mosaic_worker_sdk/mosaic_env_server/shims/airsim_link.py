@@ -45,8 +45,8 @@ class AirSimLink:
         self._timeout_s, self._until, self._late = timeout_s, float("inf"), False
         self._reach(host, port)
         self._client: Any = getattr(cosysairsim, client)(host, port)
-        # Its own session counts time-outs in whole seconds, and connects anew by itself, which leaves
-        # whoever waits for an answer to the old connection waiting.
+        # Its own session counts time-outs in whole seconds, and connects anew by itself, so that a call that
+        # waits for an answer on the old connection would wait for ever.
         self._client.client = msgpackrpc.Client(_prompt(host, port), timeout=0, reconnect_limit=0)
         self._ticking = PeriodicCallback(self._tick, _TICK_MS)
         self._ticking.start()

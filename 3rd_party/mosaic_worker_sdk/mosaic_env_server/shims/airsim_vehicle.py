@@ -1,7 +1,7 @@
 """A vehicle of AirSim with the interface of Gymnasium: what drones and cars have in common.
 
 https://github.com/Cosys-Lab/Cosys-AirSim, the maintained continuation of Microsoft's. The engine is a program
-of its own, which somebody has started; see ``docs/simulators.md``.
+of its own, which the user has started; see ``docs/simulators.md``.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false

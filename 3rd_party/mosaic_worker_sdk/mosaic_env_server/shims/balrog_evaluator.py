@@ -1,7 +1,7 @@
-"""BALROG's evaluator turned inside out: it runs its episode, and whoever plays here is its agent.
+"""BALROG's evaluator turned inside out: it runs its episode, and the player of this environment is its agent.
 
-``Evaluator.run_episode`` asks an agent again and again, in a thread; here it is asked from outside what it
-shows, and told what was chosen. The result files are BALROG's own, written by its code.
+``Evaluator.run_episode`` asks an agent again and again, in a thread. This environment shows the player what
+the evaluator asks, and passes the player's choice back. BALROG's own code writes the result files.
 """
 
 # What the packages hand out is untyped.
@@ -24,7 +24,7 @@ _ANY_SEED = 1 << 31
 
 
 class _Left(Exception):
-    """Nobody plays on."""
+    """The player has left the episode."""
 
 
 class Evaluated(Balrog):

@@ -47,7 +47,7 @@ def action_words(name: str, values: Tuple[int, ...]) -> List[str]:
 
 
 def text(name: str) -> Optional[Callable[[Mapping[str, Any]], str]]:
-    """What says an observation in words; ``None`` where nobody does."""
+    """The function that says an observation in words; ``None`` where there is none."""
     return _SAY.get(name.partition("-")[0])
 
 

@@ -146,7 +146,7 @@ class _Play:
             "action_meanings": action_words(compiled.name, compiled.game, self._actions),
         }
         self.mosaic_text: Any = self._text if text(compiled.name) else None
-        """Games that nobody describes are not asked."""
+        """``None`` for games that have no description in words."""
 
     @property
     def _actions(self) -> int:

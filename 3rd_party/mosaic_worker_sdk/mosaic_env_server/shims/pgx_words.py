@@ -89,7 +89,7 @@ def _points(files: str, size: int, last: str, *, from_below: bool) -> Sequence[s
 
 
 def text(name: str) -> Optional[Callable[[Any], str]]:
-    """What says an observation of a game in words; ``None`` where nobody does."""
+    """The function that says an observation of a game in words; ``None`` where there is none."""
     if name.startswith("minatar-"):
         things = _THINGS[name.partition("-")[2]]
         return lambda seen: _screen(things, seen)

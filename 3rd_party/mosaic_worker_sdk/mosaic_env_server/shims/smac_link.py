@@ -61,7 +61,7 @@ class StarCraft:
                 self._socket = self._connected(host, port, start_s)
             else:
                 self.who = f"StarCraft II at {host}:{port}"
-                # It lets one client in: whoever begins an episode takes it over.
+                # The engine lets one client in: an environment that begins an episode takes it over.
                 before = self._open.pop((host, port), None)
                 if before is not None:
                     before.drop()
@@ -114,7 +114,7 @@ class StarCraft:
 
     @property
     def lost(self) -> bool:
-        """Whether nobody is spoken to any more."""
+        """Whether the connection is closed."""
         return self._socket is None
 
     def drop(self) -> None:

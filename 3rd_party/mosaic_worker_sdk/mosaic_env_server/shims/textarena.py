@@ -112,14 +112,14 @@ class _Game:
         self.told[int(player)] = readable(seen)
 
     def _last_words(self, player: int) -> str:
-        """What a player was told since its last move: nobody asks the game for it once it is over."""
+        """What a player was told since its last move; the game itself does not tell it once it is over."""
         state, say = self._env.state, getattr(self._env, "observation", None)
         new, state.observations[player] = state.observations.get(player, []), []
         return readable(say(player, new)) if new and say is not None else self.told[player]
 
     @contextlib.contextmanager
     def _playing(self) -> Any:
-        # Games print; what they print is for nobody.
+        # Games print to stdout; that goes to stderr.
         with self._random.in_force(), contextlib.redirect_stdout(sys.stderr):
             yield
 

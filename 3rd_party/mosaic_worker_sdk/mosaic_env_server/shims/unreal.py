@@ -1,8 +1,8 @@
 """A map of Unreal Engine with the interface of Gymnasium: a camera walks it, through UnrealCV.
 
 https://github.com/unrealcv/unrealcv. The engine, a game with the plugin in it, is a program of its own,
-which somebody has started; see ``docs/simulators.md``. Unreal's coordinates are centimetres and left-handed
-(x ahead, y to the right, z up, yaw clockwise); here they are metres and right-handed (y to the left, yaw
+which the user has started; see ``docs/simulators.md``. Unreal's coordinates are centimeters and left-handed
+(x ahead, y to the right, z up, yaw clockwise); here they are meters and right-handed (y to the left, yaw
 anticlockwise).
 """
 

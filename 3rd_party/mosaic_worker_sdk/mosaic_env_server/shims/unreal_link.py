@@ -21,7 +21,7 @@ from mosaic_env_server.shims.simulators import SimulatorError, Unreachable
 
 _REMEDY = "Start the engine, or give host and port"
 _OTHERS_S, _AGAIN_S = 2.0, 0.2
-"""For how long whoever is turned away comes again, and how often."""
+"""For how long a refused connection is tried again, and the pause between two tries."""
 _NEEDED = (0, 3, 7)
 """The first version that sends pictures over the connection."""
 
@@ -30,9 +30,10 @@ class UnrealLink:
     """One connection, shared; made by :meth:`of`.
 
     Attributes:
-        who: What messages call the engine.
-        holder: Whoever placed the cameras last.
-        homes: Where each camera was before anybody moved it: location and rotation, as UnrealCV has them.
+        who: The engine's name in messages.
+        holder: The environment that placed the cameras last.
+        homes: Where each camera was before an environment moved it: location and rotation, as UnrealCV has
+            them.
     """
 
     _open: ClassVar[Dict[Tuple[str, int], UnrealLink]] = {}
@@ -79,7 +80,7 @@ class UnrealLink:
         return self._client.sock is None
 
     def drop(self) -> None:
-        """Hang up; whoever uses it needs another."""
+        """Hang up; environments that use this link need another."""
         if self._open.get(self._key) is self:
             del self._open[self._key]
         with suppress(Exception):

@@ -19,7 +19,7 @@ EVALUATION_SEEDS = tuple(range(10_000, 10_020))
 
 
 class Interrupted(Exception):
-    """Somebody does not want to wait for the end of an evaluation."""
+    """The user does not want to wait for the end of an evaluation."""
 
 
 class Session(Protocol):

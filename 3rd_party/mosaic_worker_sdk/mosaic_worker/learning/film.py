@@ -1,4 +1,4 @@
-"""A film of a policy at play, written where whoever watches a training looks for it."""
+"""A film of a policy at play, written where the viewers of a training look for it."""
 
 # Environments and encoders are typed only in part.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -35,10 +35,10 @@ def film_episode(make: Callable[[], Any], decide: Decide, folder: Path, step: in
 
     Args:
         make: Makes a Gymnasium environment that draws ``rgb_array``.
-        decide: Plays in it.
+        decide: Chooses the actions.
         folder: The run folder.
         step: Steps trained, for the name.
-        seed: Of the environment.
+        seed: Seed of the environment.
 
     Returns:
         The file.
@@ -46,7 +46,7 @@ def film_episode(make: Callable[[], Any], decide: Decide, folder: Path, step: in
     Raises:
         CannotFilm: The environment cannot be made, shown or played in, or nothing can write the film.
     """
-    # Nobody asked for a window: what draws with SDL draws into memory.
+    # The film needs no window: environments that draw with SDL draw into memory.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     try:
         env = make()

@@ -42,13 +42,13 @@ class JointEnv(gym.Env[Any, Any]):
     most has; who has no legal action has ended, and may do any.
 
     Args:
-        parallel: With PettingZoo's Parallel interface; closed with this one.
+        parallel: Environment with PettingZoo's Parallel interface; closed with this one.
         steps: Preprocessing of each agent's observations.
-        limit: Steps after which an episode is cut off; ``None``: the environment ends them.
+        limit: Steps after which an episode is truncated; ``None``: the environment ends episodes.
 
     Attributes:
-        agents: All there may be.
-        teams: Agents by team; all in one where nobody says.
+        agents: All agents there may be.
+        teams: Agents by team; all in one team where the environment names none.
 
     Raises:
         ConfigError: The preprocessing does not fit, or has nothing of an agent.

@@ -72,7 +72,7 @@ def check_actions_learnt(
 
 
 class HelpAsked(Exception):
-    """Somebody wants to know; the text says what there is."""
+    """The user asked for help; the text lists what there is."""
 
 
 @dataclass(frozen=True)

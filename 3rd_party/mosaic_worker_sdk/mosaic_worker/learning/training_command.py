@@ -58,12 +58,12 @@ def prepared(folder: Path, *, resume: bool, overwrite: bool) -> Generator[Path, 
     """Make a run folder before anything expensive begins; at the end, leave none that is empty.
 
     Args:
-        folder: Where.
-        resume: The training there shall go on.
+        folder: The run folder.
+        resume: The training there shall continue.
         overwrite: The policy there shall be replaced.
 
     Raises:
-        ConfigError: It holds a policy that nobody wants replaced, or cannot be written.
+        ConfigError: The folder holds a policy and neither flag is set, or it cannot be written.
     """
     new = not folder.exists()
     try:
@@ -87,11 +87,11 @@ def prepared(folder: Path, *, resume: bool, overwrite: bool) -> Generator[Path, 
 
 
 def carried_out(run: TrainingRun, train: Callable[[], bool]) -> int:
-    """Train, and put every end into words, in the run folder and for whoever reads along.
+    """Train, and put every end into words, in the run folder and on the terminal.
 
     Args:
         run: The run folder.
-        train: Trains; whether all was done, false where it was stopped.
+        train: Trains; returns whether all was done, false where it was stopped.
 
     Returns:
         The exit status.
@@ -115,7 +115,7 @@ def carried_out(run: TrainingRun, train: Callable[[], bool]) -> int:
 
 
 def fail(run: TrainingRun, kind: str, message: str) -> None:
-    """Say that a training ended, in its folder and to whoever reads along; see :meth:`TrainingRun.fail`."""
+    """Say that a training ended, in its folder and on the terminal; see :meth:`TrainingRun.fail`."""
     try:
         run.fail(kind, message)
     except OSError:  # the disk that failed is the one that would tell

@@ -22,12 +22,12 @@ LEAGUE = "league.json"
 PAST = "past_"
 """Folders of policies that such a training left of itself: this, and the step."""
 CALLS = "calls.jsonl"
-"""Calls that somebody who plays in a training was paid for."""
+"""Paid calls to models by players in a training."""
 
 CONTROL_AT = "MOSAIC_CONTROL_AT"
-"""Environment variable with which whoever starts a training says how long ``control.jsonl`` was then.
+"""Environment variable: how long ``control.jsonl`` was when another program started the training.
 
-Wishes from there on are for this training, also those that were written while it was still
+Requests from there on are for this training, also those that were written while it was still
 importing; without the variable, those that come in once its :class:`TrainingRun` is made.
 """
 

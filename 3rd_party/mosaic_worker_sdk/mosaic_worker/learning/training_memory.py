@@ -12,7 +12,7 @@ from typing import Tuple
 from mosaic_worker.learning.training_command import ConfigError
 
 MEMORY_MB = "MOSAIC_MEMORY_MB"
-"""Environment variable: resident memory in MB, above which whoever started the training ends it."""
+"""Environment variable: resident memory in MB, above which the program that started the training ends it."""
 
 _OTHERS = 512 * 2**20
 """What a training with torch uses beside its buffer."""

@@ -208,7 +208,7 @@ def _pairs(tries: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
 
 
 def _knock(address: str) -> None:
-    """See that somebody listens at an address: Ray itself would try for long."""
+    """See that a process listens at an address: Ray itself would try for long."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not port.isdigit():
         return

@@ -1,7 +1,7 @@
 """What keeps a submission on a Ray cluster: an actor that begins tries of shards, and keeps what they play.
 
-It is detached, without a core, and beside the cluster's own head. It owns the tasks: these are played on
-whoever follows them. Run folders come to it as files, so nodes need no common disk.
+It is detached, without a core, and beside the cluster's own head. It owns the tasks, so they go on whether a
+process follows them or none. Run folders come to it as files, so nodes need no common disk.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Keeper:
     """Keeps one submission. Tries are pairs of a shard's number and the try's.
 
     Args:
-        name: The submission's.
-        folder: For submissions, from the home or absolute.
-        kept_s: How long it stays when nothing is played and nobody asks for it.
+        name: The submission's name.
+        folder: Folder for submissions, from the home or absolute.
+        kept_s: Seconds that it stays when nothing is played and no process asks for it.
     """
 
     def __init__(self, name: str, folder: str, kept_s: float = _KEPT_S) -> None:
@@ -66,7 +66,7 @@ class Keeper:
         return (self._place / bundle_name(plan)).exists()
 
     def is_new(self) -> bool:
-        """Whether nobody has asked this before: another one is lost, or there was none."""
+        """Whether this is the first call: an earlier keeper is lost, or there was none."""
         asked, self._is_used = self._is_used, True
         return not asked
 

@@ -64,17 +64,17 @@ class RayLink:
             raise HostAwayError(str(error)) from error
 
     async def ask(self, what: str, **about: Any) -> Any:
-        """Have it do something, and return what came of it.
+        """Have the driver process call a method, and return its result.
 
         Args:
             what: A method of :class:`.ray_driver.Driver`.
-            about: Its arguments.
+            about: The method's arguments.
 
         Raises:
             HostAwayError: The cluster does not answer.
-            HostFailedError: It answers, and could not do that.
+            HostFailedError: The cluster answers, and could not do that.
             HereError: There is no room here for what comes.
-            UsageError: It cannot be talked to from here.
+            UsageError: The cluster cannot be reached from here.
         """
         child = self._child
         if child is None or child.stdin is None:

@@ -135,7 +135,7 @@ class _Try:
 
 
 def play(keeper: Any, plan: Mapping[str, Any], number: int, attempt: int) -> None:
-    """Play a try of a shard on this node, and bring to the keeper what came of it."""
+    """Play a try of a shard on this node, and bring its result to the keeper."""
     line = Line(keeper)
     place, said = _placed(line, plan)
     if said:
@@ -262,7 +262,7 @@ def _take_up(this: _Try) -> None:
             unpack(this.work / "sent", taken)
         else:
             taken.mkdir()
-        by.unlink(missing_ok=True)  # who is killed now has left nobody's
+        by.unlink(missing_ok=True)  # a process that is killed from here on leaves runs of no try
         shutil.rmtree(runs, ignore_errors=True)
         taken.rename(runs)
     runs.mkdir(exist_ok=True)

@@ -110,7 +110,7 @@ class RaySite:
         return {number: seen_of(row) for number, row in rows.items()}
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
-        """Nothing: what waits is nobody's yet."""
+        """Take nothing back: no node has been given the shards that wait."""
         return []
 
     async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:

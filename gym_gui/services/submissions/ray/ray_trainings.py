@@ -157,10 +157,10 @@ class NodeTraining:
         self.has_checkpoint = False
 
     def take_up(self, *, brought: bool) -> None:
-        """Have the files of what is gone on with as far as they are known; before it is begun.
+        """Bring the files of a resumed training up to what the keeper knows of them; before it is begun.
 
         Args:
-            brought: Whether it comes from the keeper.
+            brought: Whether its files come from the keeper.
         """
         for run in self._work.glob("runs/*/seed*"):
             if not (run / EXIT).exists():

@@ -49,7 +49,7 @@ _JOBS_EACH: Final = 4
 _LAG_S: Final = 30.0
 """Time after which what a job has written is seen here, on a disk that is slow to tell."""
 _LAG_WHEN_STOPPED_S: Final = 2.0
-"""Who stops it need not wait for that: what comes late is found by whoever goes on."""
+"""The same while the submission is stopped: what comes later is found when the submission is resumed."""
 _HELD_S: Final = 15.0
 """Time after which a job is no more in the queue whose shard has ended."""
 _AGAIN_S: Final = 30.0
@@ -61,7 +61,7 @@ _HOPELESS: Final = re.compile(
 )
 """Reasons for which a job waits for ever, in Slurm's words."""
 _TELLS_NOTHING: Final = ("", "running", "completing", "completed")
-"""States of jobs by which nobody knows why a shard in them was lost."""
+"""States of jobs that do not say why a shard in them was lost."""
 _USUAL: Final = frozenset({"None", "Resources", "Priority", "BeginTime", "JobArrayTaskLimit", "Cleaning"})
 _log = logging.getLogger(__name__)
 
@@ -183,7 +183,7 @@ class SlurmSite:
         return looks
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
-        """Nothing: the scheduler deals what waits to whoever is free."""
+        """Take nothing back: the scheduler deals the shards that wait to nodes that are free."""
         return []
 
     async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
@@ -313,7 +313,7 @@ class SlurmSite:
         new = self._unfinished
         try:
             if os.path.lexists(self._place):
-                # Who goes on with it may have mended how it is begun.
+                # The user who resumes it may have mended how it is begun.
                 replace_file(self._place / PLAY, self._play.encode(), mode=0o600, sync=False)
                 replace_file(self._place / ARRAY, PLAY_ARRAY.encode(), mode=0o600, sync=False)
                 self._write_allowed(self._place)
@@ -347,7 +347,8 @@ class SlurmSite:
         array = f"{len(list((self._place / _ARRAYS).glob('*.list'))) + 1:04}"
         listed = self._place / _ARRAYS / f"{array}.list"
         lines = "".join(" ".join(f"{number}/{t}" for number, t in hand) + "\n" for hand in hands)
-        await asyncio.to_thread(listed.write_text, lines)
+        # Whole or not at all: a full disk leaves half a file otherwise.
+        await asyncio.to_thread(replace_file, listed, lines.encode(), mode=0o600, sync=False)
         self._unsure = True
         try:
             job = await submit(
@@ -363,7 +364,7 @@ class SlurmSite:
             listed.unlink()
             self._unsure = False
             raise
-        listed.with_suffix(".job").write_text(job)
+        replace_file(listed.with_suffix(".job"), job.encode(), mode=0o600, sync=False)
         self._unsure, self._has_jobs = False, True
         self._tasks |= {key: (job, i) for i, hand in enumerate(hands, 1) for key in hand}
 
@@ -373,12 +374,12 @@ class SlurmSite:
             job = listed.with_suffix(".job")
             lines = listed.read_text().splitlines()
             hands = [[tuple(map(int, each.split("/"))) for each in line.split()] for line in lines]
-            if not job.exists():
+            if not job.exists() or not job.stat().st_size:
                 found = await job_called(self._job_name(listed.stem))
                 begun = any((self._place / "work" / f"{n}/{t}" / "run").exists() for [(n, t), *_] in hands)
                 if not found and not begun:
                     continue  # it was not handed in any more
-                job.write_text(found or "0")
+                replace_file(job, (found or "0").encode(), mode=0o600, sync=False)
             number = job.read_text()
             if not number.isdecimal():
                 raise UsageError(f"{job} holds no number of a job", fix=f"Look at it, then remove {listed}")

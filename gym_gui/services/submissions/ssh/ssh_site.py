@@ -60,7 +60,7 @@ class SshSite:
     async def prepare(self) -> None:
         """Send what is played where it is not there yet; raises as :meth:`SshHost.run`.
 
-        How it is begun is said anew: who goes on with it may have mended that.
+        The script that begins shards is sent anew: the user who resumes the submission may have mended it.
         """
         if self._is_sent:
             written = {PLAY: self._script, ALLOWED: allowed_on(self._submission.needs, self._place)}

@@ -110,12 +110,12 @@ class SubmissionDesk(QObject):
         self.reader.follow(folder)
 
     def look(self) -> None:
-        """Somebody looks again."""
+        """The submission is on the screen again: read it again."""
         if self.shown and self.folder is not None:
             self.reader.follow(self.folder)
 
     def rest(self) -> None:
-        """Nobody looks."""
+        """The submission is hidden: stop reading it."""
         self.reader.rest()
 
     def show_buttons(self) -> None:

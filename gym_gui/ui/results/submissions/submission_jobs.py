@@ -18,11 +18,11 @@ from gym_gui.ui.results.jobs import Job, OnShare, Said
 
 
 def go_on_job(folder: Path, command: str) -> Job:
-    """Has a submission followed by a process that outlives the window: what failed is begun again.
+    """Resumes a submission in a process that outlives the window; shards that failed are begun again.
 
     Args:
-        folder: The submission's.
-        command: The command that goes on with it.
+        folder: The submission's folder.
+        command: The command that resumes it.
     """
 
     async def job(_share: OnShare) -> Said:

@@ -1,4 +1,4 @@
-"""Reads a submission again and again while somebody looks, in a thread."""
+"""Reads a submission again and again, in a thread, while it is on the screen."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SubmissionReader(QObject):
         self.look()
 
     def rest(self) -> None:
-        """Nobody looks."""
+        """Stop reading."""
         self._timer.stop()
         self._watch = None
 

@@ -40,9 +40,9 @@ class SubmissionView(QWidget):
     """Shows how a submission stands; does nothing with it."""
 
     log_wanted = pyqtSignal(object)
-    """A :class:`~gym_gui.services.submissions.overview.ShardRow` whose last words somebody wants to read."""
+    """The user asks for the end of the log of a :class:`~gym_gui.services.submissions.overview.ShardRow`."""
     shard_opened = pyqtSignal(object)
-    """A shard whose own run somebody wants to see."""
+    """The user asks to see the run of a shard."""
     selection_changed = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
