@@ -7,12 +7,10 @@ Workers are at one end of it, and both ends of what a served environment and its
 
 from __future__ import annotations
 
-import os
 import socket
 import struct
 import threading
-import time
-from typing import IO, Any, Callable, Generic, Optional, Sequence, Type, TypeVar
+from typing import IO, Any, Generic, Optional, Sequence, Type, TypeVar
 
 from mosaic_worker.pb import worker_pb2 as pb
 
@@ -36,8 +34,6 @@ GRPC_OPTIONS = (
 """Channel options of a client that connects to another machine."""
 
 _SIZE = struct.Struct("<I")
-_AT_ONCE: int = getattr(socket, "MSG_DONTWAIT", 0)
-_let_others_run: Callable[[], None] = getattr(os, "sched_yield", lambda: None)
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")
 
@@ -56,9 +52,6 @@ class Link(Generic[_In, _Out]):
     def arrived(self) -> Optional[_In]:
         """The next message where it has arrived whole already; ``None`` where that is not known."""
         return None
-
-    def linger(self, seconds: float) -> None:
-        """Wait for the next message for so long without sleeping, where the carrier allows it."""
 
     def send_all(self, messages: Sequence[_Out]) -> None:
         """Send several messages, in one piece where the carrier allows it; as :meth:`send`."""
@@ -127,18 +120,6 @@ class SocketLink(Link[_In, _Out]):
             return None
         (size,) = _SIZE.unpack_from(self._buffer)
         return self._take(size) if len(self._buffer) >= 4 + size else None
-
-    def linger(self, seconds: float) -> None:
-        """As :meth:`Link.linger`: a process that sleeps is woken up later than a session asks again."""
-        if self._buffer or not _AT_ONCE:
-            return
-        until = time.perf_counter() + seconds
-        while time.perf_counter() < until:
-            try:
-                self._buffer += self._sock.recv(65536, _AT_ONCE)
-                return  # also where the other end is gone, which receive() finds out
-            except BlockingIOError:
-                _let_others_run()
 
     def _take(self, size: int) -> _In:
         kind: Any = self._incoming

@@ -36,8 +36,6 @@ from mosaic_worker.worker import (
 )
 
 SDK = "mosaic_worker/0.1.0"
-_SOON_S = 0.0002
-"""Within this time, a session whose environment is fast asks for the next decision."""
 _log = logging.getLogger(__name__)
 
 
@@ -259,8 +257,6 @@ class Runtime:
         batches = [batch for work in works if (batch := self._told(worker, work)) is not None]
         if batches:
             self._link.send_all([pb.FromWorker(replies=reply) for reply in self._replies(worker, batches)])
-            if len(batches) == 1 and len(batches[0]) == 1:  # one episode is on, and it waits for this answer
-                self._link.linger(_SOON_S)
 
     def _replies(self, worker: Worker, batches: Sequence[Batch]) -> List[pb.Replies]:
         codecs = [self._slots[batch.slot.index][2] for batch in batches]
