@@ -1,7 +1,7 @@
 """What one slot is asked in many episodes at once, and what it answers, without an object for each question.
 
-A :class:`~gym_gui.core.types.Decision` is made of a row when somebody wants one: where an answer cannot be
-played, a worker was lost or somebody looks on.
+A :class:`~gym_gui.core.types.Decision` is made of a question only when the engine needs one: an answer cannot
+be played, a worker was lost, or a viewer watches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class AskedEpisode(Protocol):
     seeds: Mapping[AgentID, int]
 
     def question(self, agent: AgentID, number: int) -> Decision | None:
-        """A question as an object, from now on; ``None``: it is answered, or nobody waits for its answer."""
+        """A question as an object, from now on; ``None``: it is answered, or no longer asked."""
         ...
 
 

@@ -556,7 +556,7 @@ class WorkerSlot:
             self._sink([Answer(d, failure=reason, loss=Loss.GIVEN_UP) for d in waiting])
 
     def retire(self) -> None:
-        """Nobody asks it any more, or waits for its answers."""
+        """The session stops asking this slot and ignores late answers."""
         self.unfold()
         self._open.clear()
         self._queue.clear()

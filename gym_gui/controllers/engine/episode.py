@@ -151,11 +151,11 @@ class Episode:
         """Reset the environment, and ask for the first time.
 
         Args:
-            opening: What is played before anybody is asked, round by round. No policy is told of it.
+            opening: What is played before any agent is asked, round by round. No policy is told of it.
             asking: Batches in which is asked; without them, objects are made (:attr:`asked`).
 
         Returns:
-            Whether anybody is asked.
+            Whether any agent is asked.
 
         Raises:
             EpisodeError: The environment failed, or does not go the way that the opening says.
@@ -205,7 +205,7 @@ class Episode:
         return [d for agent, d in self.asked.items() if d.slot == slot and agent not in settled]
 
     def ask_another(self, decision: Decision) -> Decision:
-        """The same question to whoever plays the slot now; the one who was asked is too late."""
+        """The same question to the slot's new player; an answer of the old one comes too late."""
         if decision.shown is not None:
             self._said.setdefault(decision.agent_id, [])[:0] = decision.shown.messages
         again = self._shown(replace(decision, id=self._next_id(), attempt=0, reason="", shown=None))
@@ -219,7 +219,7 @@ class Episode:
         Args:
             slot: The slot.
             player: Who decides now.
-            not_asked: Agents whose open question nobody has been handed yet.
+            not_asked: Agents whose open question no policy has got yet.
         """
         standing = self.asked.keys() - self._passed_on - set(not_asked)
         self._passed_on.clear()
@@ -236,7 +236,7 @@ class Episode:
         ]
 
     def chosen_by_another(self, agent: AgentID) -> str:
-        """Who chose an agent's last action, where somebody else plays it by now; else ``""``."""
+        """Who chose an agent's last action, if another policy plays it by now; else ``""``."""
         changes = [change for change in self._rebound if change.agent_id == agent]
         row = self.trajectory.latest(agent)
         if row is None or not changes or row.step >= changes[-1].step_index:
@@ -259,7 +259,7 @@ class Episode:
             asking: Batches in which is asked; without them, objects are made (:attr:`asked`).
 
         Returns:
-            Whether anybody is asked; else the episode is over.
+            Whether any agent is asked; else the episode is over.
 
         Raises:
             EpisodeError: The environment failed.
@@ -303,7 +303,7 @@ class Episode:
         trajectory.pay(result.rewards)
         if self._two_levels is not None:
             trajectory.note_ended_options(self._two_levels.take_ended())
-        # Nearly every step ends nobody: two scans of tiny dicts decide that.
+        # Nearly every step ends no agent: two scans of tiny dicts decide that.
         if True in result.terminated.values():
             trajectory.terminate(result.terminated)
             trajectory.keep_final(result.observations)
@@ -369,7 +369,7 @@ class Episode:
         self.questions, self.choices = {}, {}
 
     def question(self, agent: AgentID, number: int) -> Decision | None:
-        """A question as an object, from now on; ``None``: it is answered, or nobody waits for its answer."""
+        """A question as an object, from now on; ``None``: it is answered, or no longer asked."""
         self.unfold()
         decision = self.asked.get(agent)
         settled = agent in self.played or agent in self.refused
@@ -392,7 +392,7 @@ class Episode:
         return self._managed and next(iter(self.asked), "").endswith(GOAL_SUFFIX)
 
     def end_early(self, limit: str) -> None:
-        """End here, truncated: somebody has taken as much as an episode may take.
+        """End here, truncated: a slot has taken as much as an episode may take.
 
         Args:
             limit: Who, and what.
@@ -627,7 +627,7 @@ class Episode:
         return EpisodeFinished(self.index, status, lines, seal(record.to_row(), untimed), unplayed)
 
     def outcome(self) -> Mapping[str, Outcome] | None:
-        """Win, draw or loss by team, by the game or by its clocks; ``None`` where nobody can win."""
+        """Win, draw or loss by team, by the game or by its clocks; ``None`` where no team can win."""
         on_time = self.on_time
         return self.environment.outcome(self.trajectory.returns) if on_time is None else on_time.outcome
 

@@ -110,7 +110,7 @@ class SessionController:
         self._nudge()
 
     def pause(self) -> None:
-        """Hold every episode before its next step, and ask nobody for one that may never come."""
+        """Hold every episode before its next step, and ask no policy for one that may never come."""
         self._gate.pause()
         self._choose_width()
         self._run_clocks()
@@ -200,7 +200,7 @@ class SessionController:
         return episode is not None and (not self._gate.paused or episode.credit > 0)
 
     def watch(self, spectator: Spectator | None, make_drawn: Callable[[], Environment] | None = None) -> None:
-        """Have somebody look from now on who has not until now; ``None``: nobody looks any more.
+        """Have a spectator watch from now on; ``None``: no spectator watches any more.
 
         Episodes that are on are told of without a picture; the next one that begins has one.
 
@@ -227,7 +227,7 @@ class SessionController:
             self._spectator.on_pace(self._gate)
 
     def _choose_width(self) -> None:
-        """Ask in batches where nobody looks on, waits or sets a pace, and every policy takes them."""
+        """Ask in batches if no spectator, pace or pause slows the session and every policy takes them."""
         unseen = self._gate.free and self._spectator is None
         plain = not self._patterns and not self._lineup.views
         self._asks_in_batches = unseen and plain and self._policies.takes_batches
@@ -336,7 +336,7 @@ class SessionController:
         return ready
 
     def _run_clocks(self) -> None:
-        """Clocks run while their episode moves; whoever looks on is told when that changes."""
+        """Clocks run while their episode moves; the spectator is told when that changes."""
         changed = False
         for index, episode in self._live.items():
             if episode.game_clock is not None:
@@ -358,7 +358,7 @@ class SessionController:
         self._nudge()
 
     async def _hold(self) -> None:
-        """Let those go whose time has come; where nobody can go on, wait for a command or for the time."""
+        """Release episodes whose time has come; if none can step, wait for a command or for the time."""
         self._release_held()
         can_ask = any(self.is_moving(decision.episode) for decision in self._ready)
         if self._live and not can_ask and not self._policies.owes:
@@ -454,7 +454,7 @@ class SessionController:
         return self._forming if self._asks_in_batches and episode.fits_batches else None
 
     def _opening(self, plan: EpisodePlan) -> Sequence[Round]:
-        """What is played before anybody is asked, where moves were taken back."""
+        """What is played before any policy is asked, where moves were taken back."""
         if plan.opening is None:
             return ()
         if self._last is None or self._last[:2] != (plan.opening.episode, plan.seed):

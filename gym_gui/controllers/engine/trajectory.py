@@ -31,8 +31,8 @@ class Trajectory:
     Attributes:
         returns: Sum of rewards by agent.
         wants_results: Agents whose policies are told what their actions led to.
-        terminated: Whether the environment ended for somebody.
-        truncated: Whether somebody was cut off.
+        terminated: Whether the environment ended for some agent.
+        truncated: Whether some agent was cut off.
         used_ms: How long each agent took for all its decisions.
     """
 
@@ -190,7 +190,7 @@ class Trajectory:
                 try:
                     encoded = self._codecs.encode[agent](observations[agent])
                 except NotInSpace:
-                    continue  # nobody acts on it any more
+                    continue  # no agent acts on it any more
                 self._finals[agent] = observations[agent], encoded
 
     # -- told and read ---------------------------------------------------------------
