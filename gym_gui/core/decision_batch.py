@@ -20,7 +20,11 @@ class AskedEpisode(Protocol):
 
     index: int
     steps: int
-    seeds: Mapping[AgentID, int]
+
+    @property
+    def seeds(self) -> Mapping[AgentID, int]:
+        """Policy seeds, by agent."""
+        ...
 
     def question(self, agent: AgentID, number: int) -> Decision | None:
         """A question as an object, from now on; ``None``: it is answered, or no longer asked."""

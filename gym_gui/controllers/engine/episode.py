@@ -117,8 +117,7 @@ class Episode:
         self._encode = codecs.encode
         adapter = self._adapter = environment.adapter
         self._step, self._step_async = adapter.step, adapter.step_async
-        alone = isinstance(adapter, SingleAgentAdapter) and len(seats) == 1
-        self._step_alone = adapter.step_alone if alone else None
+        self._step_alone = adapter.step_alone if isinstance(adapter, SingleAgentAdapter) else None
         self._max_steps, self._next_id = max_steps, next_id
         self.views: Mapping[AgentID, PromptInputs] = views or {}
         untold = self._not_told_rewards() if self.views else frozenset[AgentID]()
