@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
-from gym_gui.core.decision_batch import DecisionBatch
 from gym_gui.core.experiment.legality import ActionNames, problem_with
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.policy_source import ActorContext, PolicySource
 from gym_gui.core.protocols import Actor
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, Mask, StepOutcome, StepSnapshot
+from gym_gui.workers.decision_batch import DecisionBatch
 from gym_gui.workers.team_context import Joined
 from mosaic_worker.failures import FailureLog
 

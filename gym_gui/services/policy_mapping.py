@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from gym_gui.core.decision_batch import AnswerBatch, DecisionBatch
 from gym_gui.core.enums import EpisodeStatus, SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.execution import EpisodePlan
@@ -30,6 +29,7 @@ from gym_gui.services.backends import (
     SlotInfo,
     TellsAgentsApart,
 )
+from gym_gui.workers.decision_batch import AnswerBatch, DecisionBatch
 from gym_gui.workers.team_context import Joined
 
 _AT_ONCE_S = 0.0003

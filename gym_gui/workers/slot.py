@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from gym_gui.core.decision_batch import DecisionBatch
 from gym_gui.core.enums import EpisodeStatus, Limit, Loss, UnusableCause
 from gym_gui.core.errors import ProtocolError
 from gym_gui.core.experiment.legality import ActionNames, problem_with
@@ -19,6 +18,7 @@ from gym_gui.core.types import CAUSE, Answer, Decision, EpisodeSummary, Mask, Sh
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import WorkerConnection
+from gym_gui.workers.decision_batch import DecisionBatch
 from gym_gui.workers.extras import read_extras
 from gym_gui.workers.streams import EpisodeStreams, Fed
 from gym_gui.workers.team_context import Joined, TeamContext

@@ -19,7 +19,6 @@ from gym_gui.controllers.engine.session_events import EpisodeFinished
 from gym_gui.controllers.engine.trajectory import Round, Trajectory
 from gym_gui.core import clock
 from gym_gui.core.config import GOAL_SUFFIX
-from gym_gui.core.decision_batch import FormingBatches
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Outcome, UnusableCause
 from gym_gui.core.errors import EnvironmentFailure, ObservationError
 from gym_gui.core.experiment.execution import EpisodePlan
@@ -40,6 +39,7 @@ from gym_gui.core.spaces import NotInSpace, Parts
 from gym_gui.core.types import CAUSE, REFUSED, AgentID, Answer, Decision, EpisodeSummary, Mask, StepResult
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
+from gym_gui.workers.decision_batch import FormingBatches
 from gym_gui.workers.team_context import Joined, TeamContext
 from mosaic_worker.failures import described
 

@@ -27,7 +27,6 @@ from gym_gui.controllers.engine.pacing import Gate
 from gym_gui.controllers.engine.session_events import EpisodeRetried, EpisodeStarted, OnSessionEvent
 from gym_gui.controllers.engine.trajectory import Round, Trajectory
 from gym_gui.controllers.engine.unusable_answers import how_refused, take_unusable
-from gym_gui.core.decision_batch import AnswerBatch, FormingBatches
 from gym_gui.core.enums import EpisodeStatus, Loss
 from gym_gui.core.errors import EnvironmentFailure, EnvironmentLostError, EpisodeError
 from gym_gui.core.experiment.assignment import OnInvalid
@@ -39,6 +38,7 @@ from gym_gui.core.types import CLOCK, AgentID, Answer, Decision
 from gym_gui.envs import Environment
 from gym_gui.services.backends import PolicyBackend, SlotInfo
 from gym_gui.services.policy_mapping import AgentPolicyBinding
+from gym_gui.workers.decision_batch import AnswerBatch, FormingBatches
 from mosaic_worker.failures import FailureLog
 
 _log = logging.getLogger(__name__)
