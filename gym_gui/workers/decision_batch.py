@@ -48,7 +48,7 @@ class DecisionBatch:
 
     Args:
         slot: The slot.
-        keeper: Is told what becomes of it.
+        keeper: Keeps account of the batch until it is answered or unfolded.
 
     Attributes:
         numbers: Id of each question.

@@ -421,6 +421,8 @@ class WorkerSlot:
         batch, asked = self._open_batches.get(ids[0] if ids else -1, (None, 0.0))
         if batch is None or batch.numbers != ids or replies.problems or replies.extras:
             return False
+        if len(replies.values) not in (0, len(ids)):
+            return False  # answers as objects take the values that there are
         try:
             actions = self._does.unstack(replies.action, len(ids))
         except NotInSpace:
@@ -430,8 +432,7 @@ class WorkerSlot:
         del self._open_batches[ids[0]]
         self._batches -= 1
         latency_ms = (time.perf_counter() - asked) * 1e3
-        values = list(replies.values)
-        extras = [{"value": value} for value in values] if len(values) == len(ids) else None
+        extras = [{"value": value} for value in replies.values] or None
         self._flush()
         batch.answer(actions, latency_ms, extras)
         return True

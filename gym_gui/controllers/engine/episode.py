@@ -375,7 +375,7 @@ class Episode:
         return None if decision is None or decision.id != number or settled else decision
 
     def forget_questions(self) -> None:
-        """Nobody waits for answers any more."""
+        """The episode is over: answers that still come are ignored."""
         self.asked, self.questions, self.choices = {}, {}, {}
 
     def _decision(

@@ -208,7 +208,7 @@ class ScriptFile(QObject):
             self._offer_to_go_on(self._cut_off, "episodes" if plan.contest is None else "games")
         elif plan.run is not None or plan.experiment.execution.auto_run:
             self.ready.emit()
-        elif (words := memory_warning(plan)) and plan.contest is None:
+        elif plan.contest is None and (words := memory_warning(plan)):
             share = "Share processes", partial(self._share_processes, plan)
             self._work.say(InlineMessage("warning", words, share, closable=True))
 
