@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -171,7 +171,12 @@ class Table:
             views={reader.seat: reader.view},
         )
         self._episode.trajectory.wants_results = frozenset({reader.seat})
-        self.asked: Sequence[Decision] = self._episode.open()
+        self._episode.open()
+
+    @property
+    def asked(self) -> Collection[Decision]:
+        """What its agents are asked now."""
+        return self._episode.asked.values()
 
     @property
     def question(self) -> Decision | None:
@@ -182,8 +187,7 @@ class Table:
         """The seat is asked as things are now."""
         question = self.question
         assert question is not None
-        again = self._episode.ask_another(question)
-        self.asked = [again if each is question else each for each in self.asked]
+        self._episode.ask_another(question)
 
     def told(self) -> bytes:
         """All that the seat is told with its question, and with it again when its answer was refused."""
@@ -194,8 +198,7 @@ class Table:
             if len(told) == self._reader.attempts:
                 break
             late = len(told) == self._reader.attempts - 1 > 0
-            again = self._episode.ask_again(question, LATE if late else reason)
-            self.asked = [again if each is question else each for each in self.asked]
+            self._episode.ask_again(question, LATE if late else reason)
         assert told, "it is asked nothing"
         return b"".join(told)
 
@@ -220,7 +223,7 @@ class Table:
         for decision in self.asked:
             said = {"said": f"I have chosen, says {decision.agent_id}."}
             self._episode.accept(Answer(decision, moves[decision.agent_id], extras=said), "policy")
-        self.asked = self._episode.advance()
+        self._episode.advance()
         for came in self._episode.trajectory.outcomes(self._episode.asked):
             self._reader.learn(self._number, came.step, came.action, came.reward)
 
