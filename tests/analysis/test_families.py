@@ -38,6 +38,7 @@ def test_twenty_tasks_are_one_family(tmp_path: Path, runs: Any) -> None:
     assert "(Holm, 20 comparisons)" in str(decided[0])
 
 
+@pytest.mark.full
 def test_of_equals_in_many_tasks_few_are_called_better(tmp_path: Path, runs: Any) -> None:
     summaries = [_over_tasks(tmp_path, runs, 20, 0.0, seed) for seed in range(12)]
     wrong = [any(c.verdict != "undecided" for c in summary.comparisons) for summary in summaries]

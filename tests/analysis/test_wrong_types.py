@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gym_gui.analysis import open_run, render_html, summarize
 from gym_gui.analysis.exports.event_files import write_events
 from gym_gui.analysis.exports.export import episode_rows, operator_rows, step_rows
@@ -19,7 +21,12 @@ from tests.analysis.tournaments.conftest import by_strength, write_tournament
 
 NOTHING: Any = object()
 """In place of a value: its key is not there."""
-VALUES: tuple[Any, ...] = (NOTHING, None, "x", -1, 1 << 63, 1e308, ["a"], {"a": {"b": 1}})
+Values = tuple[Any, ...]
+VALUES: Values = (NOTHING, "x", {"a": {"b": 1}})
+MORE: Values = (None, -1, 1 << 63, 1e308, ["a"])
+of_each_kind = pytest.mark.parametrize(
+    "values", [pytest.param(VALUES, id="some"), pytest.param(MORE, id="others", marks=pytest.mark.full)]
+)
 Places = tuple[str | int, ...]
 
 
@@ -37,10 +44,10 @@ def places(value: Any, at: Places = ()) -> Iterator[Places]:
         yield from places(inner, (*at, key))
 
 
-def altered(data: Any) -> Iterator[tuple[str, str]]:
+def altered(data: Any, values: Values) -> Iterator[tuple[str, str]]:
     """Where, and the data as text, with something else there."""
     for place in places(data):
-        for value in VALUES:
+        for value in values:
             changed = copy.deepcopy(data)
             inner = changed
             for key in place[:-1]:
@@ -84,7 +91,8 @@ def refusals(run: Path, file: Path, texts: Iterator[tuple[str, str]], out: Path)
         assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before, where
 
 
-def test_in_a_run(tmp_path: Path, runs: Any) -> None:
+@of_each_kind
+def test_in_a_run(tmp_path: Path, runs: Any, values: Values) -> None:
     levels = {"a": 1.0, "b": 5.0}
     operators = {key: [runs.single(key, i, level + i) for i in (0, 1)] for key, level in levels.items()}
     pair = {"first": "a", "second": "b"}
@@ -100,11 +108,12 @@ def test_in_a_run(tmp_path: Path, runs: Any) -> None:
     execution = {"until": "decided", "failure_score": 0.0, "max_steps": 9}
     run = runs.write_run(tmp_path / "runs", runs.Plan(operators, extra=extra, execution=execution))
     file = run / "run.json"
-    said = list(refusals(run, file, altered(json.loads(file.read_text())), tmp_path / "out"))
+    said = list(refusals(run, file, altered(json.loads(file.read_text()), values), tmp_path / "out"))
     assert not [each for each in said if "run.json" not in each] and len(said) > 50
 
 
-def test_in_an_episode_and_in_a_step(tmp_path: Path, runs: Any) -> None:
+@of_each_kind
+def test_in_an_episode_and_in_a_step(tmp_path: Path, runs: Any, values: Values) -> None:
     more = {
         "unusable_decisions": {"agent_0": 1},
         "unusable_causes": {"agent_0": {"illegal": 1}},
@@ -119,15 +128,16 @@ def test_in_an_episode_and_in_a_step(tmp_path: Path, runs: Any) -> None:
         file = run / "operators" / "a" / name
         whole = file.read_text()
         first, rest = whole.split("\n", 1)
-        texts = ((where, f"{text}\n{rest}") for where, text in altered(json.loads(first)))
+        texts = ((where, f"{text}\n{rest}") for where, text in altered(json.loads(first), values))
         said = list(refusals(run, file, texts, tmp_path / "out"))
         assert not [each for each in said if name not in each] and len(said) > 20
         file.write_text(whole)
 
 
-def test_in_a_tournament(tmp_path: Path) -> None:
+@of_each_kind
+def test_in_a_tournament(tmp_path: Path, values: Values) -> None:
     strengths = {"good": 1.0, "fair": 0.0}
     run = write_tournament(tmp_path, list(strengths), by_strength(strengths), range(2))
     file = run / "run.json"
-    said = list(refusals(run, file, altered(json.loads(file.read_text())), tmp_path / "out"))
+    said = list(refusals(run, file, altered(json.loads(file.read_text()), values), tmp_path / "out"))
     assert not [each for each in said if "run.json" not in each] and len(said) > 50

@@ -161,7 +161,7 @@ def kill_while_stopped(mosaic: Mosaic, server: FakeModelServer, *run: str | Path
     return asked - stopped
 
 
-@pytest.mark.parametrize("kills", [1, 2])
+@pytest.mark.parametrize("kills", [1, pytest.param(2, marks=pytest.mark.full)])
 def test_what_a_run_has_not_heard_of_before_it_was_killed_is_within_its_budget(
     mosaic: Mosaic, offspring: Offspring, kills: int
 ) -> None:
@@ -267,6 +267,7 @@ def test_a_model_that_never_answers_ends_the_run_and_is_not_said_to_be_free(mosa
         assert calls["unsure_usd"] > 0
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("sessions_here")
 def test_no_episode_is_begun_once_the_runs_time_is_over(mosaic: Mosaic) -> None:
     """The first reply comes after it: what is on is played to its end, what waits in a session is not."""

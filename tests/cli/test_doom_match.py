@@ -33,6 +33,7 @@ def match(players: int, **workers: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.full
 def test_a_person_and_chance_play_and_it_repeats(mosaic: Mosaic) -> None:
     file = experiment(mosaic.home, match(2, player_0=PERSON, player_1=CHANCE), num_episodes=1)
     done = mosaic("run", file, "--json")

@@ -67,6 +67,7 @@ def drop(window: Program, column: int) -> None:
     )
 
 
+@pytest.mark.full
 def test_connect_four_from_the_card_on_home(window: Program) -> None:
     window.click("start-connect_four")
     window.until_page("play")

@@ -107,6 +107,7 @@ def test_every_page_is_understood_by_somebody_who_hears_it(window: Program, hear
     window.press("Escape")
 
 
+@pytest.mark.full
 def test_a_comparison_and_its_report_are_understood(start: Start, tmp_path: Path, hear: Any) -> None:
     file = tmp_path / "two.yaml"
     file.write_text(EXPERIMENT)
@@ -151,6 +152,7 @@ DIALOGS = (
 )
 
 
+@pytest.mark.full
 def test_dialogs_are_understood_and_used_by_keyboard(desktop: Desktop, tmp_path: Path) -> None:
     """Each is opened and heard; Tab is pressed through it, Enter has its button, Esc closes it."""
     command = [sys.executable, str(SCRIPTS / "pictures" / "screenshots.py"), "--bare", "--spoken", "--check"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.window.conftest import Start
 from tests.window.program import Program
 
@@ -25,6 +27,7 @@ def brightness(window: Program) -> float:
     return window.desktop.brightness(left + 4, top + height - 120, width - 8, 40)
 
 
+@pytest.mark.full
 def test_the_palette_leads_to_pages_and_switches_the_theme(start: Start) -> None:
     window = start()
     palette(window, "results", "Results")

@@ -78,7 +78,8 @@ def installed(name: str, mosaic: Mosaic) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", [pytest.param("langgraph_worker", marks=pytest.mark.full), "loop_worker"])
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["langgraph_worker", "loop_worker"])
 async def test_it_is_installed_and_plays_and_its_calls_are_on_record(
     name: str, tmp_path: Path, offspring: Offspring, model_server: ModelServer
 ) -> None:

@@ -114,6 +114,7 @@ def test_it_learns_goes_on_is_played_and_keeps_the_contract(mosaic: Mosaic) -> N
     assert played.status == 0 and "learnt" in played.out, played.err
 
 
+@pytest.mark.full
 def test_the_same_seed_gives_the_same_bits_and_masks_are_kept(mosaic: Mosaic) -> None:
     (mosaic.home / "corridor.py").write_text(CORRIDOR, "utf-8")
     python = {"PYTHONPATH": str(mosaic.home)}

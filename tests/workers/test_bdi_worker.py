@@ -98,7 +98,10 @@ ALIKE = [
 """Task, program, the slots that it plays, those played at random."""
 
 
-@pytest.mark.parametrize(("task", "program", "slots", "chance"), ALIKE)
+@pytest.mark.parametrize(
+    ("task", "program", "slots", "chance"),
+    [*ALIKE[1:3], *(pytest.param(*each, marks=pytest.mark.full) for each in (ALIKE[0], *ALIKE[3:]))],
+)
 async def test_both_interpreters_act_alike(
     jason: None, task: str, program: str, slots: list[str], chance: list[str]
 ) -> None:
@@ -176,6 +179,7 @@ async def test_two_programs_open_doors_in_their_order_because_one_tells_the_othe
         assert [row["agent_id"] for row in heard] == ([] if silent else ["agent_1"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("task", "program", "side", "chance"),
     [

@@ -28,6 +28,7 @@ def updates(parts: Any) -> dict[str, Any]:
     return {"/".join(part.nested_key) or part.key: json.loads(part.value_json) for part in parts}
 
 
+@pytest.mark.full
 def test_operators_are_runs_that_sync_finds(
     tmp_path: Path, runs: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

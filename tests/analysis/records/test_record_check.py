@@ -36,6 +36,7 @@ def _run(folder: Path, change: Callable[[list[Row]], object] = lambda rows: None
     return folder
 
 
+@pytest.mark.full
 def test_the_lines_of_all_episodes_are_not_held_at_once(tmp_path: Path) -> None:
     run = open_run(_run(tmp_path / "run"))
     tracemalloc.start()

@@ -292,7 +292,7 @@ def test_equals_that_draw_make_no_circle(write: Write, names: str, draw: float, 
 
 def test_three_decided_games_put_nobody_ahead(write: Write) -> None:
     wrong = 0
-    for seed in range(20):
+    for seed in range(8):
         found = _standings(
             write(
                 ["a", "b", "c"],
@@ -303,4 +303,4 @@ def test_three_decided_games_put_nobody_ahead(write: Write) -> None:
         )
         ranks = [each.ranks for each in found.policies]
         wrong += any(each is not None and (each.best > 1 or each.worst < 3) for each in ranks)
-    assert wrong <= 2
+    assert wrong <= 1

@@ -90,6 +90,7 @@ def test_it_is_made_and_served_from(tmp_path: Path, capfd: pytest.CaptureFixture
     close_servers()
 
 
+@pytest.mark.full
 def test_what_was_cut_off_counts_as_missing(tmp_path: Path) -> None:
     """What it is published at is not reached: the interpreter is there, and nothing in it counts."""
     family = _family()

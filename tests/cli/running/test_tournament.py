@@ -100,6 +100,7 @@ def test_a_slip_is_one_line(mosaic: Mosaic, changes: dict[str, Any], said: str) 
     assert not (mosaic.home / "runs").exists()
 
 
+@pytest.mark.full
 def test_the_seats_of_a_team_are_filled_with_each_two(mosaic: Mosaic) -> None:
     shutil.copytree(ROOT / "docs/examples/bdi", mosaic.home / "bdi")
     file = mosaic.home / "bdi/cross_play.yaml"

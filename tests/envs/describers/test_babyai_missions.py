@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from gym_gui import envs
 from gym_gui.envs import Environment
 from gym_gui.envs.describers.minigrid import PHRASES
@@ -32,6 +34,7 @@ def tasks() -> list[str]:
     return sorted(spec.id for spec in envs.list_specs() if spec.id.startswith("BabyAI-"))
 
 
+@pytest.mark.full
 def test_every_task_comes_with_the_meaning_of_its_missions_and_no_other() -> None:
     wrong: dict[str, Any] = {}
     listed = tasks()

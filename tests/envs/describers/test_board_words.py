@@ -41,7 +41,7 @@ def drawing(text: str, rows: int) -> list[str]:
 
 def test_chess_is_told_as_programs_and_players_write_it() -> None:
     count = checks = 0
-    for environment, agent, seen in positions("chess_v6", 4):
+    for environment, agent, seen in positions("chess_v6", 2):
         describer, game = environment.describer(agent), environment.env.board
         text, mask = describer.text(agent, seen), environment.adapter.action_mask(agent)
         assert mask is not None
@@ -57,7 +57,7 @@ def test_chess_is_told_as_programs_and_players_write_it() -> None:
         assert {choice.word for choice in choices} == {move.uci() for move in game.legal_moves}
         assert sorted(choice.action for choice in choices) == np.flatnonzero(mask).tolist()
         count, checks = count + 1, checks + game.is_check()
-    assert count > 300 and checks > 3
+    assert count > 150 and checks > 1
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -151,6 +151,7 @@ def test_openspiel_tic_tac_toe_is_answered_with_the_squares_that_the_board_shows
     assert count > 150
 
 
+@pytest.mark.full
 def test_openspiel_chess_tells_the_position_that_engines_read() -> None:
     count = special = 0
     for environment, agent, seen in positions("open_spiel/chess", 2):

@@ -15,11 +15,11 @@ TASKS = (
     *("leduc_holdem_v4", "texas_holdem_v4", "texas_holdem_no_limit_v6", "knights_archers_zombies_v11"),
     *(f"mpe2/simple_{each}_v3" for each in ("adversary", "crypto", "spread", "tag", "world_comm")),
     *("open_spiel/checkers", "open_spiel/leduc_poker", "open_spiel/liars_dice"),
-    *("CrafterReward-v1", "MiniHack-KeyRoom-S5-v0", "NetHackScore-v0", "TextWorld/Small-v0"),
+    *("CrafterReward-v1", "MiniHack-KeyRoom-S5-v0", "NetHackScore-v0"),
 )
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", [*TASKS, pytest.param("TextWorld/Small-v0", marks=pytest.mark.full)])
 def test_they_are_the_same_before_and_after_the_first_reset(task: str) -> None:
     try:
         environment = envs.make(task)

@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.full
 def test_a_page_is_written_anew_as_it_stands(tmp_path: Path) -> None:
     script = ROOT / "scripts" / "pages" / "prompts.py"
     done = subprocess.run(

@@ -43,7 +43,13 @@ def test_every_road_has_its_aim_and_its_own_name() -> None:
 
 
 @pytest.mark.parametrize(
-    "task", ["merge-v0", "parking-ActionRepeat-v0", "lane-keeping-v0", "intersection-multi-agent-v2"]
+    "task",
+    [
+        "merge-v0",
+        "parking-ActionRepeat-v0",
+        "lane-keeping-v0",
+        pytest.param("intersection-multi-agent-v2", marks=pytest.mark.full),
+    ],
 )
 def test_the_contract_is_kept(task: str) -> None:
     report = envs.check(task, steps=12)

@@ -33,7 +33,13 @@ def test_what_can_be_made_is_listed_and_says_its_aim(maze: Environment) -> None:
 
 
 @pytest.mark.parametrize(
-    "task", ["FetchPickAndPlace-v4", "PointMaze_UMaze-v3", "AdroitHandDoor-v1", "HandReach-v3"]
+    "task",
+    [
+        "FetchPickAndPlace-v4",
+        "PointMaze_UMaze-v3",
+        pytest.param("AdroitHandDoor-v1", marks=pytest.mark.full),
+        "HandReach-v3",
+    ],
 )
 def test_the_contract_is_kept(task: str) -> None:
     """A look at an arm that holds something changes nothing either, which the package does not keep."""

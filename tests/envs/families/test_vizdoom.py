@@ -35,8 +35,12 @@ def test_scenarios_are_listed_and_maps_found() -> None:
     assert found.family == "vizdoom" and family_of(found).title_of(found) == "Freedoom 2 MAP07, skill 4"
 
 
+OTHERS = ("VizdoomBasic-v1", "VizdoomFreedoom1E1M1-S3-v0")
+
+
 @pytest.mark.parametrize(
-    "task", ["VizdoomBasic-v1", "VizdoomDefendCenter-MultiBinary-v1", "VizdoomFreedoom1E1M1-S3-v0"]
+    "task",
+    ["VizdoomDefendCenter-MultiBinary-v1", *(pytest.param(task, marks=pytest.mark.full) for task in OTHERS)],
 )
 def test_the_contract_is_kept(task: str) -> None:
     report = envs.check(task, steps=20)

@@ -89,7 +89,10 @@ def test_matches_are_listed_with_their_teams() -> None:
     assert all(family.summary(spec).endswith(".") for spec in specs.values())
 
 
-@pytest.mark.parametrize("task", [PAIR, FREE, "VizdoomMultiCooperative-2p-v0"])
+@pytest.mark.parametrize(
+    "task",
+    [PAIR, *(pytest.param(task, marks=pytest.mark.full) for task in (FREE, "VizdoomMultiCooperative-2p-v0"))],
+)
 def test_the_contract_is_kept(task: str) -> None:
     report = envs.check(task, steps=20)
     assert report.ok, "\n".join(report.lines())

@@ -134,6 +134,7 @@ def sent_to(window: MainWindow, menu: QMenu, place: str, qtbot: QtBot) -> Operat
     return told.args[1]["operator"]
 
 
+@pytest.mark.full
 def test_a_joint_policy_opens_into_its_agents(
     library: PoliciesView, window: MainWindow, qtbot: QtBot
 ) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QLineEdit, QMenu, QPlainTextEdit, QPushButton, QTableView
 from pytestqt.qtbot import QtBot
@@ -163,6 +164,7 @@ def it_is_thrown_away(page: TrainPage, run_id: str, qtbot: QtBot) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.full
 def test_short_runs(
     page: TrainPage, trainer: Store, qtbot: QtBot, finish: Callable[[object], object]
 ) -> None:

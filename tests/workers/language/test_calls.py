@@ -743,6 +743,7 @@ def test_a_dry_run_needs_no_key() -> None:
 # -- a real model --------------------------------------------------------------------------
 
 
+@pytest.mark.full
 async def test_a_real_model_answers_the_same_to_the_same(model_server: ModelServer) -> None:
     # Without chance: its seed is the server's, which shares it with whatever else it still answers.
     slot = Slot(
