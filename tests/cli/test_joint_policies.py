@@ -47,6 +47,7 @@ def test_the_other_number_of_agents_is_refused_before_anything_starts(mosaic: Mo
     assert not (mosaic.home / "nothing").exists()
 
 
+@pytest.mark.full
 def test_it_is_shown_agent_by_agent(kept: Mosaic) -> None:
     assert "128 steps, seed 1, 3 agents, cleanrl_worker" in kept("policies", "list").out
     shown = kept("policies", "show", "spread").out

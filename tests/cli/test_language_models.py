@@ -89,6 +89,7 @@ def run(mosaic: Mosaic, asked: Asked) -> Path:
 # ---------------------------------------------------------------------------- reported
 
 
+@pytest.mark.full
 def test_a_transcript_stands_beside_its_replay_and_follows_it(
     asked: Asked, mosaic: Mosaic, tmp_path: Path
 ) -> None:
@@ -232,6 +233,7 @@ def test_dry_run_projects_calls_and_price_and_asks_for_no_reply(mosaic: Mosaic) 
     assert "random legal actions" in plan["basis"]
 
 
+@pytest.mark.full
 def test_the_dry_run_says_how_far_a_budget_reaches_and_what_is_unbounded(mosaic: Mosaic) -> None:
     ice = lake("http://127.0.0.1:9/v1")
     free = experiment(mosaic.home, ice, num_episodes=50)

@@ -37,6 +37,7 @@ def begun(mosaic: Mosaic, file: Path, *more: str) -> Path:
     return Path(done.json()["submission"])
 
 
+@pytest.mark.full
 def test_it_goes_on_without_the_command_and_is_the_experiment(mosaic: Mosaic) -> None:
     file = experiment(mosaic.home, *TWO)
     whole = mosaic.home / mosaic("run", file, "--json").json()["run"]

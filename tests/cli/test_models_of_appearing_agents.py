@@ -159,6 +159,7 @@ def run(mosaic: Mosaic, asked: Asked) -> Path:
     return Path(shutil.copytree(asked.run, mosaic.home / "runs" / asked.run.name))
 
 
+@pytest.mark.full
 def test_a_recording_answers_every_call(run: Path, mosaic: Mosaic) -> None:
     done = mosaic.process("run", "--replay", run, "--trust", "--json", timeout=LONG_S)
     assert done.status == 0, done.err
@@ -170,6 +171,7 @@ def test_a_recording_answers_every_call(run: Path, mosaic: Mosaic) -> None:
     assert done.status == 0, done.err
 
 
+@pytest.mark.full
 def test_recorded_replies_are_read_again(run: Path, mosaic: Mosaic) -> None:
     done = mosaic.process("reparse", run, "--trust", "--json", timeout=LONG_S)
     assert done.status == 0, done.err
@@ -265,6 +267,7 @@ def test_a_runs_budget_counts_what_they_spend_together(mosaic: Mosaic) -> None:
     )
 
 
+@pytest.mark.full
 def test_a_dry_run_counts_them(mosaic: Mosaic) -> None:
     operator = bees("http://127.0.0.1:9/v1") | {"max_steps": 8}
     path = experiment(mosaic.home, operator, num_episodes=10)
@@ -302,6 +305,7 @@ def test_episodes_of_one_of_them_can_be_shown(mosaic: Mosaic, asked: Asked) -> N
             assert len(request.messages) >= 2 + 2 * len(STEPS["bee_1"])
 
 
+@pytest.mark.full
 def test_a_vision_model_is_shown_the_picture(mosaic: Mosaic) -> None:
     with FakeModelServer(steady) as server:
         operator = bees(server.url, "vlm", PAINTED, image_view="whole")

@@ -44,7 +44,9 @@ def test_a_tournament_file_is_played(older: Path, mosaic: Mosaic) -> None:
     assert done.status == 0, done.err
 
 
-@pytest.mark.parametrize("name", ENDED)
+@pytest.mark.parametrize(
+    "name", [ENDED[0], *(pytest.param(name, marks=pytest.mark.full) for name in ENDED[1:])]
+)
 def test_a_run_is_played_again_and_says_what_it_said(name: str, older: Path, mosaic: Mosaic) -> None:
     verified = mosaic("verify", f"runs/{name}", "--json")
     assert verified.status == 0, verified.out + verified.err

@@ -76,6 +76,7 @@ def test_a_run_in_other_names_is_played_recorded_shown_and_read_again(mosaic: Mo
     assert all(json.loads(path.read_text())["status"] == "completed" for path in steps)
 
 
+@pytest.mark.full
 def test_what_cannot_be_told_otherwise_is_one_line(mosaic: Mosaic) -> None:
     def refused(task: str, *agents: str, **settings: Any) -> str:
         slots = {agent: player("http://localhost:1/v1", **settings) for agent in agents or ("agent",)}

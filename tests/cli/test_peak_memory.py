@@ -43,6 +43,7 @@ def check(found: dict[str, dict[str, Any]]) -> None:
         assert row["peak_mb"] <= MOST_MB.get(name, 192), row
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the system does not tell peaks")
 def test_readers_of_descriptions_pickles_messages_and_rows() -> None:
     check(peaks(PLAIN))
@@ -66,7 +67,12 @@ print(f"peak {int(peak) // 1024} status {status}", file=sys.stderr)
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system does not tell peaks")
 @pytest.mark.parametrize(
-    ("command", "name"), [("report", "episodes"), ("report", "steps"), ("verify", "steps")]
+    ("command", "name"),
+    [
+        ("report", "steps"),
+        pytest.param("report", "episodes", marks=pytest.mark.full),
+        pytest.param("verify", "steps", marks=pytest.mark.full),
+    ],
 )
 def test_a_few_bytes_of_compressed_rows(mosaic: Mosaic, command: str, name: str) -> None:
     run = mosaic.home / mosaic("run", experiment(mosaic.home), "--json").json()["run"]

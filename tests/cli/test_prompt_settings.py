@@ -109,6 +109,7 @@ def test_nothing_else_that_is_told_of_calls_has_an_interval(recorded: Path) -> N
             assert not told or not {"low", "high"} & set(told)
 
 
+@pytest.mark.full
 def test_the_table_is_wherever_a_report_is_read(mosaic: Mosaic, recorded: Path) -> None:
     printed = mosaic("report", recorded).out
     table = printed[printed.index("Settings, each beside the first") :]

@@ -101,6 +101,7 @@ def cut(run: Path) -> None:
         lines.write_bytes(b"")
 
 
+@pytest.mark.full
 def test_a_tournament_in_parts_is_the_tournament(mosaic: Mosaic) -> None:
     pool = {
         "random": {"type": "random"},

@@ -40,6 +40,7 @@ def test_every_row_is_ready_to_be_played(mosaic: Mosaic) -> None:
         assert row in done.out
 
 
+@pytest.mark.full
 def test_the_rows_with_a_language_model_are_played_on_any_server(
     mosaic: Mosaic, model_server: ModelServer
 ) -> None:

@@ -85,7 +85,14 @@ def written(mosaic: Mosaic, run: Path, operator: str, episode: int = 1) -> Path:
     return program
 
 
-@pytest.mark.parametrize("operator", [name for name in GAMES if name != "rooms"])
+@pytest.mark.parametrize(
+    "operator",
+    [
+        pytest.param(name, marks=[pytest.mark.full] if name in {"lake", "connect_four"} else [])
+        for name in GAMES
+        if name != "rooms"
+    ],
+)
 def test_the_program_plays_the_episode_without_mosaic(mosaic: Mosaic, run: Path, operator: str) -> None:
     program = written(mosaic, run, operator)
     done = alone(program)

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gym_gui.analysis import compare_runs, open_run
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager, RunResult
@@ -62,6 +64,7 @@ async def test_sessions_that_are_killed_while_they_start_are_started_again(
     assert offspring.pids() == []
 
 
+@pytest.mark.full
 async def test_a_session_that_cannot_be_started_again_fails_what_is_left(
     tmp_path: Path, offspring: Offspring
 ):

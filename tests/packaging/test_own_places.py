@@ -23,6 +23,7 @@ def test_every_place_is_of_this_run_of_the_tests(tmp_path_factory: pytest.TempPa
     assert paths.runs_dir() == Path("runs")
 
 
+@pytest.mark.full
 def test_what_the_person_has_installed_is_collected_by_no_test(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -142,6 +142,7 @@ def test_two_programs_cannot_write_one_run_and_sigterm_ends_it(
     interrupted(run, signal.SIGTERM)
 
 
+@pytest.mark.full
 def test_interrupted_while_workers_load_for_ever(tmp_path: Path, offspring: Offspring):
     code = (
         "import threading\nfrom pathlib import Path\nfrom mosaic_worker import Worker\n"
@@ -168,6 +169,7 @@ def test_a_polite_kill_in_the_first_seconds(tmp_path: Path, offspring: Offspring
     assert run.wait() == 130
 
 
+@pytest.mark.full
 def test_interrupted_with_a_stopped_worker_and_a_stopped_session(
     tmp_path: Path, offspring: Offspring, gate: Gate
 ):
@@ -187,6 +189,7 @@ def test_a_finished_run_is_left_as_it_is(tmp_path: Path, offspring: Offspring, u
     assert when(run.folder) == before
 
 
+@pytest.mark.full
 def test_interrupted_after_failures_which_still_count(
     tmp_path: Path, offspring: Offspring, gate: Gate, undisturbed: Path
 ):

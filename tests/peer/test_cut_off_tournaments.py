@@ -37,6 +37,7 @@ def _rows(run: MosaicRun) -> list[tuple[str, int, str]]:
     return [(game["operator_id"], game["episode_index"], game["started_at"]) for game in games]
 
 
+@pytest.mark.full
 def test_ctrl_c_and_on_again(tmp_path: Path, offspring: Offspring, monkeypatch: pytest.MonkeyPatch) -> None:
     little_worker(tmp_path / "data/workers", PATIENT, "patient_worker")
     gate = Gate(tmp_path / "gate")

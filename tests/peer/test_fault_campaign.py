@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from gym_gui.processes.tree import TAG
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,6 +29,7 @@ def campaign(*arguments: str, within: float) -> str:
     return done.stdout
 
 
+@pytest.mark.full
 def test_a_fault() -> None:
     """All guards are killed with the program, and the run is resumed.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.little_workers import RAW, little_worker
 from tests.support.runs import operator, played_here, slot
@@ -49,6 +51,7 @@ async def test_no_reply_is_taken_for_another(tmp_path: Path):
         assert [(s.episode_index, s.step_index, s.action) for s in run.steps(name)] == expected
 
 
+@pytest.mark.full
 async def test_garbage_ends_the_worker_and_the_episode(tmp_path: Path):
     """Each process sends garbage at its third answer; after three more it is given up."""
     deeds = {

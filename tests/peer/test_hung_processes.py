@@ -49,6 +49,7 @@ def test_a_stopped_worker_is_noticed_and_replaced(tmp_path: Path, offspring: Off
     assert errors == {"agent_0: unusable action at step 0: no answer within 0.3 s"}
 
 
+@pytest.mark.full
 def test_a_stopped_worker_is_waited_for_no_longer_than_its_deadline(
     tmp_path: Path, offspring: Offspring, gate: Gate
 ):

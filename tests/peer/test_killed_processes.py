@@ -70,6 +70,7 @@ def test_a_killed_worker_costs_a_retry_of_the_episode_it_played(
     assert "the worker of agent_0 was killed" in run.err
 
 
+@pytest.mark.full
 def test_one_of_three_workers_of_a_parallel_game(tmp_path: Path, offspring: Offspring, gate: Gate):
     agents = [f"agent_{k}" for k in range(3)]
     players = {agent: slot()["agent"] for agent in agents}
@@ -113,6 +114,7 @@ async def test_a_killed_session_costs_its_episodes_a_retry_and_changes_nothing(
     assert compare_runs(run.folder, undisturbed.folder) is None
 
 
+@pytest.mark.full
 def test_every_process_at_once(tmp_path: Path, offspring: Offspring, gate: Gate):
     """The session and its worker; the run ends well all the same."""
     victim = operator("victim", task=GATED, env_kwargs=gate.kwargs(at=102))

@@ -33,7 +33,10 @@ def _pip(name: str) -> list[str] | None:
         ("spade_bdi_worker", MINIGRID, {"program": "legal.asl"}, ["minigrid"]),
         ("control_worker", "CartPole-v1", {}, ["gymnasium"]),
         ("openspiel_worker", "classic/tictactoe_v3", {"simulations": 20}, ["pettingzoo"]),
-        ("mujoco_mpc_worker", "InvertedPendulum-v5", {"rollouts": 8, "horizon": 8}, ["mujoco"]),
+        pytest.param(
+            *("mujoco_mpc_worker", "InvertedPendulum-v5", {"rollouts": 8, "horizon": 8}, ["mujoco"]),
+            marks=pytest.mark.full,
+        ),
         pytest.param(  # some gigabytes
             "clip_worker",
             MINIGRID,

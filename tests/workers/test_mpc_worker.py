@@ -120,6 +120,7 @@ def test_it_keeps_the_contract() -> None:
     assert check_worker("mujoco_mpc_worker", settings, env="Hopper-v5") == 0
 
 
+@pytest.mark.full
 async def test_where_its_plans_go_is_in_the_picture_live_and_in_replay() -> None:
     """With the same actions, pictures differ by the plans alone; at the reset there is none."""
     few = {"rollouts": 4, "iterations": 1, "horizon": 20, "threads": 1}

@@ -89,6 +89,7 @@ async def test_go_and_chess_are_played_by_their_own_rules(
     assert len(log.rows[0]) >= 10
 
 
+@pytest.mark.full
 async def test_where_cards_are_hidden_it_earns_more_than_random_without_seeing_them() -> None:
     players = {"player_0": searching(simulations=200), "player_1": RANDOM}
     log = await games(players, "open_spiel/leduc_poker", range(60))

@@ -56,6 +56,7 @@ def _plays_there(model: Any, folder: Path, seed: int) -> float:
     return total
 
 
+@pytest.mark.full
 @pytest.mark.timeout(900)  # where many tests share two cores, each of its programs takes a minute
 def test_a_file_of_the_library_scores_in_a_slot_what_it_scores_there(
     tmp_path: Path, offspring: Offspring

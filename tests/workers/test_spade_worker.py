@@ -117,6 +117,7 @@ async def test_a_session_has_a_secret_for_those_workers_that_ask(tmp_path: Path)
         assert policy == "[]"
 
 
+@pytest.mark.full
 async def test_two_programs_tell_each_other_by_xmpp_what_they_would_by_the_host(
     spade: None, offspring: Offspring
 ) -> None:

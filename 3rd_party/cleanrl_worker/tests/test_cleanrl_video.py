@@ -23,7 +23,9 @@ def events(folder: Path, name: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["event"] == name]
 
 
-@pytest.mark.parametrize("env_id", ["CartPole-v1", "MiniGrid-Empty-5x5-v0"])
+@pytest.mark.parametrize(
+    "env_id", ["CartPole-v1", pytest.param("MiniGrid-Empty-5x5-v0", marks=pytest.mark.full)]
+)
 def test_an_episode_is_filmed_every_so_many_steps(env_id: str, tmp_path: Path) -> None:
     args = [f"--env-id={env_id}", *SMALL, "--video-every=256", f"--out={tmp_path}"]
     assert main(args) == 0

@@ -40,7 +40,17 @@ def rows(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("algorithm", ["ippo", "mappo"])
-@pytest.mark.parametrize("options", [(), ("--no-share-parameters",), ("--lstm-size=16",)], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        *(
+            pytest.param((each,), marks=pytest.mark.full)
+            for each in ("--no-share-parameters", "--lstm-size=16")
+        ),
+    ],
+    ids=str,
+)
 def test_agents_learn_what_each_has_to_do(algorithm: str, options: tuple[str, ...], tmp_path: Path) -> None:
     out = train(tmp_path / "p", algorithm, "Roles", *SHORT, *options)
     policy = Policy.whole(*read_weights(out))
@@ -107,7 +117,7 @@ def test_processes_make_no_difference_to_the_bits(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("algorithm", ["ippo", "mappo"])
-@pytest.mark.parametrize("env", ["Roles", "Ending"])
+@pytest.mark.parametrize("env", ["Roles", pytest.param("Ending", marks=pytest.mark.full)])
 def test_a_training_that_was_cut_goes_on_as_if_it_had_not_been(
     algorithm: str, env: str, tmp_path: Path
 ) -> None:

@@ -42,6 +42,7 @@ def test_what_was_seen_three_steps_ago_decides(remembering: Path) -> None:
     assert np.mean(EVALUATION.episode_returns(policy, "Recall-v0", range(40))) == 1.0
 
 
+@pytest.mark.full
 def test_one_seed_gives_equal_bits() -> None:
     settings = {"env_id": "Recall-v0", "num_envs": 4, "num_steps": 8, "total_steps": 320, "hidden": (8,)}
     first, second = (trainings.learn("ppo_lstm", settings).model.state_dict() for _ in range(2))

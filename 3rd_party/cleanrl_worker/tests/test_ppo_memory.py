@@ -30,6 +30,7 @@ def probes_of_memory() -> Iterator[None]:
         gymnasium.registry.pop(name)
 
 
+@pytest.mark.full
 def test_a_cue_is_remembered_through_noise_where_much_is_paid_for_it(tmp_path: Path) -> None:
     """Unscaled, the value's gradient leaves nothing of the policy's: the memory learns no cue."""
     args = [

@@ -87,6 +87,7 @@ def test_two_trainings_with_one_seed_are_the_same(trained: Path, tmp_path: Path)
         assert (again / name).read_bytes() == (trained / name).read_bytes()
 
 
+@pytest.mark.full
 def test_a_training_goes_on_with_its_league(tmp_path: Path) -> None:
     out = train(tmp_path / "p", "--total-steps=1024", "--no-anneal-lr")
     before = json.loads((out / "league.json").read_text())
@@ -124,6 +125,7 @@ policies:
 """
 
 
+@pytest.mark.full
 def test_workers_of_any_kind_are_in_the_pool(tmp_path: Path) -> None:
     """Tree search, rules and chance, each a process of its own; and all of it once more is the same."""
     file = tmp_path / "pool.yaml"
@@ -154,6 +156,7 @@ def test_who_left_the_pool_is_named(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "rules, a member of the league, is not in the pool any more" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_partners_where_all_are_on_one_side(tmp_path: Path) -> None:
     """No player wins there: what counts is the joint return; no past self is left in the league."""
     options = ["--pool=random,noop", "--snapshot-every=0", "--total-steps=1024"]

@@ -90,6 +90,7 @@ def test_paid_calls_are_written_at_once_and_end_with_a_break(tmp_path: Path) -> 
     recorder.close(COMPLETED)
 
 
+@pytest.mark.full
 def test_a_thousand_operators_take_few_open_files(tmp_path: Path) -> None:
     names = [f"op_{i}" for i in range(1000)]
     operators = [{"id": name, "task": "CartPole-v1", "workers": {}} for name in names]

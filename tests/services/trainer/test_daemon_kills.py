@@ -215,7 +215,7 @@ async def test_a_full_queue_is_a_clear_error(store: Store) -> None:
             await over(client, run_id)
 
 
-@pytest.mark.parametrize("lost", ["damaged", "deleted"])
+@pytest.mark.parametrize("lost", ["damaged", pytest.param("deleted", marks=pytest.mark.full)])
 async def test_runs_are_found_again_without_the_registry(daemon: Daemon, lost: str) -> None:
     first = await daemon.client()
     done = await first.submit(config(total_steps=300), title="done")
@@ -330,6 +330,7 @@ async def test_a_data_folder_that_cannot_be_written_is_named(store: Store) -> No
         await TrainerClient.connect(store)
 
 
+@pytest.mark.full
 async def test_whoever_starts_a_daemon_may_go_with_all_its_children(daemon: Daemon, tmp_path: Path) -> None:
     """As a window does that is killed: its reaper ends what bears its tag, and the daemon is not of it."""
     code = (

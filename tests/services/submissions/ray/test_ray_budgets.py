@@ -214,6 +214,7 @@ def test_a_node_that_is_cut_off_has_spent_what_it_was_given_and_gets_no_more(sub
     assert submitted.book.lost({RUN: Amount(200)}) == {RUN: Amount(first - 100)}
 
 
+@pytest.mark.full
 def test_a_lost_keeper_has_nothing_spent_twice(submitted: Submitted) -> None:
     ray = submitted.ray
     submitted.keeper.begin([(1, 1)])
