@@ -234,6 +234,8 @@ class WorkerSlot:
             record = [len(decisions), asked]
             self._open.update([(d.id, (d, record)) for d in decisions])
             self._batches -= not decisions
+        if opened:  # deadlines are looked at in the order of asking
+            self._open = dict(sorted(self._open.items(), key=lambda entry: entry[1][1][1]))
         waiting, self._batch_queue = self._batch_queue, []
         for batch in waiting:
             self._queue += batch.unfold()

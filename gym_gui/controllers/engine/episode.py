@@ -442,11 +442,11 @@ class Episode:
         observations: Mapping[AgentID, Any],
         asking: FormingBatches | None,
     ) -> bool:
-        if asking is not None:
+        fresh = [agent for agent in current if agent not in self.seats]
+        if asking is not None and not fresh:
             for agent in current:
                 self._ask_in_batch(agent, observations[agent], asking)
             return bool(current)
-        fresh = [agent for agent in current if agent not in self.seats]
         joined = [self._join(agent) for agent in fresh]
         if self.on_join is not None:
             for info in joined:  # when all are seated who have come at once: each is told of the others

@@ -239,6 +239,9 @@ class SessionController:
         for batch in self._forming.take():
             self._ready += batch.as_decisions()
         self._policies.unfold()
+        # Answers to a whole batch may have arrived that no episode has taken yet.
+        for episode in self._live.values():
+            episode.unfold()
 
     def stop(self, *, record: bool = False) -> None:
         """End now.
