@@ -243,7 +243,8 @@ async def test_an_answer_that_was_on_its_way_is_the_old_players(monkeypatch: pyt
         playing.play(plans(*SEEDS))
         await in_time(lambda: len(arrived) >= 10, "ten batches are answered")
         await playing.settled()
-        await playing.rebind("agent_0", WorkerAssignment("operators_worker", "baseline", {"behavior": "noop"}))
+        passive = WorkerAssignment("operators_worker", "baseline", {"behavior": "noop"})
+        await playing.rebind("agent_0", passive)
         playing.resume()
         await in_time(lambda: len(log.episodes) == len(SEEDS), "all episodes are over", 60)
     for index in range(4):
