@@ -180,7 +180,7 @@ def policies_add(
     licence: Annotated[str, typer.Option("--licence", "--license", metavar="TEXT", help="Its licence.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Take a policy into the library: one of MOSAIC, or one that another program has written.
+    """Take a policy of MOSAIC or another program into the library.
 
     Options that are not named here go to the worker that reads the file, such as
     --vecnormalize FILE (sb3_worker), --describe FILE (cleanrl_worker), --preprocess JSON (both).

@@ -79,7 +79,7 @@ class PolicyMappingService:
         self._backends: dict[AgentID, PolicyBackend] = {}
         # Which of them are these, too: to ask each whether it is takes longer than what it is asked.
         self._paid: dict[AgentID, PaidBackend] = {}
-        self._batched: dict[AgentID, BatchBackend] = {}
+        self._batch_backends: dict[AgentID, BatchBackend] = {}
         self._controllers: dict[AgentID, PolicyController] = {}
         self._default: PolicySource | None = None
         self._default_controller: PolicyController | None = None
@@ -199,7 +199,7 @@ class PolicyMappingService:
 
     def _unbind(self, agent_id: AgentID) -> None:
         self._controllers.pop(agent_id, None)
-        for known in (self._backends, self._paid, self._batched):
+        for known in (self._backends, self._paid, self._batch_backends):
             known.pop(agent_id, None)
         self._unasked.discard(agent_id)
 
@@ -214,14 +214,14 @@ class PolicyMappingService:
             allowance: What it may take in each episode that is on, where that is limited.
         """
         agent = binding.agent_id
-        self.unfold()
+        self.unfold()  # before the old backend is forgotten
         self._unbind(agent)
         self._bindings[agent] = binding
         self._backends[agent] = backend
         if isinstance(backend, PaidBackend):
             self._paid[agent] = backend
         if isinstance(backend, BatchBackend):
-            self._batched[agent] = backend
+            self._batch_backends[agent] = backend
         if isinstance(backend, ActorBackend):
             backend.slot = self._slots.get(agent)
         for episode, seats in self._live.items():
@@ -254,7 +254,7 @@ class PolicyMappingService:
     def clear(self) -> None:
         """Forget every policy."""
         self._bindings.clear()
-        for known in (self._backends, self._paid, self._batched):
+        for known in (self._backends, self._paid, self._batch_backends):
             known.clear()
         self._controllers.clear()
         self._by_default.clear()
@@ -396,12 +396,12 @@ class PolicyMappingService:
     @property
     def takes_batches(self) -> bool:
         """Whether every policy can be asked in batches now."""
-        backends = [self._batched.get(slot) for slot in self._slots]
+        backends = [self._batch_backends.get(slot) for slot in self._slots]
         return bool(backends) and all(backend and backend.takes_batches for backend in backends)
 
     def _ask_batch(self, batch: DecisionBatch) -> None:
         self._owed_in_batches += len(batch)
-        slot, backend = self._slots[batch.slot], self._batched.get(batch.slot)
+        slot, backend = self._slots[batch.slot], self._batch_backends.get(batch.slot)
         is_finite = non_finite_row(slot.observation_codec, batch.encoded) is None
         if is_finite and backend is not None and backend.takes_batches:
             backend.ask_batch(batch)
@@ -422,7 +422,7 @@ class PolicyMappingService:
     def unfold(self) -> None:
         """Make objects of all that was asked in batches and has no answer yet."""
         if self._owed_in_batches:
-            for backend in self._batched.values():
+            for backend in self._batch_backends.values():
                 backend.unfold()
 
     def collect(self, answers: list[Answer]) -> None:

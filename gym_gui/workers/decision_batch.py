@@ -16,7 +16,7 @@ Extras = Mapping[str, Any]
 
 
 class AskedEpisode(Protocol):
-    """An episode whose agents are asked in batches."""
+    """What a batch needs of an episode; a protocol, because workers import no controllers."""
 
     index: int
     steps: int
@@ -26,13 +26,13 @@ class AskedEpisode(Protocol):
         """Policy seeds, by agent."""
         ...
 
-    def question(self, agent: AgentID, number: int) -> Decision | None:
-        """A question as an object, from now on; ``None``: it is answered, or no longer asked."""
+    def unfold_for(self, agent: AgentID, number: int) -> Decision | None:
+        """Unfold the episode, and return a question of it; ``None``: it is answered, or no longer asked."""
         ...
 
 
-class BatchKeeper(Protocol):
-    """Knows which batches have no answer yet."""
+class BatchListener(Protocol):
+    """Learns when a batch has its answers or becomes objects."""
 
     def on_answered(self, answered: AnswerBatch) -> None:
         """A batch has its answers."""
@@ -48,7 +48,7 @@ class DecisionBatch:
 
     Args:
         slot: The slot.
-        keeper: Keeps account of the batch until it is answered or unfolded.
+        listener: Learns when the batch is answered or unfolded.
 
     Attributes:
         numbers: Id of each question.
@@ -56,13 +56,13 @@ class DecisionBatch:
         agents: Who acts.
         encoded: What they see, in wire form.
         masks: Legal actions, each ``None`` where all are.
-        masked: Whether some mask is not ``None``.
+        masked: Whether some mask may be set.
     """
 
-    __slots__ = ("agents", "encoded", "episodes", "keeper", "masked", "masks", "numbers", "slot")
+    __slots__ = ("agents", "encoded", "episodes", "listener", "masked", "masks", "numbers", "slot")
 
-    def __init__(self, slot: AgentID, keeper: BatchKeeper) -> None:
-        self.slot, self.keeper = slot, keeper
+    def __init__(self, slot: AgentID, listener: BatchListener) -> None:
+        self.slot, self.listener = slot, listener
         self.numbers: list[int] = []
         self.episodes: list[AskedEpisode] = []
         self.agents: list[AgentID] = []
@@ -99,7 +99,7 @@ class DecisionBatch:
         return self._some(range(size)), self._some(range(size, len(self)))
 
     def _some(self, places: Sequence[int]) -> DecisionBatch:
-        some = DecisionBatch(self.slot, self.keeper)
+        some = DecisionBatch(self.slot, self.listener)
         some.numbers = [self.numbers[i] for i in places]
         some.episodes = [self.episodes[i] for i in places]
         some.agents = [self.agents[i] for i in places]
@@ -116,31 +116,31 @@ class DecisionBatch:
             latency_ms: From the question to the answer.
             extras: What is recorded beside each; ``None``: nothing.
         """
-        self.keeper.on_answered(AnswerBatch(self, actions, latency_ms, extras))
+        self.listener.on_answered(AnswerBatch(self, actions, latency_ms, extras))
 
     def unfold(self) -> list[Decision]:
-        """What is open of it, as objects from now on; this batch itself must not be answered any more."""
-        decisions = self.as_decisions()
-        self.keeper.on_unfolded(self, decisions)
+        """Make objects of what is open of it, and tell the listener; the batch takes no answer any more."""
+        decisions = self.unfold_unasked()
+        self.listener.on_unfolded(self, decisions)
         return decisions
 
-    def as_decisions(self) -> list[Decision]:
-        """What is open of it, as objects from now on; of a batch that has not been asked."""
+    def unfold_unasked(self) -> list[Decision]:
+        """As :meth:`unfold`, for a batch that has not been asked: the listener does not know of it yet."""
         rows = zip(self.episodes, self.agents, self.numbers, strict=True)
-        found = [episode.question(agent, number) for episode, agent, number in rows]
+        found = [episode.unfold_for(agent, number) for episode, agent, number in rows]
         return [decision for decision in found if decision is not None]
 
 
-class FormingBatches:
-    """Batches that are filled until they are asked, one for each slot.
+class UnaskedBatches:
+    """Collects questions, in one batch for each slot, until :meth:`take` hands them out.
 
     Args:
-        keeper: Of the batches.
+        listener: Learns when a batch is answered or unfolded.
         next_id: Gives ids of questions.
     """
 
-    def __init__(self, keeper: BatchKeeper, next_id: Callable[[], int]) -> None:
-        self._keeper, self._next_id = keeper, next_id
+    def __init__(self, listener: BatchListener, next_id: Callable[[], int]) -> None:
+        self._listener, self._next_id = listener, next_id
         self._batches: dict[AgentID, DecisionBatch] = {}
 
     def add(
@@ -158,7 +158,7 @@ class FormingBatches:
         """
         batch = self._batches.get(slot)
         if batch is None:
-            batch = self._batches[slot] = DecisionBatch(slot, self._keeper)
+            batch = self._batches[slot] = DecisionBatch(slot, self._listener)
         number = self._next_id()
         batch.add(number, episode, agent, encoded, mask)
         return number

@@ -78,7 +78,7 @@ class WorkerSlot:
         self._open: dict[int, tuple[Decision, list[float]]] = {}
         self._batch_queue: list[DecisionBatch] = []
         self._open_batches: dict[int, tuple[DecisionBatch, float]] = {}
-        self._batches = 0
+        self._under_way = 0
         self._starts: dict[int, tuple[int, str]] = {}
         self._joined: dict[int, Joined] = {}
         self._ends: list[EpisodeSummary] = []
@@ -182,8 +182,6 @@ class WorkerSlot:
     def end(self, summary: EpisodeSummary) -> None:
         """An episode is over; open questions of it are forgotten."""
         episode = summary.episode_index
-        if summary.status != EpisodeStatus.COMPLETED:
-            self.unfold()
         for i in [i for i, (d, _) in self._open.items() if d.episode == episode]:
             self._close(i)
         self._queue = [d for d in self._queue if d.episode != episode]
@@ -233,7 +231,10 @@ class WorkerSlot:
             decisions = batch.unfold()
             record = [len(decisions), asked]
             self._open.update([(d.id, (d, record)) for d in decisions])
-            self._batches -= not decisions
+            if not decisions:  # no episode waits for the answer
+                self._under_way -= 1
+        if opened:  # deadlines are looked at in the order of asking
+            self._open = dict(sorted(self._open.items(), key=lambda entry: entry[1][1][1]))
         waiting, self._batch_queue = self._batch_queue, []
         for batch in waiting:
             self._queue += batch.unfold()
@@ -276,19 +277,19 @@ class WorkerSlot:
             while queue and len(self._open) < at_once:
                 self._send([queue.pop(0)])
             return
-        while queue and self._batches < _BATCHES_AHEAD:
+        while queue and self._under_way < _BATCHES_AHEAD:
             # Shared evenly over the free places, so that the worker works while we step.
-            size = min(MAX_BATCH, -(-len(queue) // (_BATCHES_AHEAD - self._batches)))
+            size = min(MAX_BATCH, -(-len(queue) // (_BATCHES_AHEAD - self._under_way)))
             batch, self._queue = queue[:size], queue[size:]
             queue = self._queue
             self._send(batch)
-        while self._batch_queue and self._batches < _BATCHES_AHEAD:
+        while self._batch_queue and self._under_way < _BATCHES_AHEAD:
             self._send_batch()
 
     def _send_batch(self) -> None:
         """Ask what waits first, or as much of it as leaves something to be asked while that is decided."""
         first = self._batch_queue[0]
-        size = min(MAX_BATCH, -(-sum(map(len, self._batch_queue)) // (_BATCHES_AHEAD - self._batches)))
+        size = min(MAX_BATCH, -(-sum(map(len, self._batch_queue)) // (_BATCHES_AHEAD - self._under_way)))
         if len(first) > size:
             first, self._batch_queue[0] = first.split(size)
         else:
@@ -296,7 +297,7 @@ class WorkerSlot:
         message = self._news()
         self._pack_batch(message.work.questions, first)
         now = time.perf_counter()
-        self._batches += 1
+        self._under_way += 1
         self._open_batches[first.numbers[0]] = first, now
         if self._deadline_s is not None and self._timer is None:
             self._arm(self._deadline_s)
@@ -307,7 +308,7 @@ class WorkerSlot:
         if batch:
             self._pack_questions(message.work.questions, batch)
             record = [len(batch), time.perf_counter()]
-            self._batches += 1
+            self._under_way += 1
             self._open.update([(d.id, (d, record)) for d in batch])
             if self._deadline_s is not None and self._timer is None:
                 self._arm(self._deadline_s)
@@ -357,6 +358,7 @@ class WorkerSlot:
     def _pack_batch(self, q: pb.Questions, batch: DecisionBatch) -> None:
         q.ids.extend(batch.numbers)
         q.episodes.extend([episode.index for episode in batch.episodes])
+        # An episode does not step while a question of it is open: these are the steps at which it asked.
         q.steps.extend([episode.steps for episode in batch.episodes])
         agents = zip(batch.episodes, batch.agents, strict=True)
         q.seeds.extend([episode.seeds[agent] for episode, agent in agents])
@@ -397,7 +399,7 @@ class WorkerSlot:
         """Turn a message into answers."""
         ids = list(replies.ids)
         if self._open_batches:
-            if self._answers_batch(ids, replies):
+            if self._try_whole_batch(ids, replies):
                 return
             self.unfold()
         extras, answers = self._extras(ids, replies)
@@ -416,10 +418,12 @@ class WorkerSlot:
             self._flush()
             self._sink(answers)
 
-    def _answers_batch(self, ids: Sequence[int], replies: pb.Replies) -> bool:
-        """Whether a message answers one batch, all of it, with actions that can be played."""
-        batch, asked = self._open_batches.get(ids[0] if ids else -1, (None, 0.0))
-        if batch is None or batch.numbers != ids or replies.problems or replies.extras:
+    def _try_whole_batch(self, ids: Sequence[int], replies: pb.Replies) -> bool:
+        """Answer a batch, where a message has a playable action for all of it; else do nothing."""
+        if not ids or ids[0] not in self._open_batches:
+            return False
+        batch, asked = self._open_batches[ids[0]]
+        if batch.numbers != ids or replies.problems or replies.extras:
             return False
         if len(replies.values) not in (0, len(ids)):
             return False  # answers as objects take the values that there are
@@ -430,7 +434,7 @@ class WorkerSlot:
         if not self._are_legal(actions, batch):
             return False
         del self._open_batches[ids[0]]
-        self._batches -= 1
+        self._under_way -= 1
         latency_ms = (time.perf_counter() - asked) * 1e3
         extras = [{"value": value} for value in replies.values] or None
         self._flush()
@@ -458,7 +462,7 @@ class WorkerSlot:
             decision, record = entry
             record[0] -= 1
             if not record[0]:
-                self._batches -= 1
+                self._under_way -= 1
             mask = decision.action_mask
             is_legal = plain and mask is None and low <= action < high
             invalid = "" if is_legal else problem_with(space, action, mask, self.names)
@@ -490,7 +494,7 @@ class WorkerSlot:
     def _count_down(self, record: list[float]) -> None:
         record[0] -= 1
         if record[0] == 0:
-            self._batches -= 1
+            self._under_way -= 1
 
     def _close(self, i: int) -> Decision | None:
         entry = self._open.pop(i, None)
@@ -537,7 +541,7 @@ class WorkerSlot:
         self._with_person.clear()
         self._ends.clear()
         self._results.clear()
-        self._batches = 0
+        self._under_way = 0
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -17,11 +17,14 @@ if {always} or "gym_gui.host" in sys.orig_argv:
 
     select_batch = PolicyMappingService.select_batch
 
-    async def noted(self, decisions):
+    async def noted(self, decisions, batches=()):
         with open(f"{folder}/{{os.getpid()}}.asked", "a") as file:
             for d in decisions:
                 file.write(f"{{d.episode}} {{d.step}} {{d.agent_id}}\\n")
-        return await select_batch(self, decisions)
+            for batch in batches:
+                for episode, agent in zip(batch.episodes, batch.agents):
+                    file.write(f"{{episode.index}} {{episode.steps}} {{agent}}\\n")
+        return await select_batch(self, decisions, batches)
 
     PolicyMappingService.select_batch = noted
 """

@@ -39,7 +39,7 @@ from gym_gui.core.spaces import NotInSpace, Parts
 from gym_gui.core.types import CAUSE, REFUSED, AgentID, Answer, Decision, EpisodeSummary, Mask, StepResult
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo
-from gym_gui.workers.decision_batch import FormingBatches
+from gym_gui.workers.decision_batch import UnaskedBatches
 from gym_gui.workers.team_context import Joined, TeamContext
 from mosaic_worker.failures import described
 
@@ -48,18 +48,18 @@ _LONGEST_REASON = 500
 _POLICY = ActionSource.POLICY.value
 
 
-Question = tuple[int, Any, Parts, Mask | None]
+BatchQuestion = tuple[int, Any, Parts, Mask | None]
 """What an agent is asked in a batch: the question's id, what it sees, that in wire form, what is legal."""
-Choice = tuple[Any, float, Mapping[str, Any] | None]
-"""What an agent has answered to it: the action, the milliseconds it took, what is recorded beside it."""
+BatchAnswer = tuple[Any, float, Mapping[str, Any] | None]
+"""What the agent has answered: the action, the milliseconds it took, what is recorded beside it."""
 
 
 class Episode:
     """Steps one environment through one episode and keeps its record.
 
-    Its agents are asked by objects (:attr:`asked`, answered in :attr:`played`) or, where many episodes are on
-    and nothing is to be said beside what they see, in batches (:attr:`questions`, answered in
-    :attr:`choices`). What is asked in a batch can become objects at any time (:meth:`unfold`).
+    Its agents are asked by objects (:attr:`asked`, answered in :attr:`played`) or, where no viewer needs
+    objects and agents get nothing beside their observation, in batches (:attr:`batch_questions`, answered
+    in :attr:`batch_answers`). What is asked in a batch can become objects at any time (:meth:`unfold`).
 
     Args:
         plan: Index, seed and seating.
@@ -93,8 +93,8 @@ class Episode:
         }
         self.asked: dict[AgentID, Decision] = {}
         self.played: dict[AgentID, tuple[Decision, Answer, Any, str]] = {}
-        self.questions: dict[AgentID, Question] = {}
-        self.choices: dict[AgentID, Choice] = {}
+        self.batch_questions: dict[AgentID, BatchQuestion] = {}
+        self.batch_answers: dict[AgentID, BatchAnswer] = {}
         self.steps = 0
         self.credit = 0
         self.invalid: dict[AgentID, int] = {}
@@ -126,7 +126,7 @@ class Episode:
         self._two_levels = adapter if isinstance(adapter, HierarchicalAdapter) else None
         here = self._two_levels is None and self._step_async is None
         self.fits_batches = here and plan.time_control is None and plan.opening is None
-        """Whether its agents may be asked in batches."""
+        """Whether its agents may be asked in batches; steps that are begun elsewhere need :attr:`played`."""
         self._managed = self._two_levels is not None and any(seat.endswith(GOAL_SUFFIX) for seat in seats)
         self._tokens: dict[AgentID, dict[str, int]] = {}
         self._notates = environment.notates
@@ -146,12 +146,12 @@ class Episode:
             with suppress(EnvironmentFailure):  # the reset itself says it
                 begin(self.plan.seed)
 
-    def open(self, opening: Sequence[Round] = (), asking: FormingBatches | None = None) -> bool:
+    def open(self, opening: Sequence[Round] = (), batches: UnaskedBatches | None = None) -> bool:
         """Reset the environment, and ask for the first time.
 
         Args:
             opening: What is played before any agent is asked, round by round. No policy is told of it.
-            asking: Batches in which is asked; without them, objects are made (:attr:`asked`).
+            batches: Take the questions; ``None``: the episode makes objects of them (:attr:`asked`).
 
         Returns:
             Whether any agent is asked.
@@ -160,7 +160,7 @@ class Episode:
             EpisodeError: The environment failed, or does not go the way that the opening says.
         """
         observations = self._adapter.reset(seed=self.plan.seed)
-        going = self._ask_agents(self._adapter.get_current_agents(), observations, asking)
+        going = self._ask_agents(self._adapter.get_current_agents(), observations, batches)
         wanting, self.trajectory.wants_results = self.trajectory.wants_results, frozenset()
         for played in opening:
             if played.keys() != self.asked.keys():
@@ -251,11 +251,11 @@ class Episode:
             with suppress(EnvironmentFailure):  # the step itself says it
                 begin({agent: self.played[agent][2] for agent in self.asked})
 
-    def advance(self, asking: FormingBatches | None = None) -> bool:
+    def advance(self, batches: UnaskedBatches | None = None) -> bool:
         """Play what was answered, and ask again; every agent that was asked must have answered.
 
         Args:
-            asking: Batches in which is asked; without them, objects are made (:attr:`asked`).
+            batches: Take the questions; ``None``: the episode makes objects of them (:attr:`asked`).
 
         Returns:
             Whether any agent is asked; else the episode is over.
@@ -263,11 +263,11 @@ class Episode:
         Raises:
             EpisodeError: The environment failed.
         """
-        if not self.questions:
-            return self._go_on(self._played(), asking)
+        if not self.batch_questions:
+            return self._go_on(self._played(), batches)
         if self._step_alone is None:
-            return self._go_on(self._chosen(), asking)
-        return self._advance_alone(self._step_alone, asking)
+            return self._go_on(self._chosen(), batches)
+        return self._advance_alone(self._step_alone, batches)
 
     def _played(self) -> StepResult:
         """Take the step by what answers as objects say."""
@@ -288,15 +288,15 @@ class Episode:
 
     def _chosen(self) -> StepResult:
         """Take the step by answers to batches."""
-        step, choices, trajectory = self.steps, self.choices, self.trajectory
-        result = self._step({agent: choices[agent][0] for agent in self.questions})
-        for agent, (_, observation, encoded, _) in self.questions.items():
-            action, latency_ms, extras = choices[agent]
+        step, answers, trajectory = self.steps, self.batch_answers, self.trajectory
+        result = self._step({agent: answers[agent][0] for agent in self.batch_questions})
+        for agent, (_, observation, encoded, _) in self.batch_questions.items():
+            action, latency_ms, extras = answers[agent]
             trajectory.add(step, agent, (observation, encoded), action, _POLICY, latency_ms, extras)
-        self.questions, self.choices = {}, {}
+        self.batch_questions, self.batch_answers = {}, {}
         return result
 
-    def _go_on(self, result: StepResult, asking: FormingBatches | None) -> bool:
+    def _go_on(self, result: StepResult, batches: UnaskedBatches | None) -> bool:
         """Book what a step led to, and ask again."""
         trajectory = self.trajectory
         trajectory.pay(result.rewards)
@@ -321,14 +321,14 @@ class Episode:
             self._cut_off()
             trajectory.keep_final(result.observations)
             return False
-        return self._ask_agents(current, result.observations, asking)
+        return self._ask_agents(current, result.observations, batches)
 
     def _advance_alone(
-        self, step: Callable[[Any], tuple[Any, float, bool, bool]], asking: FormingBatches | None
+        self, step: Callable[[Any], tuple[Any, float, bool, bool]], batches: UnaskedBatches | None
     ) -> bool:
         """As :meth:`advance`, for the only agent, whose answer to a batch is played."""
-        agent, (_, observation, encoded, _) = self.questions.popitem()
-        action, latency_ms, extras = self.choices.pop(agent)
+        agent, (_, observation, encoded, _) = self.batch_questions.popitem()
+        action, latency_ms, extras = self.batch_answers.pop(agent)
         after, reward, terminated, truncated = step(action)
         row = Row(
             *(self.steps, agent, action, _POLICY, b"", latency_ms, extras, None),
@@ -341,9 +341,9 @@ class Episode:
         if self.steps == self._max_steps:
             self._cut_off()
             return False
-        if asking is None:
+        if batches is None:
             return self._ask_agents((agent,), {agent: after}, None)
-        self._ask_in_batch(agent, after, asking)
+        self._ask_in_batch(agent, after, batches)
         return True
 
     @property
@@ -359,16 +359,16 @@ class Episode:
     # -- questions of batches ----------------------------------------------------------
 
     def unfold(self) -> None:
-        """Make objects of what was asked in batches."""
-        for agent, (number, observation, encoded, mask) in self.questions.items():
+        """Make objects of what was asked in batches; answers that have come move to :attr:`played`."""
+        for agent, (number, observation, encoded, mask) in self.batch_questions.items():
             self.asked[agent] = decision = self._decision(number, agent, observation, encoded, mask)
-            if (chosen := self.choices.get(agent)) is not None:
+            if (chosen := self.batch_answers.get(agent)) is not None:
                 action, latency_ms, extras = chosen
                 self.accept(Answer(decision, action, "", "", latency_ms, extras), _POLICY)
-        self.questions, self.choices = {}, {}
+        self.batch_questions, self.batch_answers = {}, {}
 
-    def question(self, agent: AgentID, number: int) -> Decision | None:
-        """A question as an object, from now on; ``None``: it is answered, or no longer asked."""
+    def unfold_for(self, agent: AgentID, number: int) -> Decision | None:
+        """Unfold the episode, and return a question of it; ``None``: it is answered, or no longer asked."""
         self.unfold()
         decision = self.asked.get(agent)
         settled = agent in self.played or agent in self.refused
@@ -376,7 +376,7 @@ class Episode:
 
     def forget_questions(self) -> None:
         """The episode is over: answers that still come are ignored."""
-        self.asked, self.questions, self.choices = {}, {}, {}
+        self.asked, self.batch_questions, self.batch_answers = {}, {}, {}
 
     def _decision(
         self, number: int, agent: AgentID, observation: Any, encoded: Parts, mask: Mask | None
@@ -440,13 +440,13 @@ class Episode:
         self,
         current: Sequence[AgentID],
         observations: Mapping[AgentID, Any],
-        asking: FormingBatches | None,
+        batches: UnaskedBatches | None,
     ) -> bool:
-        if asking is not None:
-            for agent in current:
-                self._ask_in_batch(agent, observations[agent], asking)
-            return bool(current)
         fresh = [agent for agent in current if agent not in self.seats]
+        if batches is not None and not fresh:
+            for agent in current:
+                self._ask_in_batch(agent, observations[agent], batches)
+            return bool(current)
         joined = [self._join(agent) for agent in fresh]
         if self.on_join is not None:
             for info in joined:  # when all are seated who have come at once: each is told of the others
@@ -458,10 +458,10 @@ class Episode:
             self.asked[agent] = self._shown(decision) if self.views else decision
         return bool(current)
 
-    def _ask_in_batch(self, agent: AgentID, observation: Any, asking: FormingBatches) -> None:
+    def _ask_in_batch(self, agent: AgentID, observation: Any, batches: UnaskedBatches) -> None:
         encoded, mask = self._encoded(agent, observation), self._adapter.action_mask(agent)
-        number = asking.add(self.seats[agent], self, agent, encoded, mask)
-        self.questions[agent] = number, observation, encoded, mask
+        number = batches.add(self.seats[agent], self, agent, encoded, mask)
+        self.batch_questions[agent] = number, observation, encoded, mask
 
     def _encoded(self, agent: AgentID, observation: Any) -> Parts:
         """An observation in wire form.

@@ -51,7 +51,7 @@ class Row(Struct, gc=False):
 
 
 _END = b"}\n"
-_FEW = 1024
+_MOST_CACHED = 1024
 """Actions whose encoding is kept."""
 
 
@@ -102,24 +102,24 @@ class SeatCodecs:
         """
         acts, digest, fronts = self._acts, chain.START, list[bytes]()
         link, append = chain.link, fronts.append
-        tell = _Told(rows, episode, seed)
+        writer = _RowWriter(rows, episode, seed)
         for number, row in enumerate(rows):
             agent, action, extras = row.agent, row.action, row.extras
             name, acted, is_number = acts[agent]
             digest = link(digest, name, row.seen, acted(action), row.reward, row.terminated, row.truncated)
             only_value = extras is None or (len(extras) == 1 and "value" in extras)
             if is_number and only_value and row.view is None and number >= len(words):
-                append(tell.plainly(number, row, digest))
+                append(writer.short_row(number, row, digest))
             else:
                 word = words[number] if number < len(words) else None
-                append(tell.with_all(row, digest, action if is_number else to_plain(action), word))
+                append(writer.full_row(row, digest, action if is_number else to_plain(action), word))
         # The time stands last: the record's digest takes what is before it.
-        lines = b"".join(map(b'%b,"latency_ms":%b}\n'.__mod__, zip(fronts, tell.times, strict=True)))
+        lines = b"".join(map(b'%b,"latency_ms":%b}\n'.__mod__, zip(fronts, writer.times, strict=True)))
         return lines, _END.join([*fronts, b""]), digest.hex()
 
 
-class _Told:
-    """Rows of one episode as JSON, up to the time.
+class _RowWriter:
+    """Writes rows of one episode as JSON, up to the time.
 
     What each row has is written for all of them at once, in a third of the time that a row takes by itself.
 
@@ -131,15 +131,15 @@ class _Told:
 
     def __init__(self, rows: Sequence[Row], episode: int, seed: int) -> None:
         self._episode, self._seed = episode, seed
-        self._steps = _each([row.step for row in rows])
-        self._rewards = _each([row.reward for row in rows])
-        self.times = _each([int(row.latency_ms * 1000) / 1000 for row in rows])
+        self._steps = _json_numbers([row.step for row in rows])
+        self._rewards = _json_numbers([row.reward for row in rows])
+        self.times = _json_numbers([int(row.latency_ms * 1000) / 1000 for row in rows])
         """Latency of each row."""
         self._begin = b'{"episode_index":%d,"step_index":' % episode
         self._agents: dict[AgentID, bytes] = {}
         self._ends: dict[tuple[bool, bool, str], bytes] = {}
 
-    def plainly(self, number: int, row: Row, digest: bytes) -> bytes:
+    def short_row(self, number: int, row: Row, digest: bytes) -> bytes:
         """A row whose action is a number, with nothing beside it but its value."""
         who = self._agents.get(row.agent)
         if who is None:
@@ -158,7 +158,7 @@ class _Told:
             return front
         return b"%b,%b" % (front, orjson.dumps(row.extras, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1])
 
-    def with_all(self, row: Row, digest: bytes, action: Any, word: str | None) -> bytes:
+    def full_row(self, row: Row, digest: bytes, action: Any, word: str | None) -> bytes:
         """A row of any kind."""
         data: dict[str, Any] = {
             "episode_index": self._episode,
@@ -182,7 +182,7 @@ class _Told:
         return orjson.dumps(data, option=orjson.OPT_SERIALIZE_NUMPY)[:-1]
 
 
-def _each(numbers: list[Any]) -> list[bytes]:
+def _json_numbers(numbers: list[Any]) -> list[bytes]:
     """Each number as JSON has it."""
     return orjson.dumps(numbers)[1:-1].split(b",") if numbers else []
 
@@ -190,7 +190,7 @@ def _each(numbers: list[Any]) -> list[bytes]:
 def _digested(action_codec: SpaceCodec) -> Callable[[Any], bytes]:
     """What the digest takes of an action; of the few there are of a kind it is worked out once."""
     encode, blob, known = action_codec.encode, chain.blob_of(action_codec), dict[int, bytes]()
-    if action_codec.space.kind != "Discrete" or action_codec.space.n > _FEW:
+    if action_codec.space.kind != "Discrete" or action_codec.space.n > _MOST_CACHED:
         return lambda action: blob(encode(action))
 
     own = np.dtype(action_codec.space.dtype).type

@@ -38,7 +38,7 @@ from gym_gui.core.types import CLOCK, AgentID, Answer, Decision
 from gym_gui.envs import Environment
 from gym_gui.services.backends import PolicyBackend, SlotInfo
 from gym_gui.services.policy_mapping import AgentPolicyBinding
-from gym_gui.workers.decision_batch import AnswerBatch, FormingBatches
+from gym_gui.workers.decision_batch import AnswerBatch, UnaskedBatches
 from mosaic_worker.failures import FailureLog
 
 _log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ class SessionController:
         self._environments = EnvironmentPool(lineup)
         self._ids = count(1)
         self._ready: list[Decision] = []
-        self._forming = FormingBatches(lineup.policies, self._ids.__next__)
+        self._unasked = UnaskedBatches(lineup.policies, self._ids.__next__)
         self._asks_in_batches = False
         self._gate = Gate(self._nudge)
         self._credit_ahead = 0  # steps asked for between giving an episode and its beginning
@@ -112,7 +112,7 @@ class SessionController:
     def pause(self) -> None:
         """Hold every episode before its next step, and ask no policy for one that may never come."""
         self._gate.pause()
-        self._choose_width()
+        self._choose_how_to_ask()
         self._run_clocks()
         self._let_watch()
 
@@ -122,7 +122,7 @@ class SessionController:
         for episode in self._live.values():
             episode.credit = 0
         self._gate.resume()
-        self._choose_width()
+        self._choose_how_to_ask()
         self._run_clocks()
         self._let_watch()
 
@@ -139,7 +139,7 @@ class SessionController:
     def pace(self, steps_per_s: float | None) -> None:
         """Take at most so many environment steps a second in each episode; ``None``: as many as possible."""
         self._gate.pace(steps_per_s)
-        self._choose_width()
+        self._choose_how_to_ask()
         self._let_watch()
 
     def abort(self) -> None:
@@ -183,7 +183,6 @@ class SessionController:
             for agent in [agent for agent, played_by in episode.joined.items() if played_by == slot]:
                 self._policies.tell(agent, episode.joining(agent))
         self._policies.attach(binding, backend, allowance)
-        self._choose_width()
         self._nudge()
 
     def asked_in(self, slot: AgentID) -> tuple[Episode, Decision] | None:
@@ -211,7 +210,7 @@ class SessionController:
         if self._spectator is not None:
             self._spectator.close()
         self._spectator = spectator
-        self._choose_width()
+        self._choose_how_to_ask()
         self._environments.draw_with(make_drawn if spectator is not None else None)
         self._let_watch()
         if spectator is not None:
@@ -226,7 +225,7 @@ class SessionController:
         if self._spectator is not None:
             self._spectator.on_pace(self._gate)
 
-    def _choose_width(self) -> None:
+    def _choose_how_to_ask(self) -> None:
         """Ask in batches if no spectator, pace or pause slows the session and every policy takes them."""
         unseen = self._gate.free and self._spectator is None
         plain = not self._patterns and not self._lineup.views
@@ -235,10 +234,12 @@ class SessionController:
             self._unfold()
 
     def _unfold(self) -> None:
-        """Make objects of all that is asked in batches."""
-        for batch in self._forming.take():
-            self._ready += batch.as_decisions()
+        """Make objects of all that is asked in batches: not sent yet, sent, or answered and not yet taken."""
+        for batch in self._unasked.take():
+            self._ready += batch.unfold_unasked()
         self._policies.unfold()
+        for episode in self._live.values():
+            episode.unfold()
 
     def stop(self, *, record: bool = False) -> None:
         """End now.
@@ -285,7 +286,7 @@ class SessionController:
             not_asked = {agent for agent in episode.asked if (index, agent) in waiting}
             episode.note_rebinding(slot, player, not_asked)
             self._listen_for_results(episode)
-        self._choose_width()
+        self._choose_how_to_ask()
 
     def _on_join(self, episode: Episode, info: SlotInfo) -> None:
         """An agent has appeared: it has a policy of its slot to itself."""
@@ -302,7 +303,7 @@ class SessionController:
     async def run(self) -> None:
         """Play until all episodes are over and :meth:`close` was called, or :meth:`stop`."""
         yielded = time.monotonic()
-        self._choose_width()
+        self._choose_how_to_ask()
         try:
             while not self._stopping:
                 self._fresh.clear()
@@ -313,7 +314,8 @@ class SessionController:
                     await self._idle_until_nudged()
                     continue
                 asked = self._to_ask()
-                self._take_answers(await self._policies.select_batch(asked, self._forming.take()))
+                # A paused session asks by objects, so these batches are empty where the gate is closed.
+                self._take_answers(await self._policies.select_batch(asked, self._unasked.take()))
                 if self._gate.held or (self._gate.paused and self._ready):
                     await self._hold()
                 elif time.monotonic() - yielded > _YIELD_S:
@@ -432,7 +434,7 @@ class SessionController:
 
     def _open(self, episode: Episode) -> None:
         try:
-            going = episode.open(self._opening(episode.plan), self._asking(episode))
+            going = episode.open(self._opening(episode.plan), self._batches_for(episode))
         except EpisodeError as exc:
             self._fail(episode, exc)
             return
@@ -449,9 +451,9 @@ class SessionController:
         else:
             self._finish(episode, EpisodeStatus.COMPLETED, None)
 
-    def _asking(self, episode: Episode) -> FormingBatches | None:
-        """The batches in which an episode asks; ``None``: by objects."""
-        return self._forming if self._asks_in_batches and episode.fits_batches else None
+    def _batches_for(self, episode: Episode) -> UnaskedBatches | None:
+        """The batches in which an episode asks; ``None``: it asks by objects."""
+        return self._unasked if self._asks_in_batches and episode.fits_batches else None
 
     def _opening(self, plan: EpisodePlan) -> Sequence[Round]:
         """What is played before any policy is asked, where moves were taken back."""
@@ -488,21 +490,21 @@ class SessionController:
         self._move(ready)
 
     def _take_batch(self, answered: AnswerBatch, ready: list[Episode]) -> None:
-        """Take answers of a whole batch; episodes whose agents have all answered are ``ready``."""
+        """Store the answers of a whole batch; add episodes whose agents have all answered to ``ready``."""
         batch, latency_ms = answered.batch, answered.latency_ms
         extras = answered.extras
         rows = zip(batch.episodes, batch.agents, batch.numbers, answered.actions, strict=True)
         for place, (asked, agent, number, action) in enumerate(rows):
             episode = cast("Episode", asked)
-            questions = episode.questions
+            questions = episode.batch_questions
             question = questions.get(agent)
             if question is not None and question[0] == number:
-                choices = episode.choices
-                choices[agent] = action, latency_ms, None if extras is None else extras[place]
-                if len(choices) == len(questions):
+                answers = episode.batch_answers
+                answers[agent] = action, latency_ms, None if extras is None else extras[place]
+                if len(answers) == len(questions):
                     ready.append(episode)
                 continue
-            decision = episode.question(agent, number)
+            decision = episode.unfold_for(agent, number)
             if decision is not None:  # an object since it was asked
                 episode.accept(answered.answer_to(place, decision), self._sources[batch.slot])
                 if episode.is_answered:
@@ -536,7 +538,7 @@ class SessionController:
             self._end_refused(episode)
             return
         try:
-            going = episode.advance(self._asking(episode))
+            going = episode.advance(self._batches_for(episode))
         except EpisodeError as exc:
             self._fail(episode, exc)
             return
@@ -622,8 +624,9 @@ class SessionController:
         self._gate.forget(episode.index)
         if status is not EpisodeStatus.COMPLETED:
             self._ready = [d for d in self._ready if d.episode != episode.index]
-            self._forming.drop(episode)
-            self._policies.unfold()  # what is asked of it in batches is forgotten as objects are
+            self._unasked.drop(episode)
+            # Others' questions become objects, too: no row can be taken out of a message that was sent.
+            self._policies.unfold()
         episode.forget_questions()
         for outcome in episode.trajectory.last_outcomes():
             self._policies.notify_result(outcome)

@@ -15,7 +15,7 @@ PROCESS_BYTES: Final = 50_000_000
 """About what a worker process takes: 44 MB if it plays a trained policy of vectors, 50 if it asks a model."""
 
 
-def sharing(experiment: Experiment) -> Experiment:
+def with_shared_processes(experiment: Experiment) -> Experiment:
     """The experiment with slots of a team that share a process, unless their operator says otherwise."""
     return replace(experiment, execution=replace(experiment.execution, isolation="worker"))
 
@@ -30,7 +30,7 @@ def worker_bytes(experiment: Experiment, operators: Sequence[ResolvedOperator], 
     """
     counts = sorted(_processes(each, experiment.isolation(each.config)) for each in operators)
     largest = counts[-sessions:]
-    # An operator that plays alone has the other sessions, too.
+    # Sessions that are left may all play the largest operator.
     spare = sessions - len(largest)
     return PROCESS_BYTES * (sum(largest) + spare * max(largest, default=0))
 

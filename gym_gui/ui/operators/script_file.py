@@ -214,9 +214,9 @@ class ScriptFile(QObject):
 
     def _share_processes(self, plan: ScriptPlan) -> None:
         """Have slots of one team share a process in the next run; the file stays as it is."""
-        from gym_gui.controllers.sessions.worker_memory import sharing
+        from gym_gui.controllers.sessions.worker_memory import with_shared_processes
 
-        self.plan = replace(plan, experiment=sharing(plan.experiment))
+        self.plan = replace(plan, experiment=with_shared_processes(plan.experiment))
         self._card.say(words_of(self.plan))
         self._work.say(None)
 

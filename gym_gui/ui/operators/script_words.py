@@ -49,11 +49,11 @@ def plan_words(plan: ScriptPlan) -> str:
 
 def memory_warning(plan: ScriptPlan) -> str:
     """That its worker processes take more memory than is free, and less if slots share them; else ``""``."""
-    from gym_gui.controllers.sessions.worker_memory import sharing, worker_bytes
+    from gym_gui.controllers.sessions.worker_memory import with_shared_processes, worker_bytes
 
     operators = [each.resolved for each in plan.operators if each.resolved is not None]
     needed = worker_bytes(plan.experiment, operators, plan.processes)
-    shared = worker_bytes(sharing(plan.experiment), operators, plan.processes)
+    shared = worker_bytes(with_shared_processes(plan.experiment), operators, plan.processes)
     free = free_memory()
     if needed < _MOST_OF_FREE * free or shared > _WORTH_IT * needed:
         return ""

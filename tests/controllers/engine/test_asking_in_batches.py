@@ -215,3 +215,39 @@ async def test_a_worker_that_dies_loses_no_episode(tmp_path: Any) -> None:
         await in_time(lambda: len(log.episodes) == len(SEEDS), "all episodes are over")
     assert {each["status"] for each in log.episodes.values()} == {"completed"}
     assert log.retried
+
+
+async def test_an_agent_without_a_slot_fails_its_episode_alone() -> None:
+    script = [{}, {"join": ["stranger"]}, {"terminated": ["a", "b", "stranger"]}]
+    env_kwargs = {"agents": ["a", "b"], "script": script}
+    operator = resolved(task=arena("Crowd"), env_kwargs=env_kwargs, workers=random_players("a", "b"))
+    in_batches = await played(operator)
+    assert len(in_batches) == len(SEEDS)
+    assert all("no slot is named for it" in rows[-1]["error"] for rows in in_batches.values())
+    assert await played(operator, by_objects=True) == in_batches
+
+
+async def test_an_answer_that_was_on_its_way_is_the_old_players(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The session is paused, and another player takes the slot, between an answer's arrival and its step."""
+    operator = resolved(task=CORRIDOR, env_kwargs={"length": 200, "pause_s": 0.001})
+    on_answered, arrived = PolicyMappingService.on_answered, list[Any]()
+    async with session(operator) as (playing, log):
+
+        def paused_at_the_tenth(self: PolicyMappingService, answered: Any) -> None:
+            on_answered(self, answered)
+            arrived.append(answered)
+            if len(arrived) == 10:
+                playing.pause()
+
+        monkeypatch.setattr(PolicyMappingService, "on_answered", paused_at_the_tenth)
+        playing.play(plans(*SEEDS))
+        await in_time(lambda: len(arrived) >= 10, "ten batches are answered")
+        await playing.settled()
+        passive = WorkerAssignment("operators_worker", "baseline", {"behavior": "noop"})
+        await playing.rebind("agent_0", passive)
+        playing.resume()
+        await in_time(lambda: len(log.episodes) == len(SEEDS), "all episodes are over", 60)
+    for index in range(4):
+        step = log.episodes[index]["rebound"][0]["step_index"]
+        assert 0 < step < 200
+        assert set(log.column(index, "action")[step:]) == {0}

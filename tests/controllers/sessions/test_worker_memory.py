@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
-from gym_gui.controllers.sessions.worker_memory import PROCESS_BYTES, sharing, worker_bytes
+from gym_gui.controllers.sessions.worker_memory import PROCESS_BYTES, with_shared_processes, worker_bytes
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig, WorkerAssignment
 from gym_gui.core.experiment.execution import Isolation
 
@@ -29,10 +29,10 @@ def test_each_session_has_the_workers_of_its_operator(sessions: int, own: int, s
     operators = [_operator("a"), _operator("b")]
     experiment = Experiment([each.config for each in operators], ExecutionConfig(1, 0))
     assert worker_bytes(experiment, operators, sessions) == own * PROCESS_BYTES
-    assert worker_bytes(sharing(experiment), operators, sessions) == shared * PROCESS_BYTES
+    assert worker_bytes(with_shared_processes(experiment), operators, sessions) == shared * PROCESS_BYTES
 
 
 def test_an_operator_that_says_so_keeps_processes_of_its_own() -> None:
     operator = _operator("a", "slot")
     experiment = Experiment([operator.config], ExecutionConfig(1, 0))
-    assert worker_bytes(sharing(experiment), [operator], 1) == 3 * PROCESS_BYTES
+    assert worker_bytes(with_shared_processes(experiment), [operator], 1) == 3 * PROCESS_BYTES

@@ -167,6 +167,8 @@ def test_a_file_of_keys_changes_no_program(place: Path) -> None:
 def test_no_process_is_ended_but_a_shards_own(place: Path, file: str, written: str) -> None:
     (place / "work/3/1").mkdir(parents=True)
     with subprocess.Popen(["sleep", "60"], start_new_session=True) as mine:
+        # A process without a command line is becoming another program, and may be the shard's.
+        eventually(Path(f"/proc/{mine.pid}/cmdline").read_bytes, "it has a command line")
         (place / "work/3/1" / file).write_text(written.format(pid=mine.pid) + "\n")
         tell(shell.stop(str(place), {3: 1}, "KILL"))
         tell(shell.remove(str(place)))
