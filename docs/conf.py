@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-_VERSION = Path(__file__).resolve().parent.parent / "gym_gui" / "version.py"
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+_ROOT = Path(__file__).resolve().parent.parent
+_VERSION = _ROOT / "gym_gui" / "version.py"
 
 project = "MOSAIC"
 author = "The MOSAIC developers"
@@ -23,3 +30,16 @@ html_theme = "furo"
 html_show_copyright = False
 html_title = f"MOSAIC {release}"
 html_copy_source = False
+
+
+def write_prompts(app: Sphinx) -> None:
+    """Write the pages on prompts: of ``-D prompt_families=crafter,mpe2``, by default of all families."""
+    named = [name for name in app.config.prompt_families.split(",") if name]
+    command = [sys.executable, str(_ROOT / "scripts" / "pages" / "prompts.py"), *named]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.add_config_value("prompt_families", "", "", types=[str])
+    app.connect("builder-inited", write_prompts)

@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("gym_gui", "3rd_party", "docs", "tests", "scripts")
 SUFFIXES = {".py", ".toml", ".md", ".sh", ".java"}
-SKIPPED = {"_build", "node_modules", "__pycache__", "pb"}
+SKIPPED = {"_build", "_written", "node_modules", "__pycache__", "pb"}
 
 WORDS = ("nobody", "somebody", "anybody", "whoever", "what came of", "gone on with", "goes on with")
 MOST = 441

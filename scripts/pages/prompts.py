@@ -1,6 +1,6 @@
 """What language models are told of each environment, as pages to be read by people.
 
-    python scripts/pages/prompts.py [FAMILY ...] [--out docs/prompts]
+    python scripts/pages/prompts.py [FAMILY ...] [--out docs/_written/prompts]
 
 Writes a page for each family: of an environment of every kind what an agent is told once, what it is
 shown at three moments of an episode of random moves, and the whole prompt that ``mosaic_llm_worker``
@@ -32,7 +32,7 @@ from gym_gui.envs import Environment
 from gym_gui.envs.environment_registry import families
 
 ROOT = Path(__file__).resolve().parents[2]
-OUT = ROOT / "docs" / "prompts"
+OUT = ROOT / "docs" / "_written" / "prompts"
 MOMENTS = (0, 5, 20)
 """Decisions of an agent that are shown; of a shorter episode its last ones."""
 _SEED, _TRIED = 7, 10
@@ -288,18 +288,6 @@ def _block(head: str, text: str) -> Iterator[str]:
     yield from (head, "", "```text", text.replace("```", "'''"), "```", "")
 
 
-def index() -> str:
-    """The page that leads to the others."""
-    names = "\n".join(KINDS)
-    return (
-        "---\norphan: true\n---\n\n# Prompts\n\nWhat agents that read are told of the environments, "
-        "written by `scripts/pages/prompts.py`: of one environment of each kind what is\nsaid once, what is "
-        "shown at three moments of an episode of random moves, and the whole prompt that "
-        f"`mosaic_llm_worker`\nmakes of it, by coordination level.\n\n```{{toctree}}\n:maxdepth: "
-        f"1\n\n{names}\n```\n"
-    )
-
-
 def main() -> int:
     """Write the pages."""
     parser = argparse.ArgumentParser(description="Write what language models are told, as pages.")
@@ -310,10 +298,11 @@ def main() -> int:
     if unknown:
         parser.error(f"there are no pages for {', '.join(sorted(unknown))}; there are {', '.join(KINDS)}")
     asked.out.mkdir(parents=True, exist_ok=True)
-    (asked.out / "index.md").write_text(index(), "utf-8")
     for family in asked.family or KINDS:
-        (asked.out / f"{family}.md").write_text(page(family), "utf-8")
-        print(f"{family}.md")
+        file, text = asked.out / f"{family}.md", page(family)
+        if not file.is_file() or file.read_text("utf-8") != text:  # Sphinx reads again what is newer
+            file.write_text(text, "utf-8")
+        print(file.name)
     return 0
 
 

@@ -33,6 +33,8 @@ from typing import Any
 from tests.docs.not_run import ONLY_IN_FULL, SHORTER, not_run
 from tests.support.commands import ROOT, Mosaic
 
+DOCS = sorted(page for page in (ROOT / "docs").rglob("*.md") if "_written" not in page.parts)
+"""Pages that are kept: scripts write others where the documentation is built."""
 _COMMAND = re.compile(r"^(?:\$ |(?:mosaic|python|pip|\./scripts/\S+) )[^\[─]*$", re.MULTILINE)
 _FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ([\w./-]+\.\w+)\n")

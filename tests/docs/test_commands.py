@@ -14,10 +14,10 @@ import pytest
 import typer.main
 
 from gym_gui.cli.app import app
-from tests.docs.pages import blocks, commands
+from tests.docs.pages import DOCS, blocks, commands
 from tests.support.commands import ROOT
 
-_PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+_PAGES = [ROOT / "README.md", *DOCS]
 _INLINE = re.compile(r"`(mosaic [^`\n]+)`")
 _PLACEHOLDERS = {"N": "1", "MINUTES": "1", "SEED": "1", "HOST:PORT": "h:1", "HZ": "1"}
 _PROGRAM = typer.main.get_command(app)

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from tests.docs.not_run import NEEDS_TRAINED, NOT_RUN, ONLY_IN_FULL, SHORTER, not_run
-from tests.docs.pages import Reader, blocks, commands, hidden_commands
+from tests.docs.pages import DOCS, Reader, blocks, commands, hidden_commands
 from tests.support.commands import ROOT
 from tests.support.trained import needs_a_trained_policy
 
@@ -20,7 +20,7 @@ _PAGES: Final = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (
         *ROOT.glob("*.md"),
-        *(ROOT / "docs").rglob("*.md"),
+        *DOCS,
         *(ROOT / "3rd_party").glob("*/README.md"),
     )
 )

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from tests.docs.pages import DOCS
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = [path for end in ("yaml", "py", "json") for path in sorted(ROOT.glob(f"docs/examples/**/*.{end}"))]
-PAGES = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("3rd_party/*/README.md")]
+PAGES = [ROOT / "README.md", *DOCS, *ROOT.glob("3rd_party/*/README.md")]
 
 
 def _package(requirement: str) -> str:

@@ -14,7 +14,7 @@ _LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 _FENCED = re.compile(r"^(```+|:::+).*?^\1", re.MULTILINE | re.DOTALL)
 _LABEL = re.compile(r"^\(([\w-]+)\)=$", re.MULTILINE)
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-_SKIPPED = {"_build", "node_modules", "__pycache__", "build", "dist", "runs"}
+_SKIPPED = {"_build", "_written", "node_modules", "__pycache__", "build", "dist", "runs"}
 
 
 def _pages() -> Iterator[Path]:

@@ -1,4 +1,4 @@
-"""The pages that show what language models are told are those that the script writes."""
+"""The pages that show what language models are told are written when the documentation is built."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+SCRIPT = Path(__file__).resolve().parents[3] / "scripts" / "pages" / "prompts.py"
+
+
+def written(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, timeout=240, check=False
+    )
 
 
 @pytest.mark.full
-def test_a_page_is_written_anew_as_it_stands(tmp_path: Path) -> None:
-    script = ROOT / "scripts" / "pages" / "prompts.py"
-    done = subprocess.run(
-        [sys.executable, str(script), "crafter", "--out", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    for name in ("crafter.md", "index.md"):
-        assert (tmp_path / name).read_text("utf-8") == (ROOT / "docs" / "prompts" / name).read_text(
-            "utf-8"
-        ), f"{name} is not up to date: run scripts/pages/prompts.py and read what changed"
+def test_a_page_shows_the_briefing_three_decisions_and_the_whole_prompt(tmp_path: Path) -> None:
+    pages: list[str] = []
+    for name in ("one", "two"):
+        done = written("crafter", "--out", str(tmp_path / name))
+        assert (done.returncode, done.stdout) == (0, "crafter.md\n"), done.stderr
+        pages.append((tmp_path / name / "crafter.md").read_text("utf-8"))
+    assert pages[0] == pages[1], "a change of the page is a change of the words"
+    heads = [line for line in pages[0].splitlines() if line.endswith(":") and line[:2] in {"To", "At", "Th"}]
+    assert heads[:5] == [
+        "Told once:",
+        "At its decision 1:",
+        "At its decision 6:",
+        "At its decision 21:",
+        "The whole prompt, coordination level 1:",
+    ]
 
 
 def test_an_unknown_family_is_told_which_there_are() -> None:
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "pages" / "prompts.py"), "craftr"],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+    done = written("craftr")
     assert done.returncode == 2 and "there are gymnasium, box2d" in done.stderr
