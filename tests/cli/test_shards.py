@@ -76,7 +76,7 @@ def test_several_parts_by_one_command_are_what_as_many_commands_write(mosaic: Mo
     assert done.status == 0, done.err
     said = [json.loads(line) for line in done.out.splitlines()]
     assert [row["shard"] for row in said] == ["1/3", "2/3", "3/3"]
-    assert said[1]["run"] == f"some/{cut_off.name}", "what was begun is gone on with"
+    assert said[1]["run"] == f"some/{cut_off.name}", "what was begun is resumed"
     for part in headers(mosaic.home / "some"):
         assert part == one_by_one[part["shard"]["number"]]
     whole = run_of(mosaic, "run", file)

@@ -90,9 +90,7 @@ def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
             fix=f"How far it is: mosaic runs watch {where.resume}",
         )
     if not is_submission(where.resume):
-        raise UsageError(
-            "--executor begins a submission, and --resume goes on with one", fix="Give one of them"
-        )
+        raise UsageError("--executor begins a submission, and --resume continues one", fix="Give one of them")
     with following(where.resume):  # what another has written until just now is read
         submission = open_submission(where.resume)
         if submission.command != command:

@@ -104,7 +104,7 @@ class PartPlayer:
         self._planner = planner_of(experiment, resolved_operators)
         if keep and has_budgets(experiment):
             raise UsageError(
-                "where budgets hold for the whole run, each shard is told by itself what it may spend",
+                "where budgets hold for the whole run, each shard receives its own budget",
                 fix="Play one shard at a time",
             )
         self._play, self._hosts = play, hosts

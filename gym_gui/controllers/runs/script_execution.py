@@ -360,7 +360,7 @@ class OperatorScriptExecutionManager:
             return
         self._held_up = held_up
         if held_up:
-            _log.warning("Nobody says what this shard may spend: it waits.")
+            _log.warning("This shard's lease on the budget is not renewed: the shard waits.")
         for session in [seat.session for seat in self._seats if seat.session is not None]:
             (session.pause if held_up else session.resume)()
 

@@ -251,7 +251,7 @@ def warnings_of(name: str, player: WorkerAssignment) -> list[str]:
     """What a person should know of who plays a slot, or under a name, before it starts."""
     found: list[str] = []
     if player.worker_type == "human" and "script" not in player.settings:
-        found.append(f"{name} is a person's slot: in a script nobody is asked, its fallback is played")
+        found.append(f"{name} is a person's slot: a script asks no person and plays its fallback")
     try:
         resolve_secrets(player)
     except UsageError as error:

@@ -36,7 +36,7 @@ STAR_ROLE: Final = Qt.ItemDataRole.UserRole + 4
 _STATUS_TIPS: Final = {
     RUNNING: "It is being written now",
     CUT_OFF: "Its process ended before it was done",
-    STOPPED: "Somebody stopped it",
+    STOPPED: "It was stopped on request",
 }
 
 

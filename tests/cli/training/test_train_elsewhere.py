@@ -240,4 +240,4 @@ def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
     assert "names a seed twice" in mosaic.refused(*PPO, *where, "--seeds", "1,1")
     assert "ppq" in mosaic.refused("train", "--env", "CartPole-v1", "--algo", "ppq", *where)
     resumed = mosaic.refused("train", "--resume", mosaic.home, *where)
-    assert "--executor begins a submission, and --resume goes on with one" in resumed
+    assert "--executor begins a submission, and --resume continues one" in resumed

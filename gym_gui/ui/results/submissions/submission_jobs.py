@@ -28,7 +28,7 @@ def go_on_job(folder: Path, command: str) -> Job:
     async def job(_share: OnShare) -> Said:
         asked = (command, "--resume", str(folder), "--detach", "--json")
         await run_subprocess_job("gym_gui", *asked, named=REACHES)
-        return Said("It goes on, in a process of its own: the window may be closed meanwhile.", "info")
+        return Said("It goes on in a process of its own: you can close the window.", "info")
 
     return job
 
