@@ -126,7 +126,7 @@ def parse(
     if not every > 0:
         raise ConfigError(f"checkpoint_every must be a positive number of seconds, not {every:g}")
     if all(flags.get(name) for name in ("resume", "overwrite")):
-        raise ConfigError("give either --resume or --overwrite: one goes on with what the other replaces")
+        raise ConfigError("give either --resume or --overwrite: one continues what the other replaces")
     given: Dict[str, Any] = {}
     for name, values in words.items():
         spelled = name
