@@ -147,7 +147,7 @@ def test_what_is_missing_is_played_by_itself_or_where_the_rest_is(mosaic: Mosaic
     done = mosaic("runs", "merge", first, third, second, "--partial", "-o", "merged")
     assert done.status == 0 and done.out.startswith("3 shards, 5 episodes.\nRun:  merged/"), done.err
     merged = mosaic.home / done.out.split("Run:")[1].strip()
-    assert "Go on with it:   mosaic run --resume" in mosaic("runs", "show", merged).out
+    assert "Resume it:       mosaic run --resume" in mosaic("runs", "show", merged).out
 
     assert mosaic("run", "--resume", second).out.startswith("Shard: 2 of 3, 2 episodes\n")
     whole = run_of(mosaic, "runs", "merge", first, second, third)

@@ -96,7 +96,7 @@ def submit_experiment(
 
     Args:
         file: The experiment file.
-        where: Where it is played, or the submission to go on with.
+        where: Where it is played, or the submission to resume.
         out: Folder for the run folder.
         episodes: How many are played, whatever the file says.
         concurrency: Episodes in flight per process.

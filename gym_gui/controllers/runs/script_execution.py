@@ -64,7 +64,7 @@ class OperatorScriptExecutionManager:
         out: Folder for the new run folder.
         processes: Sessions at work at the same time.
         header: More for ``run.json`` (machine, commit).
-        resume: A run folder to go on with, instead of ``out``.
+        resume: A run folder to resume, instead of ``out``.
         on_progress: Called often, at most about ten times a second.
         tried: Operators whose sessions are started before anything is played, to see what is wrong; all of
             them by default. Others are started when their turn comes.

@@ -147,7 +147,7 @@ def tell_elsewhere(record: TrainingRecord, wish: str) -> None:
         raise UsageError(f"run {record.run_id} has just ended on {record.place}", fix="Look again")
     if not where.followed:
         raise UsageError(
-            f"no process follows run {record.run_id} on {where.place}", fix=f"Go on with it: {where.again}"
+            f"no process follows run {record.run_id} on {where.place}", fix=f"Resume it: {where.again}"
         )
     try:
         mosaic_worker.training.ask(record.folder, wish)

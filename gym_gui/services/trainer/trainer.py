@@ -102,7 +102,7 @@ class Trainer:
             title: What a person calls it.
             priority: Higher runs first.
             limits: What it may use.
-            resume_of: A run that is over, to go on with in its folder and under its id.
+            resume_of: A run that is over, to resume in its folder and under its id.
 
         Returns:
             The run's id.

@@ -339,7 +339,7 @@ class ScriptJob(QObject):
         self.result, self._stopped_early, self._running = None, False, True
 
     async def run(self) -> RunResult:
-        """Run to the end, or go on with what was stopped; after :meth:`begin`.
+        """Run to the end, or resume what was stopped; after :meth:`begin`.
 
         Raises:
             UsageError: Something the person can fix, found before anything was played.

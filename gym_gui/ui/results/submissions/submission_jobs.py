@@ -117,5 +117,5 @@ def _parts_here(folder: Path) -> list[Path]:
     submission = open_submission(folder)
     found = [run_of(submission, number) for number, state in submission.states.items() if state.tries]
     if not (runs := [run for run in found if run is not None]):
-        raise UsageError("nothing of it is here yet", fix="Wait for the first shard, or go on with it")
+        raise UsageError("nothing of it is here yet", fix="Wait for the first shard, or resume it")
     return runs
