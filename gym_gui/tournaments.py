@@ -122,7 +122,7 @@ def tournament(
         held_out: Policies that are but partners of the others in cross-play.
         seeds: Seeds in order, or how many (0, 1, …, n - 1).
         out: Folder for the run folder; ``MOSAIC_RUNS_DIR`` or ``runs`` by default.
-        resume: The run folder of a tournament to go on with; policies and seeds may have been added, and only
+        resume: The run folder of a tournament to resume; policies and seeds may have been added, and only
             what is new is played.
         max_steps: Environment steps after which a game is truncated.
         concurrency: Games in flight.

@@ -37,7 +37,7 @@ for proto in mosaic/v1/*.proto; do
     name=$(basename -- "$proto" .proto)
     grpc=()
     grep -q '^service ' "$proto" && grpc=("--grpc_python_out=$work/out")
-    # -I. keeps the descriptor's name mosaic/v1/…, which clashes with nobody's worker.proto.
+    # -I. keeps the descriptor's name mosaic/v1/…, which clashes with no other worker.proto.
     "$work/venv/bin/python" -W ignore -m grpc_tools.protoc -I. --python_out="$work/out" --pyi_out="$work/out" \
         ${grpc[@]+"${grpc[@]}"} "$proto"
     target="$ROOT/$(target_of "$name")"

@@ -122,7 +122,7 @@ def test_teams_are_played_by_one_policy(tmp_path: Path) -> None:
     ("env_id", "options", "said"),
     [
         ("CartPole-v1", {}, "CartPole-v1 has one agent: a tournament needs several"),
-        ("simple_spread_v3", {"schedule": "round_robin"}, "on one side: nobody can win"),
+        ("simple_spread_v3", {"schedule": "round_robin"}, "on one side: no side can win"),
         ("tictactoe_v3", {"schedule": [["lowest", "chance", "third"]]}, "3 policies are to meet"),
         ("tictactoe_v3", {"policies": {"lowest": lowest}}, "at least two policies, 1 is named"),
         ("tictactoe_v3", {"seeds": [3, 3]}, "3 is listed 2 times"),

@@ -98,7 +98,7 @@ def run_command(
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="RUN", help="Go on with this run folder.", autocompletion=completion.runs),
+        typer.Option(metavar="RUN", help="Resume this run folder.", autocompletion=completion.runs),
     ] = None,
     replay: Annotated[
         Path | None,
@@ -178,7 +178,7 @@ def tournament(
         Path | None,
         typer.Option(
             metavar="RUN",
-            help="Go on with this run folder; with a file that has more policies, play their games.",
+            help="Resume this run folder; with a file that has more policies, play their games.",
             autocompletion=completion.runs,
         ),
     ] = None,

@@ -60,7 +60,7 @@ def train(
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Go on with the training of a run folder, or with a submission."),
+        typer.Option(metavar="DIR", help="Resume the training of a run folder, or a submission."),
     ] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a policy that is in the run folder.")

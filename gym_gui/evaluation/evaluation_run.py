@@ -101,9 +101,7 @@ async def aevaluate(
     """
     try:
         if until == "decided" and not against:
-            raise UsageError(
-                "until='decided' needs somebody to be compared with", fix="Name others in 'against'"
-            )
+            raise UsageError("until='decided' needs a policy to compare with", fix="Name others in 'against'")
         others = against or {}
         names = [name, *others]
         seated = [Players.of(each) for each in (agents, *others.values())]

@@ -63,7 +63,8 @@ class Results:
         found = [each for each in operators if not of or each.name == of]
         if not found:
             raise UsageError(
-                f"nobody is called {of!r}", fix=f"There are: {', '.join(each.name for each in operators)}"
+                f"no operator is called {of!r}",
+                fix=f"There are: {', '.join(each.name for each in operators)}",
             )
         episodes = sorted(found[0].episodes(), key=lambda e: e.episode_index)
         values = [e.returns.get(agent) for e in episodes]

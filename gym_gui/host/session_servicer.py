@@ -220,7 +220,7 @@ class SessionServicer:
         except MosaicError:
             raise
         except Exception as exc:  # the border to a describer's own code; the client is told
-            raise UsageError(f"what {request.agent} is shown cannot be told: {described(exc)}") from exc
+            raise UsageError(f"it cannot be said what {request.agent} is shown: {described(exc)}") from exc
         return pb.Presented(json=json.dumps(dict(shown)).encode())
 
     async def See(self, request: pb.PresentRequest) -> pb.Sight:
@@ -239,7 +239,7 @@ class SessionServicer:
         except MosaicError:
             raise
         except Exception as exc:  # the border to a worker's own code; the client is told
-            raise UsageError(f"{agent} could not be given to somebody else: {described(exc)}") from exc
+            raise UsageError(f"{agent} could not be given to another policy: {described(exc)}") from exc
         return player_message(agent, player)
 
 

@@ -80,7 +80,7 @@ class ManagedChild:
         stdin: Its pipe, where it was asked for; else ``None``.
         stdout: As ``stdin``.
         stderr: As ``stdin``.
-        exited: Done when it has ended, however that came about.
+        exited: Done when it has ended, for whatever reason.
         outcome: How it ended, once nothing of it is left; ``None`` before.
         asked: Whether it has been asked to end; a caller that asks by other means than :meth:`terminate`
             sets it.

@@ -310,7 +310,7 @@ class ActorBackend:
 def _canonical(slot: SlotInfo, action: Any, mask: Mask | None) -> tuple[Any, str]:
     """The action in its space's own dtype, as a worker's would arrive, and what is wrong with it.
 
-    So an environment is given the same whoever plays, and the same when it is played again.
+    Thus every kind of policy gives the environment the same action, and a replay gives it again.
     """
     codec = slot.action_codec
     problem = problem_with(codec.space, action, mask, ActionNames.of(slot.agent_id, slot.action_meanings))

@@ -257,9 +257,7 @@ def _has_matrix(data: object, *, anew: bool) -> bool:
 def _recorded(run: dict[str, object], file: Path) -> dict[str, object]:
     about = _written(run.get(TOURNAMENT))
     if not about:
-        raise ExperimentError(
-            f"{file.parent} is no tournament", fix="Go on with it by: mosaic run --resume RUN"
-        )
+        raise ExperimentError(f"{file.parent} is no tournament", fix="Resume it by: mosaic run --resume RUN")
     return {key: value for key, value in about.items() if key not in ("sides", "seats", "pairings", "rounds")}
 
 

@@ -140,7 +140,7 @@ class WorkerOrchestrator:
             config: What to train.
             title: What a person calls it.
             priority: Higher runs first.
-            resume_of: A run that is over, to go on with in its folder and under its id.
+            resume_of: A run that is over, to resume in its folder and under its id.
 
         Returns:
             The run's id.

@@ -65,7 +65,7 @@ class TrainSpec:
     Attributes:
         entry: Module run with ``python -m``.
         algorithms: Names accepted by ``--algo``.
-        schema: File that says what each algorithm can be told, absolute, or ``None``.
+        schema: File that declares the settings of each algorithm, absolute, or ``None``.
     """
 
     entry: str

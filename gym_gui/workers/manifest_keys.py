@@ -178,7 +178,9 @@ SECTIONS: Mapping[str, Mapping[str, Key[Check]]] = {
     "train": {
         "entry": Key(matching(MODULE_PATTERN, '"package.module"'), "Module run with `python -m` to train."),
         "algorithms": Key(_TEXTS, "Names that `--algo` accepts."),
-        "schema": Key(text, "JSON file that says what each algorithm can be told; relative to the folder."),
+        "schema": Key(
+            text, "JSON file that declares the settings of each algorithm; relative to the folder."
+        ),
     },
     "import": {
         "entry": Key(

@@ -565,7 +565,7 @@ class WorkerSlot:
         self.unfold()
         self._open.clear()
         self._queue.clear()
-        self._gone = "somebody else plays this slot now"
+        self._gone = "another policy plays this slot now"
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -573,8 +573,8 @@ class WorkerSlot:
     def on_human(self, request: pb.HumanRequest) -> Decision | None:
         """The open question that the worker wants a person to answer.
 
-        Its deadline is suspended until :meth:`answer_human`. ``None`` where nobody waits for
-        the answer any more; then the worker has been told.
+        Its deadline is suspended until :meth:`answer_human`. ``None`` where the session no
+        longer waits for the answer; the worker then knows.
         """
         entry = self._open.get(request.id)
         if entry is None:

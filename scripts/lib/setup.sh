@@ -72,7 +72,7 @@ _is_done() {
 
 _version() { "$1" -c 'import sys; print(*sys.version_info[:2], sep=".")' 2>/dev/null || true; }
 
-# A usable environment is kept, of another Python too where it was once complete and nobody asked. One whose installation was cut off (`installing` is still there after
+# A usable environment is kept, of another Python too where it was once complete and the user named none. One whose installation was cut off (`installing` is still there after
 # kill -9 or a power cut) may hold half a package; from uv's cache a new one takes seconds.
 _make_venv() {
     local want have

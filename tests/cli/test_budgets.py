@@ -288,7 +288,7 @@ def test_no_episode_is_begun_once_the_runs_time_is_over(mosaic: Mosaic) -> None:
         run = mosaic.home / result["run"]
         assert len(rows(run)["gpt-4o"]) == 1 and len(server.requests) == STEPS
         done = mosaic("run", "--resume", run, "--json", **KEY)
-        assert done.status == 1 and len(server.requests) == STEPS, "its time is over for whoever goes on"
+        assert done.status == 1 and len(server.requests) == STEPS, "its time is over for a resumed run too"
         done = mosaic("run", "--resume", run, "--time-budget", "600", "--json", **KEY)
         assert (done.status, done.json()["episodes"]) == (0, 4), done.err
 

@@ -143,7 +143,7 @@ def test_a_folder_of_the_foreground_goes_on_there(mosaic: Mosaic, store: Store) 
     assert mosaic(*command, "--steps", "50", "--out", "mine").status == 0
     done = mosaic("train", "--resume", "mine", "--steps", "99", "--background")
     assert done.status == 2
-    assert "was not trained in the background. Go on with it in the foreground" in done.line
+    assert "was not trained in the background. Resume it in the foreground" in done.line
 
 
 @pytest.fixture

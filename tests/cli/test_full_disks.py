@@ -107,4 +107,4 @@ def test_a_host_that_sends_without_end_fills_no_disk(mosaic: Mosaic, server: Ssh
     done = mosaic(*asked)
     assert done.status == 2, done.err
     assert "there is no room in" in done.err and "shard 1 of 1 of one has " in done.err, done.err
-    assert shutil.disk_usage(small).free > 40 << 20, "what came of it is removed"
+    assert shutil.disk_usage(small).free > 40 << 20, "the part that was written is removed"

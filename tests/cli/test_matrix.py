@@ -159,7 +159,7 @@ def test_what_would_be_played(mosaic: Mosaic) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"rows": None}, "matrix.yaml: matrix: names nobody"),
+        ({"rows": None}, "matrix.yaml: matrix: names no policy"),
         ({"rows": ["llm_vs_rl"]}, "matrix.rows[0]: no row is called 'llm_vs_rl'. Did you mean"),
         ({"rows": ["coordination"]}, "matrix: no row can be played: policy 'llm': unknown setting"),
         ({"task": "nowhere_v1"}, "matrix: no row can be played: unknown environment 'nowhere_v1'"),

@@ -121,7 +121,7 @@ def test_the_table_is_wherever_a_report_is_read(mosaic: Mosaic, recorded: Path) 
     record = json.loads((recorded / "run.json").read_text())["experiment"]["matrix"]
     assert [row.get("setting") for row in record["rows"]][:3] == ["robust", "naive", "own"]
     folder = record["asked"]["matrix"]["settings"]["own"]["policies"]["model"]["settings"]["prompt_folder"]
-    assert Path(folder).is_dir(), "the run can be gone on with from anywhere"
+    assert Path(folder).is_dir(), "the run can be resumed from anywhere"
 
 
 @pytest.mark.full

@@ -165,7 +165,7 @@ def test_who_stops_it_or_is_killed_is_followed_by_another(mosaic: Mosaic, cluste
     merged = Path(done.json()["run"])
     assert compare_runs(whole, merged) is None
     collected = {part["run_id"] for part in json.loads((merged / "run.json").read_text())["shards"]}
-    assert runs and runs <= collected, "what was begun is gone on with"
+    assert runs and runs <= collected, "what was begun is resumed"
     record = json.loads((submission_of(mosaic) / "submission.json").read_text())
     assert max(row["tries"] for row in record["shards"].values()) == 2, "by the second, and not by the third"
 

@@ -76,7 +76,7 @@ def test_several_parts_by_one_command_are_what_as_many_commands_write(mosaic: Mo
     assert done.status == 0, done.err
     said = [json.loads(line) for line in done.out.splitlines()]
     assert [row["shard"] for row in said] == ["1/3", "2/3", "3/3"]
-    assert said[1]["run"] == f"some/{cut_off.name}", "what was begun is gone on with"
+    assert said[1]["run"] == f"some/{cut_off.name}", "what was begun is resumed"
     for part in headers(mosaic.home / "some"):
         assert part == one_by_one[part["shard"]["number"]]
     whole = run_of(mosaic, "run", file)
@@ -148,7 +148,7 @@ def test_what_is_missing_is_played_by_itself_or_where_the_rest_is(mosaic: Mosaic
     done = mosaic("runs", "merge", first, third, second, "--partial", "-o", "merged")
     assert done.status == 0 and done.out.startswith("3 shards, 5 episodes.\nRun:  merged/"), done.err
     merged = mosaic.home / done.out.split("Run:")[1].strip()
-    assert "Go on with it:   mosaic run --resume" in mosaic("runs", "show", merged).out
+    assert "Resume it:       mosaic run --resume" in mosaic("runs", "show", merged).out
 
     assert mosaic("run", "--resume", second).out.startswith("Shard: 2 of 3, 2 episodes\n")
     whole = run_of(mosaic, "runs", "merge", first, second, third)

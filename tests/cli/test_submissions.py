@@ -343,7 +343,7 @@ def test_a_submission_is_watched_by_its_record(mosaic: Mosaic) -> None:
     submission.save()
     done = mosaic("runs", "watch", folder)
     assert done.status == 1
-    assert "1 of 2 shards are here, and nobody follows the others." in done.out
+    assert "1 of 2 shards are here, and no process follows the others." in done.out
     assert f"mosaic run --resume {folder}" in done.out
     submission.run = str(mosaic.home / "runs" / "01X")
     submission.save()

@@ -34,4 +34,4 @@ def test_a_policy_learns_skills_and_sits_below_a_manager(tmp_path: Path) -> None
     moves = [step for step in steps if not step.agent_id.endswith("/goal")]
     assert asked and len(moves) == sum(episode.length for episode in results.episodes)
     assert {step.option for step in moves} <= {step.option for step in asked} and all(s.option for s in moves)
-    assert {step.action_source for step in moves} == {"policy"}, "the policy moved, and nobody for it"
+    assert {step.action_source for step in moves} == {"policy"}, "the policy itself moved"

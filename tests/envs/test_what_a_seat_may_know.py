@@ -432,7 +432,7 @@ def test_every_environment_for_several_is_looked_at_or_open() -> None:
             assert not family_of(spec).hidden_information(spec)
         elif not spec.id.startswith(OPEN):
             assert family_of(spec).hidden_information(spec), f"{spec.id}: who says that all is seen?"
-            assert hidden(spec) is not None, f"{spec.id}: nobody knows what its seats hide"
+            assert hidden(spec) is not None, f"{spec.id}: no rule says what its seats hide"
 
 
 def test_every_family_with_an_interpreter_of_its_own_says_what_its_seats_hide() -> None:

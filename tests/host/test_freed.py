@@ -71,7 +71,7 @@ async def test_after_it_has_played_and_refused_a_player():
     except UsageError:
         pass
     else:
-        raise AssertionError("nobody is a player")
+        raise AssertionError("an unknown slot got a player")
     await session.close()
     reference = weakref.ref(session)
     del session

@@ -285,7 +285,7 @@ async def test_a_worker_that_hangs_stops_nothing_but_its_own_episode(offspring: 
         assert time.perf_counter() - begun < 1.0
         await hung.rebind("agent_0", NOOP)
         hung.play(plans(2, first=1))
-        await in_time(lambda: silent.last.episode == 1, "somebody else plays on")
+        await in_time(lambda: silent.last.episode == 1, "the other operator plays on")
 
         # Nor does one that hangs keep a session open.
         (worker,) = (p for p in offspring.workers("op") if psutil.Process(p).ppid() == hung.pid)

@@ -118,7 +118,7 @@ async def test_a_connection_that_breaks_ends_everything_there(
         await in_time(lambda: log.ends, "it is noticed")
         assert log.ends == ["was lost: the connection to one broke"]
         await in_time(
-            lambda: not offspring.hosts("op") and not offspring.workers("op"), "nobody is left there"
+            lambda: not offspring.hosts("op") and not offspring.workers("op"), "no process is left there"
         )
 
 
@@ -136,7 +136,7 @@ async def test_what_is_killed_there_takes_the_rest_with_it(
         if what == "gym_gui.host":
             assert log.ends == ["was killed (signal 9, SIGKILL)"]
         await in_time(
-            lambda: not offspring.hosts("op") and not offspring.workers("op"), "nobody is left there"
+            lambda: not offspring.hosts("op") and not offspring.workers("op"), "no process is left there"
         )
 
 

@@ -30,7 +30,7 @@ def test_what_a_killed_owner_left_is_swept_by_the_next(tmp_path: Path) -> None:
         assert owner.stdout is not None
         theirs = Path(owner.stdout.readline().strip())
         between = SocketFolder(tmp_path)
-        assert {theirs, ours.path, between.path} < set(tmp_path.iterdir()), "whoever lives keeps his"
+        assert {theirs, ours.path, between.path} < set(tmp_path.iterdir()), "a live process keeps its folder"
         os.kill(owner.pid, signal.SIGKILL)
         owner.wait()
     assert (theirs / "h").exists()

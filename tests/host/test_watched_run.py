@@ -40,7 +40,7 @@ async def test_who_looks_sees_what_is_played_and_the_run_is_the_same(
     unseen = len(second.frames)
     result = await run
     assert (result.status, result.episodes) == ("completed", 2 * EPISODES)
-    assert (len(first.views), len(second.frames)) == (seen, unseen), "nobody looks any more"
+    assert (len(first.views), len(second.frames)) == (seen, unseen), "no viewer looks any more"
     assert first.frames[0][1].shape == (400, 600, 3) and second.frames[0][1].any()
     assert offspring.pids() == []
     unwatched = await played_here(tmp_path / "again", data)

@@ -108,7 +108,7 @@ def test_kill_9_of_the_program_and_half_written_lines(
     offspring.assert_none()
     before = when(run.folder)
     assert len(before) >= EPISODES + 2
-    assert run.header()["status"] == "running", "nobody was left to say otherwise"
+    assert run.header()["status"] == "running", "no process was left to say otherwise"
 
     half_written(run)
     assert when(run.folder) == before, "readers pass over it"

@@ -100,7 +100,7 @@ async def test_one_that_ends_when_it_is_asked_to():
     )
     child = await start(code, stdout=PIPE)
     await first_line(child)
-    outcome = await child.end(grace_s=60, reason="nobody needs it")
+    outcome = await child.end(grace_s=60, reason="no caller needs it")
     assert (outcome.status, outcome.code, outcome.asked) == (ChildStatus.EXITED, 5, True)
 
 

@@ -38,7 +38,7 @@ class Ear:
         self.replies.append(replies)
 
     def on_human_request(self, request: pb.HumanRequest) -> None:
-        raise AssertionError(f"nobody is here to answer {request}")
+        raise AssertionError(f"no person is here to answer {request}")
 
     def on_call(self, json_text: str) -> None:
         self.calls.append(json_text)

@@ -176,7 +176,7 @@ def test_tab_goes_as_one_reads_and_is_always_told(window: Program, bus: Any) -> 
             window.until("Tab goes on", lambda s, before=before: s["focus"] != before)
             root = bus.application(window.process.pid)
             held = [(node, up) for node, up in _with_parents(root) if "focused" in node.states]
-            assert held, f"nobody is told where the keyboard is on {page}: {window.state['focus']}"
+            assert held, f"no reader hears where the keyboard is on {page}: {window.state['focus']}"
             if any(held[-1][0].path == stop[0].path for stop in stops):
                 break
             stops.append(held[-1])

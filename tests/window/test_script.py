@@ -29,7 +29,7 @@ def test_a_file_on_the_command_line(start: Start, experiment: Path) -> None:
     window.until_page("operators")
     until_shown(window, experiment)
     window.ready("script-run")
-    assert not window.run_folders(), "nothing is run before somebody says so"
+    assert not window.run_folders(), "nothing is run before the user says so"
 
 
 @pytest.mark.full

@@ -241,7 +241,7 @@ async def test_what_is_sent_leaves_in_one_piece_when_flushed_or_by_itself():
         assert theirs.recv(1000) == frames(work)
         channel.send(work[0])
         channel.send(work[1])
-        assert await asyncio.to_thread(theirs.recv, 1000) == frames(work[:2]), "nobody has flushed"
+        assert await asyncio.to_thread(theirs.recv, 1000) == frames(work[:2]), "no caller has flushed"
         channel.send(work[2])
         channel.close()
         assert theirs.recv(1000) == frames(work[2:]), "what was sent before the end arrives"

@@ -112,7 +112,9 @@ async def test_remote_worker_plays_one_host_after_another(elsewhere: Elsewhere):
             assert isinstance(supervisor.processes()[0], RemoteWorker)
             assert psutil.Process(supervisor.processes()[0].pid).ppid() == elsewhere.process.pid
     assert played[0] == played[1]
-    assert elsewhere.process.poll() is None, "stopping a session does not end somebody else's process"
+    assert elsewhere.process.poll() is None, (
+        "stopping a session does not end a process that another one started"
+    )
 
 
 async def test_hosts_at_once_have_a_process_each(elsewhere: Elsewhere):

@@ -40,7 +40,7 @@ ORDERS = {
     "in half messages": "data = replies(ids, [i % 3 for i in ids])\n"
     "for k in range(len(data)): link.sendall(data[k:k+1])",
     "twice": "link.sendall(replies(ids, [i % 3 for i in ids]) + replies(ids, [2 for i in ids]))",
-    "with some nobody asked": "link.sendall(replies([9999, *ids, 10**9], [0, *[i % 3 for i in ids], 0]))",
+    "with some not asked for": "link.sendall(replies([9999, *ids, 10**9], [0, *[i % 3 for i in ids], 0]))",
     "one id repeated": "link.sendall(replies([ids[0], *ids], [i % 3 for i in [ids[0], *ids]]))",
     "of another slot first": "link.sendall(replies(ids, [0 for i in ids], slot=7) + "
     "replies(ids, [i % 3 for i in ids]))",

@@ -1,4 +1,4 @@
-"""What the worker can be told."""
+"""Settings of the worker."""
 
 from __future__ import annotations
 

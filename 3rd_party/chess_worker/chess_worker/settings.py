@@ -1,4 +1,4 @@
-"""What a chess worker can be told."""
+"""Settings of a chess worker."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class Games:
         on_call: Callable[[str], None] = lambda call: None,
     ) -> None:
         self.env_id, self.count, self._seed = config.env_id, config.num_envs, config.seed
-        self.choose: Callable[[], str] = _nobody
+        self.choose: Callable[[], str] = _no_opponent
         self._session, self.invited = self._open(config, on_log, on_call)
         try:
             self._describe(config)
@@ -365,5 +365,5 @@ class Games:
             raise TrainingFailed(f"{self.env_id} cannot be played on: {described(error, OURS)}") from error
 
 
-def _nobody() -> str:
-    raise AssertionError("nobody was said to be met")
+def _no_opponent() -> str:
+    raise AssertionError("no opponent was chosen")

@@ -101,7 +101,7 @@ class Session(Training):
         except TrainingFailed as error:
             raise TrainingFailed(f"after step {self.step:,}: {error}") from error
         if not self._environments.exact:
-            self.run.warn("not every episode could be gone on with; some began anew")
+            self.run.warn("not every episode could be resumed; some began anew")
 
     def episodes(self, step: int, finished: Iterable[tuple[float, int]]) -> None:
         """Report episodes that ended: return and length of each."""

@@ -170,7 +170,7 @@ def train(
         env_id: The environment.
         folder: Where policy, state and reports go.
         stop_at: Stop at this step, keeping everything.
-        resume: Go on with what ``folder`` holds.
+        resume: Continue with what ``folder`` holds.
         settings: Of the training.
     """
     config = algorithm(name).config_class(env_id=env_id, **settings)

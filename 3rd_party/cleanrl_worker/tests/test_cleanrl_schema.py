@@ -1,4 +1,4 @@
-"""What algorithms can be told is written down where programs read it, and is not out of date."""
+"""The settings of algorithms are written down where programs read them, and are not out of date."""
 
 from __future__ import annotations
 

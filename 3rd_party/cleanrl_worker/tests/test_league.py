@@ -89,11 +89,11 @@ def test_a_league_that_was_written_is_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("{", "cannot be gone on with"),
+        ("{", "cannot be resumed"),
         ('{"format_version": 9}', "format_version is 9"),
         (
             '{"format_version": 1, "members": [{"nam": "x"}], "learner": {"rating": 0}}',
-            "cannot be gone on with",
+            "cannot be resumed",
         ),
     ],
 )

@@ -220,7 +220,7 @@ def test_agents_that_act_at_once_are_sides_as_well(tmp_path: Path) -> None:
         ([f"--env-id={GAME}", "--pool=nonsense"], "not 'nonsense'"),
         ([f"--env-id={GAME}", "--pool=random,random"], "two of the pool are called random"),
         ([f"--env-id={GAME}", "--pool=nowhere.yaml"], "nowhere.yaml"),
-        ([f"--env-id={GAME}", "--snapshot-every=0"], "nobody could be met"),
+        ([f"--env-id={GAME}", "--snapshot-every=0"], "there is no opponent to meet"),
         ([f"--env-id={GAME}", "--seat=player_3"], "has no agent player_3"),
         (
             ["--env-id=simple_speaker_listener_v4", "--seat=listener_0", "--pool=random"],

@@ -281,7 +281,7 @@ class Caller:
     # -- asking ----------------------------------------------------------------------------
 
     async def _recorded(self, place: Place, messages: Sequence[Message], ask: Ask) -> Completion:
-        course = _Course(error="given up: nobody waited for the answer any more")
+        course = _Course(error="given up: the session no longer waited for the answer")
         course.most = self._most_of(messages, ask)
         sent = True
         try:

@@ -46,7 +46,7 @@ _SEED_STREAM: Final = 0x6C6C6D  # "llm": other draws from the same (seed, step) 
 
 
 class ServerSettings(BaseModel):
-    """What every worker that asks a model can be told of its server."""
+    """Settings of every worker that asks a model of its server."""
 
     # A refused value is never repeated: it may be a key in the wrong place.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, hide_input_in_errors=True)

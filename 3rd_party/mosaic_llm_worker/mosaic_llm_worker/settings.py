@@ -1,4 +1,4 @@
-"""What a language worker can be told."""
+"""Settings of a language worker."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def recorded_call(
     try:
         yield record
     except BaseException as error:
-        record["error"] = str(error) or "nobody waited for the answer any more"
+        record["error"] = str(error) or "the session no longer waited for the answer"
         raise
     finally:
         row = {name: _plain(value) for name, value in record.items()}

@@ -75,7 +75,7 @@ def test_a_call_that_nobody_waits_for_is_recorded() -> None:
     host = Host()
     with pytest.raises(GeneratorExit), recorded_call(host, "a", DECISION, model="m", messages=[]):
         raise GeneratorExit
-    assert "nobody waited" in host.calls[0]["error"]
+    assert "no longer waited" in host.calls[0]["error"]
 
 
 def test_legal_actions_by_their_words() -> None:

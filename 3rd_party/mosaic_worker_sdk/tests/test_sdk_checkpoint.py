@@ -226,7 +226,7 @@ def test_who_plays_an_agent_of_a_joint_policy(agent: str, part: str | None, foun
 
 
 def test_a_policy_without_parts_plays_any_agent() -> None:
-    assert PLAIN.played_by("whoever") is PLAIN
+    assert PLAIN.played_by("any_agent") is PLAIN
 
 
 @pytest.mark.parametrize(

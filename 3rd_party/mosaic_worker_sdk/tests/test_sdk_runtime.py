@@ -360,7 +360,7 @@ def test_the_person_is_asked_while_other_work_waits(seat: Callable[..., Host]) -
         def select_actions(self, batch: Batch) -> Any:
             self.calls.append(("select", list(batch.ids)))
             answers = self.host.ask_human(batch)
-            return [Invalid("nobody chose") if a is None else a for a in answers]
+            return [Invalid("no person chose") if a is None else a for a in answers]
 
     worker = Shy()
     host = seat(worker)

@@ -57,7 +57,7 @@ class Stones:
     def set_up(self, shown: Shown) -> Any | None:
         """A state with the board that is shown; ``None`` where no game leads there.
 
-        How it came about is not shown, and so a ko, or positions that may not come again, are not known.
+        Earlier moves are not shown, and so a ko, or positions that may not come again, are not known.
         """
         pieces, mover = _pieces_in(shown.facts), self.mover(shown)
         if mover is None:

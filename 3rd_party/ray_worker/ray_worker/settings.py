@@ -45,7 +45,7 @@ def entropy_coeff(default: float) -> Any:
 
 
 class RayConfig(LibrarySettings):
-    """What every algorithm can be told."""
+    """Settings of every algorithm."""
 
     RESUMABLE: ClassVar[frozenset[str]] = LibrarySettings.RESUMABLE | {"num_env_runners", "address"}
     LIBRARY = ("gamma", "grad_clip", "lr")
@@ -111,7 +111,7 @@ class RayConfig(LibrarySettings):
 
 
 class OnPolicyConfig(RayConfig):
-    """What actor-critic algorithms can be told."""
+    """Settings of actor-critic algorithms."""
 
     LIBRARY = (*RayConfig.LIBRARY, "entropy_coeff", "vf_loss_coeff")
 
@@ -209,7 +209,7 @@ class APPOConfig(IMPALAConfig):
 
 
 class ReplayConfig(RayConfig):
-    """What algorithms that learn from remembered steps can be told."""
+    """Settings of algorithms that learn from remembered steps."""
 
     LIBRARY = (*RayConfig.LIBRARY, "n_step", "num_steps_sampled_before_learning_starts")
 

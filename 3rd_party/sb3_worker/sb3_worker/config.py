@@ -16,7 +16,7 @@ def learning_rate(default: float) -> Any:
 
 
 class TrainingConfig(LibrarySettings):
-    """What every algorithm can be told."""
+    """Settings of every algorithm."""
 
     total_steps: int = fields.total_steps(100_000)
     num_envs: int = fields.num_envs(1)
@@ -40,7 +40,7 @@ class TrainingConfig(LibrarySettings):
 
 
 class OnPolicyConfig(TrainingConfig):
-    """What algorithms that learn from their own rollouts can be told."""
+    """Settings of algorithms that learn from their own rollouts."""
 
     LIBRARY = ("n_steps", "gae_lambda", "ent_coef", "vf_coef", "max_grad_norm")
 
@@ -146,7 +146,7 @@ def learning_starts(default: int) -> Any:
 
 
 class OffPolicyConfig(TrainingConfig):
-    """What algorithms that learn from a replay buffer can be told."""
+    """Settings of algorithms that learn from a replay buffer."""
 
     LIBRARY = ("buffer_size", "learning_starts", "batch_size", "tau", "train_freq", "gradient_steps")
 

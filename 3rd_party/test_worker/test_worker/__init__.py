@@ -1,1 +1,1 @@
-"""A worker that misbehaves as told, for anyone who tests a host."""
+"""A worker that misbehaves as told, for tests of a host."""

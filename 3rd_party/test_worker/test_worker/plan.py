@@ -46,7 +46,7 @@ MESSAGES: Mapping[str, str] = {
     "two_in_one": "send two messages with one write",
     "split": "send the message in two writes, `seconds` apart",
     "duplicate": "answer twice",
-    "unknown_id": "also answer a decision that nobody asked for",
+    "unknown_id": "also answer a decision that was not asked for",
     "unknown_slot": "also answer for a slot that does not exist",
     "wrong_shape": "send an action of one byte too many",
     "wrong_dtype": "send an action of twice its width",

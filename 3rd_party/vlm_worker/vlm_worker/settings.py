@@ -1,4 +1,4 @@
-"""What a vision worker can be told."""
+"""Settings of a vision worker."""
 
 from __future__ import annotations
 

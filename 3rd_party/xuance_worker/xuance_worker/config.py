@@ -1,4 +1,4 @@
-"""What trainings of this worker can be told; names are the library's where it has one."""
+"""Settings of this worker's trainings; names are the library's where it has one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def clips(default: bool) -> Any:
 
 
 class TeamConfig(LibrarySettings):
-    """What every algorithm can be told."""
+    """Settings of every algorithm."""
 
     env_id: str = fields.team("simple_spread_v3")
     total_steps: int = fields.total_steps(200_000)
@@ -74,7 +74,7 @@ class TeamConfig(LibrarySettings):
 
 
 class OnPolicyConfig(TeamConfig):
-    """What algorithms that learn from their own rollouts can be told."""
+    """Settings of algorithms that learn from their own rollouts."""
 
     LIBRARY = ("n_epochs", "n_minibatch", "learning_rate", "vf_coef", "ent_coef", "gae_lambda", "use_advnorm")
 
@@ -114,7 +114,7 @@ class OnPolicyConfig(TeamConfig):
 
 
 class PPOConfig(OnPolicyConfig):
-    """What PPO for teams can be told."""
+    """Settings of PPO for teams."""
 
     LIBRARY = (*OnPolicyConfig.LIBRARY, "clip_range", "use_value_norm")
 
@@ -144,7 +144,7 @@ class VDACConfig(IACConfig):
 
 
 class OffPolicyConfig(TeamConfig):
-    """What algorithms that learn from remembered steps can be told."""
+    """Settings of algorithms that learn from remembered steps."""
 
     LIBRARY = ("buffer_size", "batch_size", "start_training", "training_frequency")
 
@@ -174,7 +174,7 @@ class OffPolicyConfig(TeamConfig):
 
 
 class QConfig(OffPolicyConfig):
-    """What algorithms that value actions can be told."""
+    """Settings of algorithms that value actions."""
 
     LIBRARY = (
         *OffPolicyConfig.LIBRARY,
@@ -239,7 +239,7 @@ def noise(default: float, title: str, when: str) -> Any:
 
 
 class DDPGConfig(OffPolicyConfig):
-    """What algorithms with deterministic actors can be told."""
+    """Settings of algorithms with deterministic actors."""
 
     LIBRARY = (
         *OffPolicyConfig.LIBRARY,
@@ -274,7 +274,7 @@ class MADDPGConfig(DDPGConfig):
 
 
 class TD3Config(DDPGConfig):
-    """What TD3 for teams can be told."""
+    """Settings of TD3 for teams."""
 
     LIBRARY = (*DDPGConfig.LIBRARY, "actor_update_delay")
 
@@ -290,7 +290,7 @@ class MATD3Config(TD3Config):
 
 
 class SACConfig(DDPGConfig):
-    """What soft actor critics for teams can be told."""
+    """Settings of soft actor critics for teams."""
 
     LIBRARY = (
         *OffPolicyConfig.LIBRARY,

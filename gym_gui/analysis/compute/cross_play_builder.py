@@ -167,7 +167,7 @@ def _lift_sentences(lifts: Mapping[tuple[str, str], Comparison], order: Sequence
                 of = wording.names([f"the team of {told[0]}", *(f"that of {each}" for each in told[1:])])
                 yield f"{policy} in one seat {does} {of} in {mine[0][1].measure}."
     if lifts and all(lift.verdict == "undecided" for lift in lifts.values()):
-        yield "That somebody lifts another one's team, or costs it something, is not decided of anybody."
+        yield "For no policy is it decided whether it lifts another policy's team, or costs it something."
 
 
 def _size(lift: Comparison) -> str:
@@ -187,7 +187,7 @@ def _notes(played: TeamValues, run: Run) -> Iterator[str]:
             f"{name} failed in {wording.count(times, 'game')}: nothing is decided from what seeds are left."
         )
     if found.lost:
-        yield f"{wording.count(found.lost, 'game')} failed at nobody's policy, or were stopped."
+        yield f"{wording.count(found.lost, 'game')} failed through no fault of a policy, or were stopped."
     for reason, times in found.reasons.most_common(_SHOWN_REASONS):
         yield f"{times} x {' '.join(reason.split())}"
     if 0 < len(played.seeds) < MIN_TEAM_SEEDS:

@@ -52,7 +52,7 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
         )
     if data.out_of_time:
         yield (
-            f"{wording.count(data.out_of_time, 'episode')} left out: somebody ran out of time there, "
+            f"{wording.count(data.out_of_time, 'episode')} left out: a player ran out of time there, "
             "so that a clock decided and not the game: on another machine it may end otherwise."
         )
     if len(data.squads) > 1 and data.played and not data.swapped:

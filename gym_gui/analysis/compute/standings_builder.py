@@ -274,8 +274,8 @@ def _notes(
 ) -> Iterator[str]:
     if open_:
         yield (
-            "The tournament is not finished: nobody has a rank yet. Ratings are of the games played so far, "
-            "and short games come first."
+            "The tournament is not finished: no policy has a rank yet. Ratings are of the games played so "
+            "far, and short games come first."
         )
     if found.planned > found.count and run.record.status != "running":
         missing = found.planned - found.count
@@ -285,10 +285,10 @@ def _notes(
         if standing.failed:
             yield (
                 f"{standing.policy} failed in {wording.count(standing.failed, 'game')}: these count for "
-                "nobody, which may flatter it."
+                "no policy, which may flatter it."
             )
     if found.lost:
-        yield f"{wording.count(found.lost, 'game')} failed at nobody's policy, or were stopped."
+        yield f"{wording.count(found.lost, 'game')} failed through no fault of a policy, or were stopped."
     for reason, times in found.reasons.most_common(_SHOWN_REASONS):
         yield f"{times} x {' '.join(reason.split())}"
     if found.halved:

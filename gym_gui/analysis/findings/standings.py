@@ -35,8 +35,8 @@ RATING_METHODS: Mapping[str, str] = {
     ),
     "regularised": (
         "where results set no limit to how far apart policies are (one has won everything or nothing, or "
-        "nobody has lost to whom it has beaten and the rest is drawn), each is given one drawn game with an "
-        "average policy, in the fit and in each resample in which it is so"
+        "no policy has lost to one that it has beaten and the rest is drawn), each is given one drawn game "
+        "with an average policy, in the fit and in each resample in which it is so"
     ),
     BY_SEED: (
         "95 % interval of a rating: Student's t times its standard error in 999 resamples of whole seeds, "

@@ -68,7 +68,7 @@ def render_transcript(runs: Sequence[Run], *, most: int = MOST_TURNS) -> str:
     agents, episodes = agents[:MOST_CHOICES], episodes[:MOST_CHOICES]
     title = "Transcript of " + (f"run {runs[0].run_id}" if len(runs) == 1 else f"{len(runs)} runs")
     facts = _facts(runs, sum(len(p.turns) for p in parts), [p.transcript for p in parts])
-    nothing = "<p>No model was asked, and nothing was told of decisions but the actions.</p>"
+    nothing = "<p>No model was asked, and the policies reported nothing but their actions.</p>"
     style = STYLE + TRANSCRIPT_STYLE + rules(len(agents), len(episodes))
     body = "".join(_operator_part(part, agents, episodes, len(parts) > 1) for part in parts)
     return (

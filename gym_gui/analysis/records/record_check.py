@@ -1,7 +1,7 @@
 """Whether what is recorded of a run agrees with the digests that were written with it; nothing is played.
 
-``mosaic verify`` plays a run again as well. A report is made from numbers that anyone can edit: it says at
-its top where they are not those that were recorded.
+``mosaic verify`` plays a run again as well. A report is made from files that an editor can change: it says
+at its top where their numbers are not those that were recorded.
 """
 
 from __future__ import annotations

@@ -41,5 +41,5 @@ class Beliefs:
         shown = sorted(self._held)[:MOST]
         rest = len(self._held) - len(shown)
         notes = [f"and {rest} more"] if rest else []
-        notes += ["(some may be missing: not every decision was told)"] if self.gaps else []
+        notes += ["(some may be missing: not every decision was reported)"] if self.gaps else []
         return "\n".join([*shown, *notes])

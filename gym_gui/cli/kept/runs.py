@@ -226,7 +226,7 @@ def show_run(path: Path, *, as_json: bool = False) -> None:
     write_line()
     open_ones = status in (CUT_OFF, STOPPED) or (status == FAILED and run.record.problem)
     if run.resumed_by and (open_ones or (status != RUNNING and any(s.is_short for s in standings))):
-        write_line(f"Go on with it:   {run.resumed_by} {run.path}")
+        write_line(f"Resume it:       {run.resumed_by} {run.path}")
     if Shard.of_run(run.record.extra) is not None:
         write_line(f"One run of all:  mosaic runs merge {run.path.parent}")
     write_line(f"Who is better:   mosaic report {run.path}")

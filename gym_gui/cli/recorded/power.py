@@ -109,7 +109,8 @@ def _of_pilot(
     summary = summarize(pilot, steps=False)
     if not summary.comparisons:
         raise UsageError(
-            f"{folder} compares nobody", fix="Give a run of at least two operators, or of teams that compete"
+            f"{folder} holds no comparison",
+            fix="Give a run of at least two operators, or of teams that compete",
         )
     names = {operator.key: operator.name for operator in summary.operators}
     rows = [_compared(c, names, difference, seeds, power, family) for c in summary.comparisons]

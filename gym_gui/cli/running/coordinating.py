@@ -38,7 +38,7 @@ class Elsewhere:
         executor: By what: ``ssh``.
         profile: The file that says where.
         shards: How many it is cut into.
-        resume: A submission to go on with.
+        resume: A submission to resume.
         dry_run: Play nothing: check the places, and say what would be sent where.
         detach: Have a process of its own follow it, and return.
     """
@@ -90,9 +90,7 @@ def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
             fix=f"How far it is: mosaic runs watch {where.resume}",
         )
     if not is_submission(where.resume):
-        raise UsageError(
-            "--executor begins a submission, and --resume goes on with one", fix="Give one of them"
-        )
+        raise UsageError("--executor begins a submission, and --resume continues one", fix="Give one of them")
     with following(where.resume):  # what another has written until just now is read
         submission = open_submission(where.resume)
         if submission.command != command:
@@ -129,7 +127,7 @@ def detach(submission: Submission, *, as_json: bool) -> int:
 
 
 def detach_resumed(where: Elsewhere, command: str, *, as_json: bool) -> int:
-    """Go on with a submission, as :func:`detach`; raises as :func:`reopened`."""
+    """Resume a submission, as :func:`detach`; raises as :func:`reopened`."""
     with reopened(where, command) as submission:
         submission.save()  # at other places perhaps
     return detach(submission, as_json=as_json)

@@ -160,7 +160,7 @@ def _say_budgets(budgets: Sequence[Carried]) -> None:
         money = f"{wording.dollars(each.budget.usd)}" if each.budget.usd else ""
         tokens = f"{each.budget.tokens:,} tokens" if each.budget.tokens else ""
         given = " and ".join(part for part in (money, tokens) if part)
-        sure = "nobody knows how many at least" if each.at_least is None else f"at least {each.at_least:,}"
+        sure = "no lower bound is known" if each.at_least is None else f"at least {each.at_least:,}"
         write_line(
             clean(
                 f"The budget of {each.whose}, {given}, carries about {each.about:,} of "

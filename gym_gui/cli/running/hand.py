@@ -93,7 +93,7 @@ def begun_in(folder: Path) -> Mapping[Shard, Path]:
         UsageError: There is no such folder, or it is a run itself.
     """
     if (folder / "run.json").exists():
-        raise UsageError("a run that is gone on with knows which shard it is", fix="Leave --shard out")
+        raise UsageError("a run that is resumed knows which shard it is", fix="Leave --shard out")
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}", fix="Give the folder of the shards' run folders")
     runs = sorted(file.parent for file in folder.glob("*/run.json"))

@@ -22,7 +22,7 @@ from gym_gui.host.ahead import HostAhead
 from gym_gui.services.shards.lease_files import LeaseFiles
 
 PlayPart: TypeAlias = Callable[[ShardPlan, Path | None, Path | None, KeptSessions | None], int]
-"""Plays a part: its plan, the folder for a new run folder, the one to go on with, sessions of parts before.
+"""Plays a part: its plan, the folder for a new run folder, the one to resume, sessions of parts before.
 Returns the exit status."""
 
 
@@ -104,7 +104,7 @@ class PartPlayer:
         self._planner = planner_of(experiment, resolved_operators)
         if keep and has_budgets(experiment):
             raise UsageError(
-                "where budgets hold for the whole run, each shard is told by itself what it may spend",
+                "where budgets hold for the whole run, each shard receives its own budget",
                 fix="Play one shard at a time",
             )
         self._play, self._hosts = play, hosts
@@ -116,7 +116,7 @@ class PartPlayer:
         Args:
             shard: Which.
             out: Folder for its run folder.
-            begun: The run folder to go on with.
+            begun: The run folder to resume.
 
         Raises:
             UsageError: Something the person can fix; nothing of it was played.

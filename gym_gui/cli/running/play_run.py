@@ -54,7 +54,7 @@ def play(
         experiment: What is played, and what ``run.json`` will say.
         out: Folder for the run folder.
         processes: Session processes.
-        resume: A run folder to go on with.
+        resume: A run folder to resume.
         replay: A run whose recorded calls stand in for the models.
         shard: The part of it that is played; of ``resume``, the part that it is.
         dry_run: Play nothing that counts: say what would be done and what it would cost.

@@ -37,7 +37,7 @@ def run_experiment(
     as_json: bool = False,
     hosts: HostAhead,
 ) -> int:
-    """Run an experiment file, go on with a run, or play one again from its recorded calls.
+    """Run an experiment file, resume a run, or play one again from its recorded calls.
 
     Args:
         file: The experiment file.
@@ -46,7 +46,7 @@ def run_experiment(
         concurrency: Episodes in flight per process.
         processes: Session processes.
         budgets: What the run may take, by name in ``execution``.
-        resume: A run folder to go on with.
+        resume: A run folder to resume.
         replay: A run whose recorded calls stand in for the models.
         shard: Which parts of how many, as ``3/64`` or ``1-16/64``, where not all of it is played.
         dry_run: Play nothing that counts.
@@ -114,7 +114,7 @@ def asked_experiment(
 
     Args:
         file: The experiment file.
-        resume: A run folder to go on with.
+        resume: A run folder to resume.
         replay: A run whose recorded calls stand in for the models.
         episodes: How many are played, whatever the file says.
         concurrency: Episodes in flight per process.

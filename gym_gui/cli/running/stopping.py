@@ -47,5 +47,5 @@ def stop_submission(folder: Path, *, as_json: bool) -> int:
         write_line(f"{standing.shards} of {standing.of} {submission.parts} are here; {standing.done:,} done.")
         if left:
             write_line(f"{left} may go on where they are: their places did not answer.")
-        write_line(f"Go on with it:  mosaic {submission.command} --resume {submission.folder}")
+        write_line(f"Resume it:  mosaic {submission.command} --resume {submission.folder}")
     return WORK_FAILED if left else DONE

@@ -96,7 +96,7 @@ def submit_experiment(
 
     Args:
         file: The experiment file.
-        where: Where it is played, or the submission to go on with.
+        where: Where it is played, or the submission to resume.
         out: Folder for the run folder.
         episodes: How many are played, whatever the file says.
         concurrency: Episodes in flight per process.
@@ -112,8 +112,8 @@ def submit_experiment(
     if where.resume is not None:
         if any(budget is not None for budget in budgets.values()):
             raise UsageError(
-                "a submission that is gone on with has its budgets",
-                fix="Leave them out; the run that it becomes can be gone on with under others",
+                "a submission that is resumed has its budgets",
+                fix="Leave them out; the run that it becomes can be resumed under others",
             )
         return _go_on(where, file, "run", as_json)
     profile = load_profile(where.executor or "", where.profile)
@@ -205,7 +205,7 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
 def _go_on(where: Elsewhere, file: Path | None, command: str, as_json: bool) -> int:
     if file is not None or where.shards is not None:
         raise UsageError(
-            "a submission that is gone on with has its experiment and its shards",
+            "a submission that is resumed has its experiment and its shards",
             fix=f"Give --resume {where.resume} alone",
         )
     if where.detach:
@@ -281,7 +281,7 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
 
     def unmerged(more: int) -> str:
         rest = f" ({more} further shards)" if more else ""
-        return f"nothing was merged{rest}; once that is mended, go on with"
+        return f"nothing was merged{rest}; once that is fixed, go on with"
 
     return say_missing(submission, coordinator, "is missing", unmerged, "what was played is kept where it is")
 

@@ -44,7 +44,7 @@ def run_tournament(
         out: Folder for the run folder.
         concurrency: Episodes in flight per process.
         processes: Session processes.
-        resume: A run folder to go on with.
+        resume: A run folder to resume.
         shard: Which parts of how many, as ``3/64`` or ``1-16/64``, where not all of it is played.
         dry_run: Play nothing: say who would meet whom.
         as_json: For programs.

@@ -81,8 +81,8 @@ def _watch_trainings(folder: Path, as_json: bool) -> int:
     if submission.run:
         write_line(f"Folder:  {submission.run}")
         return DONE
-    write_line(f"{here} of {submission.of} trainings are here, and nobody follows the others.")
-    write_line(f"Go on with it:  mosaic train --resume {submission.folder}")
+    write_line(f"{here} of {submission.of} trainings are here, and no process follows the others.")
+    write_line(f"Resume it:  mosaic train --resume {submission.folder}")
     return WORK_FAILED
 
 
@@ -108,6 +108,6 @@ def _say(submission: Submission, as_json: bool) -> int:
     elif submission.run:
         write_line(f"Run:  {submission.run}")
     else:
-        write_line(f"{standing.shards} of {standing.of} shards are here, and nobody follows the others.")
-        write_line(f"Go on with it:  {again}")
+        write_line(f"{standing.shards} of {standing.of} shards are here, and no process follows the others.")
+        write_line(f"Resume it:  {again}")
     return DONE if submission.run else WORK_FAILED

@@ -134,6 +134,6 @@ def _known_run(folder: Path, store: Store) -> str:
     if folder.parent != store.data_dir("training").absolute():
         raise UsageError(
             f"{folder} was not trained in the background",
-            fix="Go on with it in the foreground: leave out --background",
+            fix="Resume it in the foreground: leave out --background",
         )
     return folder.name

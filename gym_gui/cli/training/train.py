@@ -191,7 +191,7 @@ def _check_resume(**given: Any) -> None:
     twice = [named[name] for name, value in given.items() if value not in ("", None, False, (), [], {})]
     if twice:
         raise UsageError(
-            f"--resume goes on with what its folder says, so {twice[0]} cannot be given beside it",
+            f"--resume takes what its folder says, so {twice[0]} cannot be given beside it",
             fix="Change settings with --steps and --set",
         )
 

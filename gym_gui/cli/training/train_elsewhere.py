@@ -98,7 +98,7 @@ def submit_trainings(
 
 
 def go_on_training(where: Elsewhere, *, as_json: bool) -> int:
-    """Go on with a submission of trainings; as :func:`submit_trainings`."""
+    """Resume a submission of trainings; as :func:`submit_trainings`."""
     if where.detach:
         return detach_resumed(where, TRAIN, as_json=as_json)
     with reopened(where, TRAIN) as submission:
@@ -125,7 +125,7 @@ def _is_done(request: TrainRequest, *, as_json: bool) -> bool:
     if place is not None and (place.followed or not request.overwrite):
         raise UsageError(
             f"seed {request.seed} is trained elsewhere already ({place.place})",
-            fix=f"Go on with it by {place.again}, or begin it anew, once nobody follows it, by --overwrite",
+            fix=f"Resume it by {place.again}, or, once no process follows it, begin anew by --overwrite",
         )
     member = None if place is not None else standing(request)
     if member is not None and member.completed and request.group:
@@ -215,7 +215,7 @@ def _conclude(submission: Submission, as_json: bool) -> int:
             print_result(result, one.request.algorithm, one.request.env_id, definition)
     if stopped:
         named = wording.names([str(trainings.part(number).seed) for number in stopped])
-        tell(f"stopped on request: seed {named}; mosaic train --resume FOLDER goes on with one here")
+        tell(f"stopped on request: seed {named}; mosaic train --resume FOLDER continues one here")
         return INTERRUPTED
     return DONE if submission.numbers(COLLECTED) else WORK_FAILED
 

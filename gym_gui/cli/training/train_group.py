@@ -61,7 +61,7 @@ def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
     name = group_name(first.group, first.env_id)
     tell_group(name, first.out.parent, len(requests), rows, as_json=as_json)
     if stopped:
-        _say(as_json, "stopped; the same command goes on with it")
+        _say(as_json, "stopped; the same command resumes it")
         return INTERRUPTED
     return WORK_FAILED if failed else DONE
 

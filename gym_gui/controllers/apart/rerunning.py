@@ -102,7 +102,7 @@ def recorded_episodes(run: Run, chosen: Collection[int] | None) -> dict[str, tup
     known = {o.operator_id: sorted(e.episode_index for e in o.episodes()) for o in run.operators.values()}
     every = sorted({index for indices in known.values() for index in indices})
     if not every:
-        raise UsageError(f"{run.path} has no finished episode", fix="Go on with it: mosaic run --resume")
+        raise UsageError(f"{run.path} has no finished episode", fix="Resume it: mosaic run --resume")
     if chosen is not None and (missing := sorted(set(chosen) - set(every))):
         raise UsageError(
             f"{run.path} has no finished episode {missing[0]}",

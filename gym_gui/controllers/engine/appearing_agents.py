@@ -63,7 +63,7 @@ def slots_of_patterns(environment: Environment, named: Iterable[AgentID]) -> dic
     unplayed = [agent for agent in slots if slot_for(agent, wanted) is None]
     if unplayed:
         raise ExperimentError(
-            f"nobody plays {', '.join(unplayed)}, and agents of {environment.spec.id} cannot be "
+            f"no slot plays {', '.join(unplayed)}, and agents of {environment.spec.id} cannot be "
             "named beforehand",
             fix=f"Name slots for kinds of them: {pattern_of(unplayed[0])!r}, or {ANY!r} for all",
         )

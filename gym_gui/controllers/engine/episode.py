@@ -525,7 +525,7 @@ class Episode:
         try:
             briefing = self.environment.briefing(agent, view)
         except Exception as exc:  # the border to environments' own attributes
-            raise ObservationError(f"what {agent} is to know cannot be told: {described(exc)}") from exc
+            raise ObservationError(f"the briefing of {agent} cannot be made: {described(exc)}") from exc
         lives = self.trajectory.lives
         told = TeamContext(briefing, team, list(filter(lives, mates)), list(filter(lives, others)))
         return Joined(self.index, told)

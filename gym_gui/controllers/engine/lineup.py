@@ -53,10 +53,6 @@ class Player:
         return AgentRecord(self.worker_id, self.worker_type, self.policy, slot)
 
 
-NOBODY = Player("", "", "")
-"""Where actions come from a record."""
-
-
 @dataclass
 class Lineup:
     """All that a session needs to play an operator's episodes.

@@ -145,7 +145,7 @@ class ResolvedOperator:
         """What a person should know before it starts, one sentence each."""
         idle = [nothing_to_do(self.slots[agent], a, self.env_id) for agent, a in self.assignments.items()]
         betrayed = [
-            f"{agent} is told rewards (tell_rewards: always), which say what its seat may not know"
+            f"{agent} receives rewards (tell_rewards: always), which reveal what its seat may not know"
             for agent, view in self.views.items()
             if view.tell_rewards == "always" and "rewards" not in self.slots[agent].offers
         ]
@@ -355,7 +355,8 @@ def resolve_operator(
     empty = [agent for agent in slots if agent not in assignments and agent not in given]
     if empty:
         raise ExperimentError(
-            f"{where}: nobody plays {', '.join(empty)}", fix="Name a worker for every agent under 'workers'"
+            f"{where}: no worker plays {', '.join(empty)}",
+            fix="Name a worker for every agent under 'workers'",
         )
     workers: dict[AgentID, WorkerTypeDefinition] = {}
     pipelines: dict[AgentID, Pipeline] = {}

@@ -558,7 +558,7 @@ class SessionController:
                 self._policies.notify_result(outcome)
 
     def _end_refused(self, episode: Episode) -> None:
-        """Somebody cannot go on: the episode has failed, or is left unplayed, or ends here, truncated."""
+        """A slot refused: the episode has failed, or is left unplayed, or ends here, truncated."""
         status, reason = how_refused(episode)
         if status is not EpisodeStatus.COMPLETED:
             self._finish(episode, status, reason)

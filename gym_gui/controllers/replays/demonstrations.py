@@ -123,17 +123,18 @@ def _turns_of_episodes(
     agent, view = recorded.agent or slot, resolved.views.get(slot)
     if is_pattern(agent):
         raise ExperimentError(
-            f"{agent} stands for agents that appear: an episode is told as one of them saw it",
+            f"{agent} stands for agents that appear: a demonstration shows what one of them saw",
             fix="Write agent: the name of one beside run, as the episode's record has it",
         )
     seat = slot_for(agent, resolved.slots)
     if seat is None:
         raise ExperimentError(
-            f"nobody in {resolved.env_id} is called {agent!r}", fix=f"Its agents: {', '.join(resolved.slots)}"
+            f"no agent of {resolved.env_id} is called {agent!r}",
+            fix=f"Its agents: {', '.join(resolved.slots)}",
         )
     if "text" not in resolved.slots[seat].offers:
         raise ExperimentError(
-            f"what {agent} sees in {resolved.env_id} has no words, so that no episode of it can be told",
+            f"what {agent} sees in {resolved.env_id} has no words, so no episode of it can be shown",
             fix="Leave demonstrations out",
         )
     shown = replace(view or PromptInputs(), text=True, image=False, messages=False)

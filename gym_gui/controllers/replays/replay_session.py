@@ -1,7 +1,7 @@
 """Plays one recorded episode again and gives every look at it.
 
 It runs where environments may be stepped: in a session host process, or in a command. The
-one who asks gives the rows along, so that both need not share a disk.
+caller passes the rows, so that both need not share a disk.
 """
 
 from __future__ import annotations

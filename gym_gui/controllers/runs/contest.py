@@ -275,7 +275,7 @@ class Contest:
         """
         about = mapping(run.record.extra.get(TOURNAMENT))
         if about is None:
-            raise UsageError(f"{run.path} is no tournament", fix="Go on with it by: mosaic run --resume RUN")
+            raise UsageError(f"{run.path} is no tournament", fix="Resume it by: mosaic run --resume RUN")
         mine = self.tournament.to_record()
         for key in ENVIRONMENT:
             if about.get(key) != mine.get(key):

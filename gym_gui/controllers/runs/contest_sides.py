@@ -50,7 +50,7 @@ def sides_of(
     together = len(teams) < 2
     if together and kind not in ("", "cross_play"):
         raise ExperimentError(
-            f"all agents of {task} are on one side: nobody can win",
+            f"all agents of {task} are on one side: no side can win",
             fix="Use schedule: cross_play, or say who is with whom under 'teams'",
         )
     if not together and kind == "cross_play":

@@ -116,7 +116,7 @@ def replayed(experiment: Experiment, run: Run) -> Experiment:
     """
     if not any(slots_with(operator, CASSETTE) for operator in experiment.operators):
         raise UsageError(
-            f"nobody in {run.path} asks a model: there are no calls to replay",
+            f"no slot of {run.path} asks a model: there are no calls to replay",
             fix=f"Play it again with `mosaic run {run.path}`, or watch it with `mosaic replay {run.path}`",
         )
     return _with_each(experiment, lambda operator: _from(_calls_of(run, operator)))

@@ -89,7 +89,7 @@ def _without_budgets(value: object) -> object:
 
 
 def _require_same(file: Experiment, run: Experiment) -> None:
-    """Refuse to go on with a run under another experiment: only what it may spend can be changed.
+    """Refuse to resume a run under another experiment: only what it may spend can be changed.
 
     Raises:
         UsageError: They differ in more.

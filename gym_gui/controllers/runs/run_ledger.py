@@ -25,7 +25,7 @@ class RunLedger:
 
     Args:
         out: Folder for the new run folder.
-        resume: A run folder to go on with, instead.
+        resume: A run folder to resume, instead.
 
     Attributes:
         problem: Why the run ends early, or ``""``.

@@ -64,7 +64,7 @@ class OperatorScriptExecutionManager:
         out: Folder for the new run folder.
         processes: Sessions at work at the same time.
         header: More for ``run.json`` (machine, commit).
-        resume: A run folder to go on with, instead of ``out``.
+        resume: A run folder to resume, instead of ``out``.
         on_progress: Called often, at most about ten times a second.
         tried: Operators whose sessions are started before anything is played, to see what is wrong; all of
             them by default. Others are started when their turn comes.
@@ -360,7 +360,7 @@ class OperatorScriptExecutionManager:
             return
         self._held_up = held_up
         if held_up:
-            _log.warning("Nobody says what this shard may spend: it waits.")
+            _log.warning("This shard's lease on the budget is not renewed: the shard waits.")
         for session in [seat.session for seat in self._seats if seat.session is not None]:
             (session.pause if held_up else session.resume)()
 

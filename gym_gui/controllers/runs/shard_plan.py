@@ -131,7 +131,7 @@ def plan_shard(
 
 
 def check_same(plan: ShardPlan, begun: Run) -> None:
-    """Refuse to go on with a shard whose experiment, policies or code are not what it was begun with.
+    """Refuse to resume a shard whose experiment, policies or code are not what it was begun with.
 
     Args:
         plan: The shard as it would be begun now.

@@ -42,7 +42,7 @@ def slot_context(
         UsageError: The slot is shown nothing but its observation, or is not asked now.
     """
     if agent not in resolved.views:
-        raise UsageError(f"{agent} is played by nobody who reads", fix="Choose a language model for it")
+        raise UsageError(f"the policy of {agent} reads no text", fix="Choose a language model for it")
     if asked is None:
         raise UsageError(f"{agent} is not asked anything now", fix="Step until it is its turn")
     episode, decision = asked

@@ -217,7 +217,7 @@ class ConfigurationChecks:
         for agent, slot in sheet.slots.items():
             row = draft.rows.get(agent)
             if row is None:
-                yield Finding(Level.ERROR, f"Nobody plays {agent}: choose a policy in its row", agent)
+                yield Finding(Level.ERROR, f"No policy plays {agent}: choose one in its row", agent)
                 continue
             worker = self.worker(row)
             if worker is None:

@@ -61,7 +61,7 @@ def matrix_from_data(data: object, policies: object, *, origin: Origin = TYPED) 
         origin = replace(origin, folder=text(given["folder"], "matrix.folder", max_length=4096))
     lineups = [*_rows(given.get("rows")), *_players(given.get("players"))]
     if not lineups:
-        raise ConfigError("names nobody", where="matrix", fix=f"Say who plays: {_LIST_OF_ROWS}")
+        raise ConfigError("names no policy", where="matrix", fix=f"Say who plays: {_LIST_OF_ROWS}")
     tasks = _tasks(given)
     pool = _pool(policies, str(next(iter(tasks.values()))["task"]))
     _refuse_equal_names([lineup.name for lineup in lineups], "matrix.rows")
@@ -124,7 +124,7 @@ def _own_row(data: object, where: str) -> Lineup:
     teams = () if by_team is None else tuple(by_team)
     listed = sequence(written, place) if by_team is None else list(by_team.values())
     if not listed:
-        raise ConfigError("names nobody", where=place, fix="Say who plays for each team: [[a, b], [c]]")
+        raise ConfigError("names no policy", where=place, fix="Say who plays for each team: [[a, b], [c]]")
     sides = tuple(
         _seats(sequence(side, f"{place}[{i}]") if not _is_seat(side) else [side], f"{place}[{i}]")
         for i, side in enumerate(listed)
@@ -139,7 +139,7 @@ def _is_seat(side: object) -> bool:
 
 def _seats(side: Sequence[object], where: str) -> tuple[Seat, ...]:
     if not side:
-        raise ConfigError("names nobody", where=where, fix="Name a policy")
+        raise ConfigError("names no policy", where=where, fix="Name a policy")
     return tuple(_seat(item, f"{where}[{i}]") for i, item in enumerate(side))
 
 

@@ -110,7 +110,7 @@ class Tournament:
                     raise ConfigError(f"no policy is called {shown(name)}", where=where, fix=fix)
         if not self.pool:
             raise ConfigError(
-                "leaves nobody who would play with them",
+                "leaves no policy to play with them",
                 where="held_out",
                 fix="Leave some policies out of it",
             )

@@ -85,7 +85,7 @@ class CheckReport:
 
 _GOOD = {
     "running": "resets and steps without raising",
-    "agents": "whoever acts is known and was shown an observation",
+    "agents": "every agent that acts is known and was shown an observation",
     "spaces": "every observation is in its space",
     "round_trip": "observations and actions survive the wire unchanged",
     "rewards": "every reward is a finite number",
@@ -221,7 +221,7 @@ def _first_difference(one: Sequence[str], two: Sequence[str]) -> int | None:
 
 _UNSEEDED = "reset() does not seed what it draws from; use self.np_random after super().reset(seed=seed)"
 _LATER = "something counts that reset() does not set: an unseeded generator, or what instances share"
-_CANNOT_TELL = "cannot be told while the same seed and actions do not repeat"
+_CANNOT_TELL = "cannot be checked while the same seed and actions do not repeat"
 
 
 def _seeding(
@@ -283,7 +283,7 @@ def _illegal(make: Make, instances: _Instances) -> str:
                 return f"an illegal one is refused: {error}"
             if adapter.is_episode_done():
                 return f"an illegal one ends the episode, rewards {result.rewards}"
-            return "an illegal one is accepted in silence, so whoever steps must not play it"
+            return "an illegal one is accepted in silence, so the caller of step() must not play it"
     return "no action was ever illegal"
 
 

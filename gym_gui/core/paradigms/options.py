@@ -82,7 +82,7 @@ class Option:
         try:
             return bool(self.can_start(seen))
         except Exception as exc:  # the border to the library of a family
-            raise EnvironmentFailure(f"whether {self.name} can start cannot be told: {exc}") from exc
+            raise EnvironmentFailure(f"the library cannot say whether {self.name} can start: {exc}") from exc
 
     def ends(self, seen: Any, began: Any) -> bool:
         """As :attr:`is_over`.
@@ -93,7 +93,7 @@ class Option:
         try:
             return bool(self.is_over(seen, began))
         except Exception as exc:  # the border to the library of a family
-            raise EnvironmentFailure(f"whether {self.name} is over cannot be told: {exc}") from exc
+            raise EnvironmentFailure(f"the library cannot say whether {self.name} is over: {exc}") from exc
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class Walk:
             self.appeared.update(dict.fromkeys(current))
             strangers = []
         if not current and not self.digests:
-            self.problem("agents", "nobody can act after reset()")
+            self.problem("agents", "no agent can act after reset()")
         if strangers:
             self.problem("agents", f"{strangers[0]} acts and is not among possible_agents")
         for agent in current:

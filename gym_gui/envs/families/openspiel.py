@@ -193,7 +193,7 @@ def _row(name: str) -> dict[str, Any]:
     except spiel.SpielError as exc:
         raise UsageError(f"OpenSpiel cannot make {name}: {exc}") from None
     if game.get_type().dynamics == spiel.GameType.Dynamics.MEAN_FIELD:
-        raise UsageError(f"{name} is a mean field, in which nobody plays a seat")
+        raise UsageError(f"{name} is a mean field, in which no agent has a seat")
     return openspiel_row(name, game)
 
 

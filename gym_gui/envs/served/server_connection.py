@@ -199,7 +199,7 @@ class Connection:
         if message.failed:
             raise self._break(message.failed)
         if len(message.reports) > len(self._open):
-            raise self._break("reported what nobody had ordered")
+            raise self._break("reported more results than were ordered")
         return message
 
     def _set_deadline(self, within_s: float) -> None:

@@ -225,7 +225,7 @@ class Recorder:
     def _gone(self) -> RecordingError:
         return RecordingError(
             f"the run folder {self.folder} was deleted or moved while the run was on",
-            fix="What it held is gone with it: begin the run again, or go on with it where it is now",
+            fix="What it held is gone with it: begin the run again, or resume it where it is now",
         )
 
     def _error(self, exc: OSError) -> RecordingError:

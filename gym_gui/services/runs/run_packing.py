@@ -71,7 +71,7 @@ def compress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
         if header.get("status") == RUNNING:
             raise UsageError(
                 f"the run {folder} has not ended: it was cut off",
-                fix=f"Go on with it first: mosaic run --resume {folder}",
+                fix=f"Resume it first: mosaic run --resume {folder}",
             )
         return _each(folder, PLAIN, packed, pack_file, on_bytes)
 

@@ -175,8 +175,8 @@ class _Merge:
         """Shards without which episodes are missing, each with what plays them; none where all are there."""
         if self._is_looked_at:
             return [
-                "it is played until it is decided, which shards do not say: go on with their submission "
-                "(mosaic run --resume SUBMISSION), or with the run that --partial makes of them"
+                "it is played until it is decided, which shards do not say: resume their submission "
+                "(mosaic run --resume SUBMISSION), or the run that --partial makes of them"
             ]
         if not any(self._open.values()):
             return []

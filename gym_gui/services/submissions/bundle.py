@@ -176,7 +176,7 @@ def _take_code(folder: Path, subjects: Iterable[Subject]) -> None:
     for subject in own:
         files = own_code.fingerprints(Path(subject.name))
         if own_code.digest(files) != subject.sha256:
-            raise UsageError(f"{subject.name} has changed meanwhile", fix="Submit it again")
+            raise UsageError(f"{subject.name} has changed since it was handed in", fix="Submit it again")
         for name in files:
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)

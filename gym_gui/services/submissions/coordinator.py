@@ -118,7 +118,7 @@ class Coordinator:
             parts = f"{len(self._dealing.open)} of {self._submission.of} {self._submission.parts}"
             raise UsageError(
                 f"{parts} can be played nowhere: {reasons}",
-                fix=f"Mend that, and go on with it: mosaic {self._submission.command} --resume "
+                fix=f"Fix that, then resume it: mosaic {self._submission.command} --resume "
                 f"{self._submission.folder}",
             )
 

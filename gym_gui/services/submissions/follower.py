@@ -116,7 +116,7 @@ def begin_following(submission: Submission) -> None:
                 start_new_session=True,
             )
     except OSError as error:
-        raise WorkerLaunchError(f"nobody could be begun to follow {folder}: {error}") from error
+        raise WorkerLaunchError(f"no process could be started to follow {folder}: {error}") from error
     deadline = time.monotonic() + _BEGUN_S
     while process.poll() is None and follower_of(folder) is None and time.monotonic() < deadline:
         time.sleep(_LOOK_S)

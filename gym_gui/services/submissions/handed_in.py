@@ -146,12 +146,12 @@ def confirm(seen: Unconfirmed) -> None:
     """Keep a submission that a person has looked at, as they have seen it.
 
     Raises:
-        UsageError: It has changed meanwhile, or cannot be kept.
+        UsageError: It has changed since it was shown, or cannot be kept.
     """
     submission = seen.submission
     submission.needs = seen.needs
     if _digest_of(submission.bundle) != seen.bundle:
-        raise UsageError(f"{submission.folder} has changed meanwhile", fix="Look at it again")
+        raise UsageError(f"{submission.folder} has changed since it was shown", fix="Look at it again")
     before = _entry(submission)
     # What was sent from here before is the same as long as the bundle is.
     submission.token = before[3] if before is not None and before[2] == seen.bundle else new_token()

@@ -95,7 +95,7 @@ def why_no_shelf(folder: Path, beside: Sequence[Path]) -> str:
     if not folder.is_dir():
         return f"{folder} is no folder. Choose the folder that run folders are in"
     if not os.access(folder, os.R_OK | os.X_OK):
-        return f"{folder} may not be read by you. Ask whoever it belongs to"
+        return f"{folder} may not be read by you. Ask its owner for access"
     if is_submission(folder):
         return (
             f"{folder} is a submission itself. Choose the runs folder that it is in: {folder.parent.parent}"

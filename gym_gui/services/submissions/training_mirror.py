@@ -185,7 +185,7 @@ class TrainingMirror:
 def _trouble(error: OSError, folder: Path) -> HereError:
     return HereError(
         f"{error.filename or folder} cannot be written: {error.strerror}",
-        fix="Mend that, and go on with it; what is being trained goes on meanwhile",
+        fix="Fix that, then resume it; running trainings continue",
     )
 
 

@@ -47,7 +47,7 @@ def raise_if_full(error: BaseException, where: Path) -> None:
     if full or code in _FULL or any(os.strerror(each) in str(error) for each in _FULL):
         raise HereError(
             f"there is no room in {where}",
-            fix="Make some, and go on with it; what is being played goes on meanwhile",
+            fix="Make some, then resume it; running shards continue",
         ) from error
 
 
@@ -69,7 +69,7 @@ def raise_if_too_much(coming: Path, what: str, most: int = MOST_BYTES) -> None:
     if not room_in(coming.parent):
         raise HereError(
             f"there is no room in {coming.parent}: {what} has {size / 2**20:.0f} MiB so far",
-            fix="Look at it there, or make room, and go on with it; what is being played goes on meanwhile",
+            fix="Look at it there, or make room, then resume it; running shards continue",
         )
 
 

@@ -172,7 +172,7 @@ def _continued(config: UnifiedRunConfig, earlier: TrainingRecord) -> UnifiedRunC
     """A run goes on as what it was; its settings may change."""
     if not RunFolder(earlier.folder).holds_policy:
         raise UsageError(
-            f"run {earlier.run_id} has kept no checkpoint to go on with ({earlier.folder} holds no {POLICY})",
+            f"run {earlier.run_id} has no checkpoint to resume from ({earlier.folder} holds no {POLICY})",
             fix="Start it anew",
         )
     return replace(

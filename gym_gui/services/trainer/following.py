@@ -117,7 +117,7 @@ class RunsElsewhere:
         reason = asked or where.reason or (f"waits on {where.place}" if state == "queued" else "")
         changes = {"started_at": time.time()} if state == "running" and record.started_at is None else {}
         if not followed:
-            reason = f"nobody follows it: {where.again} goes on with it"
+            reason = f"no process follows it: {where.again} continues it"
             changes |= {"steps_per_s": 0.0}
         self._run_store.change(run, state=state, reason=reason, place=where.place, **changes)
 
@@ -147,11 +147,11 @@ def tell_elsewhere(record: TrainingRecord, wish: str) -> None:
         raise UsageError(f"run {record.run_id} has just ended on {record.place}", fix="Look again")
     if not where.followed:
         raise UsageError(
-            f"nobody follows run {record.run_id} on {where.place}", fix=f"Go on with it: {where.again}"
+            f"no process follows run {record.run_id} on {where.place}", fix=f"Resume it: {where.again}"
         )
     try:
         mosaic_worker.training.ask(record.folder, wish)
     except ValueError as error:
         raise UsageError(str(error)) from None
     except OSError as error:
-        raise MosaicError(f"the training could not be told to {wish}: {error.strerror}") from error
+        raise MosaicError(f"the training did not receive {wish}: {error.strerror}") from error

@@ -91,7 +91,7 @@ def train(
         seed: The one seed of the training.
         out: Its run folder; ``runs/<algo>_<env>_seed<seed>`` by default.
         settings: Settings of the algorithm, such as ``{"total_steps": 100_000}``.
-        resume: Go on with what is in ``out``.
+        resume: Continue with what is in ``out``.
         overwrite: Replace a policy that is in ``out``.
         on_progress: Told how far it is, a few times a second at most.
 

@@ -84,13 +84,13 @@ def prepare(folder: RunFolder, request: TrainRequest) -> None:
     """See that the folder is as the request says, and take away what an earlier training left in it.
 
     Raises:
-        UsageError: There is a policy where none is expected, or none to go on with; or it is elsewhere.
+        UsageError: There is a policy where none is expected, or none to resume; or it is elsewhere.
     """
     where = None if request.overwrite else read_elsewhere(folder.path)
     if where is not None:
         raise UsageError(
             f"the training in {folder.path} is on another machine ({where.place})",
-            fix=f"Go on with it there, by {where.again}, or begin it anew here, by --overwrite",
+            fix=f"Resume it there, by {where.again}, or begin it anew here, by --overwrite",
         )
     if request.resume:
         if not folder.holds_policy:

@@ -58,7 +58,7 @@ class TrainRequest:
         settings: The settings that were given.
         defaults: The other settings, as the worker's schema says; empty without one.
         extra: More arguments, for a worker that has no schema.
-        resume: Go on with what is in ``out``.
+        resume: Continue with what is in ``out``.
         overwrite: A policy that is in ``out`` is replaced.
         title: What a person calls it.
         run_id: Its id.
@@ -113,7 +113,7 @@ class TrainRequest:
             settings: Settings for the worker.
             texts: Further settings, as a person types them.
             extra: Further settings, as command-line options.
-            resume: Go on with what is in ``out``.
+            resume: Continue with what is in ``out``.
             overwrite: Replace a policy that is in ``out``.
             title: What a person calls it.
             run_id: Its id; a new one by default.

@@ -1,4 +1,4 @@
-"""Runs one training and stays beside it until it has ended, however that comes about.
+"""Runs one training and stays beside it until it has ended, for whatever reason.
 
 A program of its own, started by :mod:`gym_gui.services.trainer.training_process`:
 ``python -I -S runner.py --folder DIR --tag TAG [--tie PID] … -- COMMAND ARG…``. It outlives

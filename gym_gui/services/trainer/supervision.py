@@ -70,7 +70,7 @@ class Supervision:
     # -- runs of an earlier daemon -----------------------------------------------------------
 
     async def take_up(self, run: Run) -> None:
-        """Go on with a run where an earlier daemon left it."""
+        """Resume a run where an earlier daemon left it."""
         record = run.record
         if record.over or record.place:
             return

@@ -102,7 +102,7 @@ class Trainer:
             title: What a person calls it.
             priority: Higher runs first.
             limits: What it may use.
-            resume_of: A run that is over, to go on with in its folder and under its id.
+            resume_of: A run that is over, to resume in its folder and under its id.
 
         Returns:
             The run's id.
@@ -221,7 +221,7 @@ class Trainer:
         """
         run = self._run_store.active(run_id)
         if command not in ("pause", "resume", "checkpoint"):
-            raise UsageError(f"a run can be told pause, resume or checkpoint, not {command!r}")
+            raise UsageError(f"a run accepts pause, resume or checkpoint, not {command!r}")
         if run.record.state == "stopping":
             raise UsageError(f"run {run_id} is stopping", fix="Resume it once it has stopped")
         if run.record.place:

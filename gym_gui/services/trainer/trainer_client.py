@@ -125,7 +125,7 @@ class TrainerClient:
             title: What a person calls it.
             priority: Higher runs first.
             limits: What it may use.
-            resume_of: A run that is over, to go on with: in its folder and under its id, as what it
+            resume_of: A run that is over, to resume: in its folder and under its id, as what it
                 was; settings in ``config`` replace its own.
 
         Returns:

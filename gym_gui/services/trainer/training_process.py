@@ -58,7 +58,7 @@ class TrainingFailedError(MosaicError):
 
 
 class TrainingProcess:
-    """A training that was started at some time, by whomever; made by :meth:`launch` or :meth:`attach`.
+    """A training that this or another process has started; made by :meth:`launch` or :meth:`attach`.
 
     Attributes:
         folder: Its run folder.
@@ -185,7 +185,7 @@ class TrainingProcess:
             mosaic_worker.training.ask(self.folder.path, command)
         except OSError as error:
             if command != "stop":
-                raise MosaicError(f"the training could not be told to {command}: {error.strerror}") from error
+                raise MosaicError(f"the training did not receive {command}: {error.strerror}") from error
             self._signal(signal.SIGTERM)  # the disk is full, say: its runner sees to it
 
     def kill(self) -> None:

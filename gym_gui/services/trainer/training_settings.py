@@ -32,7 +32,7 @@ _TYPES = frozenset({"integer", "number", "boolean", "string", "array", "null"})
 
 @dataclass(frozen=True)
 class AlgorithmSchema:
-    """One algorithm and what it can be told.
+    """One algorithm and its settings.
 
     Attributes:
         name: As it is asked for.
@@ -138,7 +138,7 @@ class AlgorithmSchema:
 
 
 def read_schemas(definition: WorkerTypeDefinition) -> dict[str, AlgorithmSchema]:
-    """What each algorithm of a worker can be told; empty where the worker does not say.
+    """The settings of each algorithm of a worker; empty where the worker does not say.
 
     Raises:
         UsageError: Its schema cannot be used; names the file.

@@ -90,8 +90,8 @@ class StepsDialog(Dialog):
         column.addWidget(title_label(f"What {slot.agent_id}'s policy sees"))
         column.addWidget(
             muted_label(
-                "From the environment's observation to what the policy is shown, step by step. Nobody else "
-                "is touched: people, texts, pictures and the record stay as they are.",
+                "From the environment's observation to what the policy is shown, step by step. This changes "
+                "only what this policy sees: people, texts, pictures and the record stay as they are.",
                 wrap=True,
             )
         )

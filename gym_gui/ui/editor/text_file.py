@@ -106,7 +106,8 @@ class TextFile(QObject):
         before, self._known = self._known, self._content()
         if self._known not in (None, before):
             raise UsageError(
-                f"{self.path} was changed by somebody else meanwhile", fix="Save again to write over that"
+                f"{self.path} was changed by another program since it was read",
+                fix="Save again to write over that",
             )
         try:
             data = self._form.encoded(text)

@@ -144,7 +144,8 @@ class KeyEditor(QWidget):
             key, slots = next(iter(mine.items()))
             more = f" and {len(mine) - 1} more" if len(mine) > 1 else ""
             note = (
-                f"{note} {key_sign(key)}{more} also plays {', '.join(slots)}: it counts for whoever is asked."
+                f"{note} {key_sign(key)}{more} also plays {', '.join(slots)}: "
+                "it counts for the slot that is asked."
             )
         self.message.set_text(note.strip())
         self.message.setVisible(bool(note))

@@ -144,7 +144,7 @@ class KeysPanel(QWidget):
         if person is None:
             self.list.set_rows([])
             self.form.hide()
-            self._note.setText("Nobody at this window plays. Choose You for a slot above.")
+            self._note.setText("You play no slot at this window. Choose You for a slot above.")
             self._note.show()
             return
         rows = rows_of(person.scheme, person.words) if _editable(person) else []

@@ -121,7 +121,7 @@ class ControlPanelContainer(QObject):
         self.together = QAction("All step together", self)
         self.together.setObjectName("operators-lock-step")
         self.together.setCheckable(True)
-        self.together.setToolTip("Nobody takes a step before all have taken the one before")
+        self.together.setToolTip("No operator takes a step before all have taken the one before")
         self.together.triggered.connect(self._on_together)
         self._menu.addAction(self.together)
         self._menu.setToolTipsVisible(True)

@@ -108,7 +108,7 @@ class OperatorRenderContainer(Card):
         self.restart = LinkButton("Restart", name="operator-restart", on_click=self._on_restart)
         self._place_link = LinkButton("", name="operator-trouble-place", on_click=self._on_place)
         self._place_link.hide()
-        self.restart.setToolTip("Start a new session, which goes on with the next episode")
+        self.restart.setToolTip("Start a new session, which continues with the next episode")
         self.stage = StageView(theme_, self)
         self.stage.setObjectName("operator-stage")
         self.stage.notice.set_asking(False)

@@ -1,6 +1,6 @@
 """What is shown of an experiment file: its name, what it will do, a row per operator, or its text.
 
-Of a tournament there are three views: its policies, its pairings, and the standings while they come about.
+Of a tournament there are three views: its policies, its pairings, and the standings so far.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ class ScriptFile(QObject):
             self._take(run.path, run)
 
     def bring_back(self, path: Path) -> None:
-        """Show again what was shown, and offer to go on with a run of it that was cut off."""
+        """Show again what was shown, and offer to resume a run of it that was cut off."""
         self._context.spawn(self._bring_back(path), "Looking for a run that was cut off")
 
     async def _bring_back(self, path: Path) -> None:
@@ -336,7 +336,7 @@ async def plan_run(run: Path, knowledge: Knowledge) -> ScriptPlan:
     about = opened.record.extra
     if Shard.of_run(about) is not None or REPLAY in about:
         what = "a part of an experiment" if REPLAY not in about else "played from the replies of another run"
-        raise UsageError(f"this run is {what}", fix=f"Go on with it in a terminal: mosaic run --resume {run}")
+        raise UsageError(f"this run is {what}", fix=f"Resume it in a terminal: mosaic run --resume {run}")
     if TOURNAMENT in about:
         plan = await plan_tournament(run, knowledge, opened)
     else:

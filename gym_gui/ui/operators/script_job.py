@@ -251,7 +251,7 @@ def warnings_of(name: str, player: WorkerAssignment) -> list[str]:
     """What a person should know of who plays a slot, or under a name, before it starts."""
     found: list[str] = []
     if player.worker_type == "human" and "script" not in player.settings:
-        found.append(f"{name} is a person's slot: in a script nobody is asked, its fallback is played")
+        found.append(f"{name} is a person's slot: a script asks no person and plays its fallback")
     try:
         resolve_secrets(player)
     except UsageError as error:
@@ -339,7 +339,7 @@ class ScriptJob(QObject):
         self.result, self._stopped_early, self._running = None, False, True
 
     async def run(self) -> RunResult:
-        """Run to the end, or go on with what was stopped; after :meth:`begin`.
+        """Run to the end, or resume what was stopped; after :meth:`begin`.
 
         Raises:
             UsageError: Something the person can fix, found before anything was played.

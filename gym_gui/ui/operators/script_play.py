@@ -80,7 +80,7 @@ class ScriptPlay(QObject):
 
     @property
     def resumable(self) -> bool:
-        """Whether to run it is to go on with what was stopped or cut off."""
+        """Whether to run it is to resume what was stopped or cut off."""
         if self.job is not None:
             return self.job.result is not None and self.job.result.status == "stopped"
         return self._file.plan is not None and self._file.plan.run is not None

@@ -19,14 +19,13 @@ from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton, Segment
 TURNS, MIND = "turns", "mind"
 """What it shows."""
 _TO_COME = (
-    "Nobody has been asked yet",
-    "Step or Run: what a language model is asked and answers is told here, "
-    "and what a program believes and intends.",
+    "No slot has been asked yet",
+    "Step or Run to see what a language model is asked and answers, and what a program believes and intends.",
 )
 _SILENT = (
-    "Nothing is told here so far",
-    "Language models tell what they are asked and answer, programs what they believe and intend, "
-    "searches how they weigh actions. Who decides here has told nothing of the kind.",
+    "Nothing to show so far",
+    "Language models report what they are asked and answer, programs what they believe and intend, "
+    "searches how they weigh actions. The policies here have reported nothing of the kind.",
 )
 
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
 
 _TIP = "Have Stockfish say how good each position was for White"
-_LATER = "Once the game is over, Stockfish says how good each position was; nobody is helped while they play"
+_LATER = (
+    "Once the game is over, Stockfish says how good each position was; it helps no player during the game"
+)
 _NONE = "Stockfish is not installed. Run: apt-get install stockfish"
 
 

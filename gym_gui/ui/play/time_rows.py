@@ -52,7 +52,7 @@ class TimeRows(QWidget):
             "Clock",
             self._choice,
             tooltip="Minutes each side has for the whole game, and seconds added with each move. "
-            "Whoever runs out of time loses",
+            "The side that runs out of time loses",
         )
         self._minutes = NumberField()
         self._minutes.setObjectName("time-minutes")

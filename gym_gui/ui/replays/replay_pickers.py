@@ -16,8 +16,8 @@ from gym_gui.services.runs.recorded_episode import RecordedEpisode, find_episode
 from gym_gui.ui.numbers import count, number
 from gym_gui.ui.widgets import PickerButton, PickerItem
 
-NOBODY: Final = ""
-"""Stands beside an episode where no other one does."""
+NO_OPERATOR: Final = ""
+"""The operator beside an episode where none is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class ReplayPickers(QObject):
             for key, known in self._known.items()
             if key != here
         ]
-        self._beside.set_items([PickerItem(NOBODY, "Nothing beside it"), *others])
+        self._beside.set_items([PickerItem(NO_OPERATOR, "Nothing beside it"), *others])
         self._beside.set_value(beside)
         self._beside.setVisible(bool(others))
 
@@ -133,16 +133,16 @@ class ReplayPickers(QObject):
 
     def _on_operator_chosen(self, value: object) -> None:
         if self._shown is not None:
-            self.chosen.emit(str(value), self.beside(str(value), self._shown.episode), NOBODY)
+            self.chosen.emit(str(value), self.beside(str(value), self._shown.episode), NO_OPERATOR)
 
     def _on_episode_chosen(self, value: object) -> None:
         if self._shown is not None and isinstance(value, int):
-            self.chosen.emit(self._shown.operator_id, value, str(self._beside.value or NOBODY))
+            self.chosen.emit(self._shown.operator_id, value, str(self._beside.value or NO_OPERATOR))
 
     def _on_beside_chosen(self, value: object) -> None:
         if self._shown is not None:
             here = self._shown
-            self.chosen.emit(here.operator_id, here.episode.episode_index, str(value or NOBODY))
+            self.chosen.emit(here.operator_id, here.episode.episode_index, str(value or NO_OPERATOR))
 
 
 def _item(e: EpisodeRecord) -> PickerItem:

@@ -16,7 +16,7 @@ from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.replays.replay_aside import ReplayAside
-from gym_gui.ui.replays.replay_pickers import NOBODY, ReplayPickers
+from gym_gui.ui.replays.replay_pickers import NO_OPERATOR, ReplayPickers
 from gym_gui.ui.replays.replay_player import ReplayPlayer, read_episode, retire
 from gym_gui.ui.replays.replay_stage import ReplayStage
 from gym_gui.ui.replays.transport import Transport
@@ -218,7 +218,7 @@ class ReplayView(QFrame):
         self._release()
         self._run = run
         self._players = [ReplayPlayer(self._context, track, self) for track in tracks]
-        self._show(run, beside if other is not None else NOBODY)
+        self._show(run, beside if other is not None else NO_OPERATOR)
         for player in self._players:
             player.grown.connect(self._on_grown)
             player.start()

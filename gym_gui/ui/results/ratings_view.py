@@ -98,7 +98,7 @@ class RatingsView(QWidget):
         self.setObjectName("ratings")
         self.table = StandingsTable()
         self.ratings = ChartView(current, "ratingPlot", "Too few games for an interval yet.")
-        self.payoffs = ChartView(current, "payoffPlot", "Nobody has met yet.", invitation=GAMES)
+        self.payoffs = ChartView(current, "payoffPlot", "No policies have met yet.", invitation=GAMES)
         self.payoffs.chosen.connect(self._on_square_chosen)
         self._found: Standings | CrossPlay | None = None
         self.caption = muted_label(wrap=True, name="results-payoff-caption")

@@ -153,7 +153,7 @@ TOURS: Final = (
                 signs.shown("agents", *SEATS),
             ),
             Step(
-                "Everybody is random. Give green_0 to somebody who knows the game: Soccer chaser.",
+                "Every slot plays at random. Give green_0 a policy that knows the game: Soccer chaser.",
                 "agents",
                 ("policy_green_0",),
                 signs.several_kinds(*SEATS),

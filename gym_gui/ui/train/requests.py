@@ -35,7 +35,7 @@ class RunRequests:
 
     def resume(self, record: TrainingRecord) -> None:
         """Let it go on."""
-        self._link.act("Going on with the training", lambda client: client.resume(record.run_id))
+        self._link.act("Resuming the training", lambda client: client.resume(record.run_id))
 
     def stop(self, record: TrainingRecord) -> None:
         """Have it keep what it has, and end."""
@@ -46,7 +46,7 @@ class RunRequests:
         self._context.spawn(self._checkpoint(record), "Keeping a checkpoint")
 
     def go_on(self, record: TrainingRecord, changes: Mapping[str, object] = NOTHING) -> None:
-        """Go on with a run that is over, with these settings other than before."""
+        """Resume a run that is over, with these settings other than before."""
         self._context.spawn(self._go_on(record, changes), "Resuming the training")
 
     def remove(self, record: TrainingRecord) -> None:

@@ -99,7 +99,7 @@ class RunPanel(QWidget):
                 ("checkpoint", "Checkpoint now", "Keep policy and state on disk now"),
                 ("stop", "Stop", "Keep what it has, and end"),
                 ("continue", "Resume", "Go on from its last checkpoint"),
-                ("longer", "Train longer…", "Go on with more steps than it was given"),
+                ("longer", "Train longer…", "Continue with more steps than it was given"),
                 ("clone", "Clone", "A new run with the same settings, to be changed first"),
                 ("log", "Log", "What it has printed"),
                 ("folder", "Open folder", "Its run folder in the file manager"),

@@ -37,7 +37,7 @@ def test_what_is_decided_stays_so_with_the_seeds_that_decided_it() -> None:
     family = FamilyAtLooks([AB], LARGEST)
     looks = [family.look(n, [(sides(), pairs(AHEAD[:n]))]) for n in (4, 8, 12, 16)]
     found = family.decided[AB]
-    assert [bool(look) for look in looks] == [True, True, True, False], "nobody looks at it again"
+    assert [bool(look) for look in looks] == [True, True, True, False], "it is not looked at again"
     assert found.verdict == "first" and found.pairs == 12
     assert found.stage is not None and (found.stage.seeds, found.stage.largest, found.stage.looks) == (
         12,

@@ -131,7 +131,7 @@ def test_equals_are_not_told_apart(tmp_path: Path) -> None:
     found = write(tmp_path, ["a", "b", "c"], lambda who, seed: seed % 3 + drawn(), held_out=["d"])
     assert not any(verdict.decided for verdict in found.verdicts)
     assert found.lifted == (
-        "That somebody lifts another one's team, or costs it something, is not decided of anybody.",
+        "For no policy is it decided whether it lifts another policy's team, or costs it something.",
     )
     assert (
         found.cross_gap is not None and found.cross_gap.low is not None and found.cross_gap.high is not None

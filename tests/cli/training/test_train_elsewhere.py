@@ -79,7 +79,7 @@ def in_time(command: subprocess.Popen[bytes], mosaic: Mosaic, condition: Callabl
 
 
 def kept(mosaic: Mosaic, host: str) -> list[Path]:
-    """Run folders on a host in which there is a checkpoint to go on with."""
+    """Run folders on a host in which there is a checkpoint to resume."""
     return [file.parent for file in (mosaic.home / host).glob("*/work/*/runs/*/seed*/state/*")]
 
 
@@ -166,7 +166,7 @@ def test_who_stops_it_goes_on_with_it_and_one_is_ended_by_its_run_folder(
     assert "checkpoints are kept where they are" in (mosaic.home / "said").read_text()
     here = mosaic(*PPO, *LONG, "--seeds", "2")
     assert here.status == 2
-    assert "is on another machine (one). Go on with it there, by mosaic train --resume " in here.line
+    assert "is on another machine (one). Resume it there, by mosaic train --resume " in here.line
     ask(mosaic.home / GROUP / "seed2", "stop")
     done = mosaic("train", "--resume", submission_of(mosaic), "--json")
     assert done.status == 130, done.err
@@ -240,4 +240,4 @@ def test_what_does_not_go_together_is_one_line(mosaic: Mosaic) -> None:
     assert "names a seed twice" in mosaic.refused(*PPO, *where, "--seeds", "1,1")
     assert "ppq" in mosaic.refused("train", "--env", "CartPole-v1", "--algo", "ppq", *where)
     resumed = mosaic.refused("train", "--resume", mosaic.home, *where)
-    assert "--executor begins a submission, and --resume goes on with one" in resumed
+    assert "--executor begins a submission, and --resume continues one" in resumed

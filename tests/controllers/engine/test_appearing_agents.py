@@ -115,7 +115,7 @@ async def test_a_worker_is_not_asked_about_other_spaces_than_it_was_loaded_for(t
 
 
 def test_slots_that_nobody_can_sit_in_are_refused() -> None:
-    with pytest.raises(ExperimentError, match=r"nobody plays ant_0, ant_1.*cannot be named beforehand"):
+    with pytest.raises(ExperimentError, match=r"no slot plays ant_0, ant_1.*cannot be named beforehand"):
         resolve_operator(colony(**{"bee_*": RANDOM}))
     with pytest.raises(ExperimentError, match=r"no agent of slot 'wasp_.' has appeared"):
         resolve_operator(colony(**{"*": RANDOM, "wasp_*": RANDOM}))

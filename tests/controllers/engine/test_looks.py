@@ -381,7 +381,7 @@ async def test_how_it_begins_is_shown_while_players_get_ready() -> None:
     session = LocalSession(painted(), SessionSettings(1, live=LiveSettings(first=plan)), watcher)
     starting = asyncio.create_task(session.start())
     await in_time(lambda: watcher.views, "it is shown")
-    assert not starting.done(), "before anybody is ready"
+    assert not starting.done(), "before any slot is ready"
     (view,), ((number, frame),) = watcher.views, watcher.frames
     assert (view.episode, view.seed, view.step, view.frame) == (4, 7, 0, number) and not frame.any()
     await starting

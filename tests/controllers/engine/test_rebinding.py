@@ -210,7 +210,7 @@ async def test_who_cannot_play_there_is_refused_and_the_one_before_goes_on(offsp
             assert not watcher.episodes and len(offspring.workers("op")) == 1, words
             await in_time(
                 lambda: len(offspring.find("mosaic_worker", "--operator")) == 1,
-                f"nobody else is left: {words}",
+                f"no other worker is left: {words}",
             )
 
 

@@ -56,7 +56,7 @@ def test_seats_have_the_names_of_their_game() -> None:
     [
         (lambda: operator("CartPole-v7"), UnknownNameError, "Did you mean 'CartPole-v1'?"),
         (lambda: operator(workers={"agent_7": RANDOM}), UnknownNameError, "Did you mean 'agent_0'?"),
-        (lambda: operator("rps_v2", {"player_0": RANDOM}), ExperimentError, "nobody plays player_1"),
+        (lambda: operator("rps_v2", {"player_0": RANDOM}), ExperimentError, "no worker plays player_1"),
         (
             lambda: operator("rps_v2", {"player_0": RANDOM, "player_2": RANDOM}),
             UnknownNameError,
@@ -308,7 +308,7 @@ def test_who_is_told_rewards_that_betray_something_is_named_before_the_start() -
     told = WorkerAssignment(worker_type="llm", settings={**settings, "tell_rewards": "always"})
     resolved = resolve_operator(operator("leduc_holdem_v4", {"player_0": told, "player_1": model}))
     assert resolved.notes == [
-        "player_0 is told rewards (tell_rewards: always), which say what its seat may not know"
+        "player_0 receives rewards (tell_rewards: always), which reveal what its seat may not know"
     ]
     assert not resolve_operator(operator("tictactoe_v3", {"player_1": told, "player_2": told})).notes
 

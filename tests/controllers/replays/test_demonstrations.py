@@ -111,7 +111,7 @@ async def test_the_model_is_shown_the_episode_before_its_own(run: Path) -> None:
         ({"run": "RUN", "episodes": [[]]}, "has no 'episodes'"),
         ({"run": "RUN", "episode": 7}, "no completed episode 7 .* It has: 0, 1"),
         ({"run": "RUN", "operator": "nobody"}, "has no operator 'nobody'"),
-        ({"run": "RUN", "agent": "agent_9"}, "nobody in FrozenLake-v1 is called 'agent_9'"),
+        ({"run": "RUN", "agent": "agent_9"}, "no agent of FrozenLake-v1 is called 'agent_9'"),
         ({"run": "/nowhere/at/all"}, "nowhere"),
     ],
 )

@@ -202,7 +202,7 @@ def test_from_python(tmp_path: Path) -> None:
     assert str(results).startswith("good is better than fair by")
     played = len(results.returns())
     assert played == len(results.returns(of="fair")) < 100 and len(results.episodes) == 2 * played
-    with pytest.raises(UsageError, match=r"nobody is called 'unfair'\. There are: good, fair"):
+    with pytest.raises(UsageError, match=r"no operator is called 'unfair'\. There are: good, fair"):
         results.returns(of="unfair")
 
 
@@ -213,7 +213,7 @@ def test_others_play_all_seeds_where_nothing_is_to_be_decided(tmp_path: Path) ->
 
 
 def test_one_alone_cannot_be_decided_about(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"needs somebody to be compared with\. Name others in 'against'"):
+    with pytest.raises(UsageError, match=r"needs a policy to compare with\. Name others in 'against'"):
         evaluate(COINS, good, until="decided", out=tmp_path)
 
 

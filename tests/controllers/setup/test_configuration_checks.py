@@ -184,7 +184,7 @@ def test_a_policy_from_another_task_with_the_same_spaces_is_a_warning(checks, ca
 
 def test_an_empty_slot_is_an_error(checks, four):
     report = checks.check(Draft(four.env_id, rows={"player_0": RANDOM}), four)
-    assert errors(report) == ["Nobody plays player_1: choose a policy in its row"]
+    assert errors(report) == ["No policy plays player_1: choose one in its row"]
 
 
 def test_a_worker_that_lacks_something_is_not_offered_and_says_how_to_get_it(cartpole):

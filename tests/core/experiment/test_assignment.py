@@ -53,7 +53,7 @@ class TestWorkerAssignment:
     @pytest.mark.parametrize("name", aliases.NO_WORKERS)
     def test_what_is_no_worker_here_says_what_it_means(self, name: str) -> None:
         assert aliases.NO_WORKERS[name] in refusal(WorkerAssignment, name)
-        assert WorkerAssignment(name, "rl").worker_id == name, "somebody's own may be called so"
+        assert WorkerAssignment(name, "rl").worker_id == name, "a user's own worker may be called so"
 
     def test_two_checkpoints_that_differ(self) -> None:
         settings = {"checkpoint": "a.pt", "model_path": "b.pt"}

@@ -180,17 +180,17 @@ def test_long_names_stay_folders_and_apart() -> None:
 @pytest.mark.parametrize(
     ("matrix", "said"),
     [
-        ({"task": "soccer"}, "matrix: names nobody. Say who plays: rows: documents"),
-        ({"task": "soccer", "rows": []}, "matrix: names nobody"),
-        ({"task": "soccer", "players": []}, "matrix: names nobody"),
+        ({"task": "soccer"}, "matrix: names no policy. Say who plays: rows: documents"),
+        ({"task": "soccer", "rows": []}, "matrix: names no policy"),
+        ({"task": "soccer", "players": []}, "matrix: names no policy"),
         ({"rows": "documents"}, "matrix: says nothing of what is played. Write task: ENVIRONMENT"),
         ({"rows": "documents", "tasks": []}, "matrix.tasks: names no environment"),
         ({"rows": "documents", "task": "a", "tasks": ["b"]}, "matrix: has 'task' and 'tasks'"),
         ({"task": "soccer", "rows": "dokuments"}, "no row is called 'dokuments'. Did you mean 'documents'?"),
         ({"task": "soccer", "rows": ["rl_vs_llm", "rl_vs_llm"]}, "matrix.rows: 'rl_vs_llm' is named twice"),
         ({"task": "soccer", "rows": [{"name": "a"}]}, "matrix.rows[0]: 'sides' is missing"),
-        ({"task": "soccer", "rows": [{"name": "a", "sides": []}]}, "matrix.rows[0].sides: names nobody"),
-        ({"task": "soccer", "rows": [{"name": "a", "sides": [[]]}]}, "sides[0]: names nobody"),
+        ({"task": "soccer", "rows": [{"name": "a", "sides": []}]}, "matrix.rows[0].sides: names no policy"),
+        ({"task": "soccer", "rows": [{"name": "a", "sides": [[]]}]}, "sides[0]: names no policy"),
         (
             {"task": "soccer", "rows": [{"name": "a/b", "sides": ["rl"]}]},
             "matrix.rows[0].name: 'a/b' holds /",

@@ -310,7 +310,7 @@ class Deserted(Vanishing):
 
 BROKEN: list[tuple[str, Callable[[], Any], str]] = [
     ("running", Raises, "the motor burnt out"),
-    ("agents", Deserted, "nobody can act"),
+    ("agents", Deserted, "no agent can act"),
     ("spaces", OutOfSpace, "not in its"),
     ("spaces", NotANumber, "not in its"),
     ("round_trip", Changed, "comes back changed"),

@@ -194,7 +194,7 @@ def test_a_condition_that_fails_is_told_with_its_option() -> None:
 
     adapter = HierarchicalAdapter(adapt(Line()), [Option("walk"), Option("fly", can_start=broken)])
     adapter.reset(seed=0)
-    with pytest.raises(EnvironmentFailure, match="whether fly can start cannot be told: no such cell"):
+    with pytest.raises(EnvironmentFailure, match="library cannot say whether fly can start: no such cell"):
         adapter.action_mask(BOSS)
 
 

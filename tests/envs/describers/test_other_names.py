@@ -148,7 +148,7 @@ def test_hidden_legal_actions_are_told_nowhere() -> None:
         briefing, shown = told(environment, agent, seen, view("none", hide=True))
         assert "Which moves are legal you are not told." in briefing and "you are shown" not in briefing
         assert "Legal moves" not in shown.text and "FEN: " in shown.text
-        assert len(shown.choices) == 20, "whoever reads the answer knows"
+        assert len(shown.choices) == 20, "the reader of the answer knows"
     with begun("connect_four_v3") as (environment, agent, seen):
         briefing, _ = told(environment, agent, seen, view("none", hide=True))
         assert "- column 7" in briefing and "Which moves are legal you are not told." in briefing

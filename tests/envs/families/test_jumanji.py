@@ -158,7 +158,7 @@ class TestInstalled:
             if reached:
                 break
         else:
-            raise AssertionError("nobody reached it by chance")
+            raise AssertionError("no random episode reached it")
         environment.close()
 
     def test_each_agent_knows_who_it_is(self) -> None:

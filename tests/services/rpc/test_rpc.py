@@ -105,7 +105,7 @@ async def test_a_stream_is_held_up_by_whoever_reads_slowly(tmp_path: Path) -> No
             await anext(answers)
             for _ in range(200):
                 await connection.ask(once, b"others go on")
-            assert 0 < SAID.count(large) < 100, "nobody takes them, so few are made"
+            assert 0 < SAID.count(large) < 100, "no reader takes them, so few are made"
             assert server.calls == 1
             assert len([answer async for answer in answers]) == 199
         async with asyncio.timeout(20):

@@ -281,7 +281,7 @@ def test_missing_parts_are_named(tmp_path: Path) -> None:
     assert about["problem"] == said[0] and about["episodes"] == {"a": EPISODES, "b": EPISODES}
     assert indices(found.folder, "a") == [0, 1, 2, 3]
     _, done = Recorder.reopen(found.folder)
-    assert done == {"a": {0, 1, 2, 3}, "b": {0, 1, 4, 5}}, "it can be gone on with"
+    assert done == {"a": {0, 1, 2, 3}, "b": {0, 1, 4, 5}}, "it can be resumed"
 
 
 def test_unfinished_parts_are_named_with_what_goes_on_with_them(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_a_shard_that_is_always_lost_is_given_up_and_the_others_played(submissio
     assert submission.states[3].problem == "one: its process was lost"
     assert sorted(site.fetched) == [1, 2, 4, 5, 6]
     run(submission, Place("one", lambda number, attempt: DONE))
-    assert submission.numbers("failed") == [], "who goes on with it has mended that"
+    assert submission.numbers("failed") == [], "a user who resumes it has mended that"
 
 
 def test_what_is_lost_with_a_place_is_played_elsewhere(submission: Submission) -> None:
@@ -265,7 +265,7 @@ def test_a_disk_that_is_full_here_ends_nothing_elsewhere(submission: Submission)
     with pytest.raises(HereError, match="no room"):
         run(submission, full, plays)
     assert not plays.stopped and not full.stopped
-    assert submission.numbers("sent") == [1, 2, 3, 4], "and whoever goes on with it follows them"
+    assert submission.numbers("sent") == [1, 2, 3, 4], "and the next coordinator follows them"
 
 
 def test_what_was_sent_before_is_followed_and_not_begun_anew(submission: Submission) -> None:

@@ -231,7 +231,9 @@ def test_who_ends_gives_back_what_it_did_not_spend(tmp_path: Path) -> None:
     first.begin()
     first.kill(0.5)
     book.hear(1, "one", first.said, is_live=False)
-    assert book.left(RUN).tokens == 900, "what was under way counts as spent until somebody knows better"
+    assert book.left(RUN).tokens == 900, (
+        "what was under way counts as spent until the shard reports otherwise"
+    )
     first.begin_try()
     heard(book, first)
     assert book.spent(RUN).tokens >= first.spent.tokens == 50
@@ -445,7 +447,7 @@ def test_who_goes_on_where_one_ended_gets_back_what_that_had_not_spent(tmp_path:
     known_to(book, first)
     first.kill(0.5)
     first.hear(book, first.said, is_live=False, is_over=False)
-    assert book.left(RUN).tokens < 900, "it may play on, as far as anybody knows"
+    assert book.left(RUN).tokens < 900, "it may play on, as far as the book knows"
     second = Try(1, "b", tmp_path, whole, Saved(first.before, 9, "a"))
     second.hear(book, second.said)
     assert book.spent(RUN).tokens == 50

@@ -30,7 +30,7 @@ def test_a_record_reads_back(tmp_path: Path) -> None:
     again = open_submission(tmp_path)
     assert again == submission
     assert (again.numbers(WAITING), again.numbers(SENT, FAILED)) == ([1, 5], [2, 4])
-    assert (tmp_path / NAME).stat().st_mode & 0o077 == 0, "hosts and set-up are nobody else's"
+    assert (tmp_path / NAME).stat().st_mode & 0o077 == 0, "hosts and set-up are private"
 
 
 def test_what_has_not_changed_is_not_written(tmp_path: Path) -> None:

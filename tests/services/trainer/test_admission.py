@@ -91,7 +91,7 @@ def test_workers_come_change_and_go_while_a_daemon_lives(store: Store, tmp_path:
 
 def test_one_that_kept_no_checkpoint_cannot_go_on(store: Store, tmp_path: Path) -> None:
     earlier = a_run("r1", worker_id="search_trainer", algorithm="search", folder=tmp_path / "r1")
-    with pytest.raises(UsageError, match=r"run r1 has kept no checkpoint to go on with"):
+    with pytest.raises(UsageError, match=r"run r1 has no checkpoint to resume from"):
         Admission().admit(PPO, tmp_path / "r1", DEFAULT_LIMITS, earlier, run_id="r1")
 
 

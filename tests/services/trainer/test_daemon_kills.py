@@ -245,7 +245,7 @@ async def test_runs_are_found_again_without_the_registry(daemon: Daemon, lost: s
             assert getattr(runs[run_id], name) == getattr(before[run_id], name), name
     assert (runs[done].state, runs[done].step) == ("completed", before[done].step)
     assert runs[live].state == "running"
-    assert runs[held].state == "paused", "somebody keeps it from beginning"
+    assert runs[held].state == "paused", "the user holds it"
     for run_id in cancelled:
         assert (runs[run_id].state, runs[run_id].reason) == ("stopped", "cancelled before it began")
     await second.resume(held)

@@ -94,9 +94,9 @@ async def test_a_run_that_nobody_follows_says_how_it_goes_on(client: TrainerClie
     waits = await reached(client, RUN, lambda r: bool(r.reason))
     assert (
         waits.reason
-        == f"nobody follows it: mosaic train --resume {folder.parents[1]}/submission goes on with it"
+        == f"no process follows it: mosaic train --resume {folder.parents[1]}/submission continues it"
     )
-    with pytest.raises(UsageError, match=f"nobody follows run {RUN} on ssh"):
+    with pytest.raises(UsageError, match=f"no process follows run {RUN} on ssh"):
         await client.cancel(RUN)
 
 

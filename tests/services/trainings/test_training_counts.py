@@ -38,7 +38,7 @@ def kept(store: Store) -> Iterator[Path]:
 
 
 def test_they_are_counted_by_where_they_stand(store: Store, kept: Path) -> None:
-    assert trainings(store) == Trainings(), "without a daemon nobody says what still runs"
+    assert trainings(store) == Trainings(), "without a daemon it is unknown what still runs"
     place = Place(store)
     try:
         place.announce("0")

@@ -358,7 +358,7 @@ def test_a_file_that_somebody_else_changed_is_not_written_over_unasked(
     file.write_text("!other.")
     editor.keep()
     assert file.read_text() == "!other." and editor.dirty
-    assert "was changed by somebody else" in named(editor, InlineMessage, "message-error").text
+    assert "was changed by another program" in named(editor, InlineMessage, "message-error").text
     editor.keep()
     assert file.read_text() == "!two." and not editor.dirty
 

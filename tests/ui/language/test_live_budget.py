@@ -49,7 +49,7 @@ def test_a_budget_holds_for_the_run_and_whoever_it_leaves_waiting_says_so(
             asked, played = len(server.requests), len(operator.player.tally.episodes_done)
             assert played >= 2 and asked * sum(TOKENS) <= BUDGET
             operator.player.step()
-            assert not operator.player.stepping, "nobody waits for it"
+            assert not operator.player.stepping, "no caller waits for it"
 
             # Another process of the same run has no budget of its own.
             operator.player.stop()
@@ -149,7 +149,7 @@ def test_several_play_side_by_side_until_each_has_spent_its_own_and_their_cards_
             qtbot.waitUntil(
                 lambda: all(o.player.alive and not o.player.busy for o in operators), timeout=WAIT
             )
-            assert not server.requests, "nobody is asked before Run"
+            assert not server.requests, "no model is asked before Run"
             deck.play.set_pace(None, lock_step=lock_step)
             deck.play.run()
             spent = OperatorState.SPENT

@@ -314,7 +314,7 @@ def test_a_session_of_its_own_tells_what_a_slot_is_shown(
         moment = finish(operator.player.present("agent_0"))
         assert moment["slot"]["briefing"] and moment["decision"]["text"]
         assert finish(operator.player.see("agent_0")).text == moment["decision"]["text"]
-        with pytest.raises(UsageError, match="nobody who reads"):
+        with pytest.raises(UsageError, match="reads no text"):
             finish(operator.player.present("agent_7"))
     finally:
         finish(operator.player.close())

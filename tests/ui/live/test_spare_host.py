@@ -39,7 +39,7 @@ def test_an_operator_gets_the_one_that_waits_and_another_waits_then(
     qtbot.waitUntil(lambda: waiting(context) > 0)
     first, sampler = waiting(context), ProcessSampler()
     qtbot.waitUntil(lambda: sampler.sample().hosts == 1)
-    assert sampler.sample(spare=first).hosts == 0, "nobody plays in it"
+    assert sampler.sample(spare=first).hosts == 0, "no operator plays in it"
     operator = live(host=True)
     operator.player.start(42, paused=True)
     qtbot.waitUntil(lambda: operator.player.last_frame is not None)

@@ -382,7 +382,7 @@ def test_what_an_operator_lacks_can_be_installed(script: ScriptExperimentWidget,
 def test_a_person_in_a_script_is_warned_about(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
     script.file.open(experiment(tmp_path, workers={"agent": {"type": "human"}}))
     qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
-    assert "nobody is asked" in script.file.plan.operators[0].warnings[0]
+    assert "asks no person" in script.file.plan.operators[0].warnings[0]
 
 
 MAZE = """

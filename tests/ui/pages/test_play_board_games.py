@@ -223,7 +223,7 @@ def test_a_game_on_the_clock_is_lost_by_who_runs_out_of_time(page: PlayPage, qtb
         play(step)
     wait(lambda: page.game.is_over)
     assert named(page, QLabel, "result-headline").text() == "Yellow wins on time."
-    assert named(page, QLabel, "stage-facts").text() == "step 2", "it waits for nobody any more"
+    assert named(page, QLabel, "stage-facts").text() == "step 2", "it waits for no player any more"
     assert clocks[0].text().endswith("out of time") and sheet.findChildren(QLabel, "side-low")[0].isVisible()
     run = page.game.run
     assert run is not None

@@ -153,7 +153,7 @@ def test_two_of_one_seed_side_by_side(view: ReplayView, qtbot: QtBot, run: Path)
     )
     table = named(view, StepTable, "step-table")
     last, port = table.visualRect(table.steps.index(table.steps.rowCount() - 1, 0)), table.viewport()
-    assert port is not None and port.rect().contains(last), "the table goes on with the longer one"
+    assert port is not None and port.rect().contains(last), "the table follows the longer one"
     headings = [table.steps.headerData(i, Qt.Orientation.Horizontal) for i in range(5)]
     assert headings == ["Step", "Good", "Reward", "Poor", "Reward"]
     named(view, PickerButton, "replay-beside").chosen.emit("")

@@ -276,7 +276,7 @@ async def test_a_call_that_is_not_wanted_any_more_is_recorded(fake: FakeModelSer
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert slot.records[0]["error"] == "given up: nobody waited for the answer any more"
+        assert slot.records[0]["error"] == "given up: the session no longer waited for the answer"
 
 
 # -- pace ----------------------------------------------------------------------------------

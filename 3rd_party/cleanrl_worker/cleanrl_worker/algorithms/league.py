@@ -108,7 +108,7 @@ class League:
             found.rated = rating is not None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(
-                f"{folder / LEAGUE} cannot be gone on with ({error}). Train anew, with --overwrite"
+                f"{folder / LEAGUE} cannot be resumed ({error}). Train anew, with --overwrite"
             ) from error
         for member in members:
             if member.step is not None and not holds_checkpoint(found.place(member)):

@@ -1,4 +1,4 @@
-"""What every training of this worker can be told."""
+"""Settings of every training of this worker."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from mosaic_worker.learning.training_settings import TrainingSettings, Width
 
 
 class TrainingConfig(TrainingSettings):
-    """What every algorithm can be told."""
+    """Settings of every algorithm."""
 
     hidden: tuple[Width, ...] = fields.hidden((64, 64), min_length=1)

@@ -9,7 +9,7 @@ from mosaic_worker.learning import training_fields as fields
 
 
 class JointConfig(OnPolicyConfig):
-    """What every algorithm for several agents can be told.
+    """Settings of every algorithm for several agents.
 
     Values are those with which simple_spread is learnt in some hundred thousand steps. The value loss is
     not clipped: rewards are scaled and not centred, so that values begin several units from where they

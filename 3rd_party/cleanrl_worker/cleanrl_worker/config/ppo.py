@@ -48,7 +48,7 @@ def value_weight(default: float) -> Any:
 
 
 class OnPolicyConfig(TrainingConfig):
-    """What every algorithm that builds on PPO can be told.
+    """Settings of every algorithm that builds on PPO.
 
     Values are those of CleanRL's ``ppo.py``, with a learning rate that solves CartPole-v1 reliably. With
     memory, with several agents and in self-play they are what was measured.

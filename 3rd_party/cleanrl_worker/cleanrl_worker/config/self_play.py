@@ -53,11 +53,11 @@ class SelfPlayConfig(OnPolicyConfig):
         return [entry.strip() for entry in self.pool.split(",") if entry.strip()]
 
     @model_validator(mode="after")
-    def _see_that_there_is_somebody(self) -> SelfPlayConfig:
+    def _see_that_there_is_an_opponent(self) -> SelfPlayConfig:
         if self.normalize_observations:
             raise ValueError("normalize_observations is not for self-play, whose members would see otherwise")
         if not self.snapshot_every and not self.pool_entries:
-            raise ValueError("snapshot_every is 0, and pool is empty: nobody could be met")
+            raise ValueError("snapshot_every is 0, and pool is empty: there is no opponent to meet")
         if not self.snapshot_every and self.matchmaking == "latest":
             raise ValueError("matchmaking is latest, and snapshot_every is 0: there is no past self to meet")
         return self

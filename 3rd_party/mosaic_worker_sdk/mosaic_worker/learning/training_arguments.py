@@ -1,7 +1,7 @@
 """The command line of a training: the options that all have, and every setting of the algorithm.
 
 For workers whose ``[train] entry`` is such a module, as ``docs/training_protocol.md`` describes it, and
-whose algorithms say in a pydantic model what they can be told.
+whose algorithms declare their settings in a pydantic model.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OWN = {
     "env_id": "ID  name of the environment",
     "seed": "N  everything random derives from it",
     "out": "DIR  the run folder; runs/<algo>_<env>_seed<seed> by default",
-    "resume": "go on with the training in --out, with its settings",
+    "resume": "resume the training in --out, with its settings",
     "overwrite": "replace a policy that is already in the folder",
     "checkpoint_every": "S  seconds between two checkpoints (30)",
 }
@@ -83,7 +83,7 @@ class Arguments(Generic[_Algorithm]):
         algorithm: The algorithm.
         given: Settings that were given, by name, environment and seed included.
         out: The run folder; ``None`` for the default.
-        resume: Go on with what is there.
+        resume: Continue with what is there.
         overwrite: Replace what is there.
         checkpoint_every: Seconds between two checkpoints.
     """
@@ -126,7 +126,7 @@ def parse(
     if not every > 0:
         raise ConfigError(f"checkpoint_every must be a positive number of seconds, not {every:g}")
     if all(flags.get(name) for name in ("resume", "overwrite")):
-        raise ConfigError("give either --resume or --overwrite: one goes on with what the other replaces")
+        raise ConfigError("give either --resume or --overwrite: one continues what the other replaces")
     given: Dict[str, Any] = {}
     for name, values in words.items():
         spelled = name

@@ -135,7 +135,7 @@ def ask(folder: Path, command: str) -> None:
         OSError: The folder cannot be written.
     """
     if command not in ("pause", "resume", "checkpoint", "stop"):
-        raise ValueError(f"a training can be told pause, resume, checkpoint or stop, not {command!r}")
+        raise ValueError(f"a training accepts pause, resume, checkpoint or stop, not {command!r}")
     with open_file(folder / CONTROL, "ab", buffering=0) as file:
         file.write(json.dumps({"do": command}).encode() + b"\n")
 

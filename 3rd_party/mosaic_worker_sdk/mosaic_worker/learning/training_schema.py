@@ -1,4 +1,4 @@
-"""What each algorithm can be told, written for programs that do not import it.
+"""The settings of each algorithm, written for programs that do not import it.
 
 ``python -m mosaic_worker.learning.training_schema WORKER [--check]`` writes ``train_schema.json`` beside the
 package ``WORKER``, or says whether it is stale. ``main`` of ``WORKER.train`` is a
@@ -48,7 +48,7 @@ def schema_text(algorithms: Mapping[str, Described]) -> str:
 
 
 def schema_of(algorithm: Described) -> Dict[str, Any]:
-    """What one algorithm can be told, as JSON Schema, the settings that matter most first."""
+    """The settings of one algorithm, as JSON Schema, the settings that matter most first."""
     model = algorithm.config_class
     found: Dict[str, Dict[str, Any]] = model.model_json_schema()["properties"]
     names = sorted(

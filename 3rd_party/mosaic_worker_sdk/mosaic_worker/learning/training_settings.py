@@ -1,4 +1,4 @@
-"""What every training can be told, as a pydantic model, and how a bad setting is said in one sentence.
+"""The settings of every training, as a pydantic model, and how a bad setting is said in one sentence.
 
 Only workers that train need pydantic; nothing else of the package imports this.
 """
@@ -19,7 +19,7 @@ Width = Annotated[int, Field(ge=1, le=65_536)]
 
 
 class TrainingSettings(BaseModel):
-    """What every algorithm of every worker can be told."""
+    """Settings of every algorithm of every worker."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -118,7 +118,7 @@ class TrainingSettings(BaseModel):
 
 
 class LibrarySettings(TrainingSettings):
-    """What a training that a library carries out can be told."""
+    """Settings of a training that a library carries out."""
 
     LIBRARY: ClassVar[Tuple[str, ...]] = ()
     """Settings that the library gets under their own names."""

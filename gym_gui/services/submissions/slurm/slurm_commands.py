@@ -25,7 +25,7 @@ first=${hand%% *}
 [ "$(cat "work/$first/job")" = "$SLURM_ARRAY_JOB_ID" ] || exit 0
 [ "$first" = "$hand" ] && others= || others=${hand#* }
 for each in $hand; do
-  # One that was ended in time, or lost with its node, is gone on with; what is done is not played again.
+  # One that was ended in time, or lost with its node, is resumed; what is done is not played again.
   case $(cat "work/$each/code" 2>/dev/null) in
     0 | 1 | 2) [ -n "$others" ] || rm -f "work/$each/code" ;;
     *) rm -f "work/$each/code" "work/$each/out" ;;

@@ -242,7 +242,7 @@ class SshHost:
 
 
 _ADVICE: Final = {
-    "Permission denied": "Nobody is asked for a password: ssh-copy-id {name}, or a key in ssh-agent",
+    "Permission denied": "MOSAIC asks for no password: run ssh-copy-id {name}, or add a key to ssh-agent",
     "Host key verification failed": "Run ssh {name} once by hand, and look at its key",
     "Could not resolve hostname": "Write a name of ~/.ssh/config, an address, or user@address",
 }

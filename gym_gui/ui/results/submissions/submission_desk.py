@@ -146,7 +146,7 @@ class SubmissionDesk(QObject):
     def commands(self) -> list[Command]:
         """What can be done with it, for the palette."""
         asked = (
-            ("go_on", "Go on with the submission", self.go_on, "", self._go_on),
+            ("go_on", "Resume the submission", self.go_on, "", self._go_on),
             ("stop", "Stop the submission", self.stop, "Ctrl+.", self._stop),
             ("merge", "Merge what is here of the submission", self.merge, "", self._merge),
             ("shard", "Open the selected shard", self.open_shard, "", self._shard),

@@ -28,7 +28,7 @@ def go_on_job(folder: Path, command: str) -> Job:
     async def job(_share: OnShare) -> Said:
         asked = (command, "--resume", str(folder), "--detach", "--json")
         await run_subprocess_job("gym_gui", *asked, named=REACHES)
-        return Said("It goes on, in a process of its own: the window may be closed meanwhile.", "info")
+        return Said("It goes on in a process of its own: you can close the window.", "info")
 
     return job
 
@@ -117,5 +117,5 @@ def _parts_here(folder: Path) -> list[Path]:
     submission = open_submission(folder)
     found = [run_of(submission, number) for number, state in submission.states.items() if state.tries]
     if not (runs := [run for run in found if run is not None]):
-        raise UsageError("nothing of it is here yet", fix="Wait for the first shard, or go on with it")
+        raise UsageError("nothing of it is here yet", fix="Wait for the first shard, or resume it")
     return runs

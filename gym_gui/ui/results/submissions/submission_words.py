@@ -29,9 +29,9 @@ def state_words(seen: Overview) -> str:
         doing = [f"{local(n):,} {word}" for n, word in counted if n]
         return f"{', '.join([here, *doing])}."
     if failed:
-        return f"{here}, {local(failed):,} failed, and nobody follows it. Play again begins these anew."
+        return f"{here}, {local(failed):,} failed, and no process follows it. Play again begins these anew."
     if sub.numbers(SENT):
-        return f"{here}, and nobody follows it: what runs goes on where it is. Go on brings it here."
+        return f"{here}, and no process follows it: what runs goes on where it is. Go on brings it here."
     return f"{here}, and nothing is being played. Go on plays what is left."
 
 
@@ -63,7 +63,7 @@ def origin_words(seen: Overview) -> str:
     elif follower is not None:
         words.append(f"followed{f' from {follower.machine}' if follower.machine else ''}")
     elif not sub.run:
-        words.append("followed by nobody")
+        words.append("followed by no process")
     return " · ".join(words)
 
 

@@ -86,7 +86,7 @@ final class Episode implements Interpreter.Agent {
         }
     }
 
-    /** Each line is a message of a program, or something that somebody has said in words. */
+    /** Each line is a message of a program, or something that an agent has said in words. */
     private void hear(String words) {
         int colon = words.indexOf(": ");
         String sender = words.substring(0, Math.max(0, colon));

@@ -17,7 +17,7 @@ public final class Main {
 
     /** To be done before anything of Jason's is used. */
     static void prepare() {
-        // Jason reads its settings from the home folder: what somebody has set there is not part of an experiment.
+        // Jason reads its settings from the home folder: what the user has set there is not part of an experiment.
         System.setProperty("user.home", "/nonexistent");
         System.setProperty("java.awt.headless", "true");
         Config.get().setProperty(Config.START_WEB_MI, "false");
