@@ -114,6 +114,7 @@ def many(path: Path, opponents: int) -> Path:
     return path
 
 
+@pytest.mark.full
 def test_a_training_against_many_keeps_so_many_workers(
     opened: Callable[..., LearnerSession], tmp_path: Path, offspring: Offspring
 ) -> None:

@@ -534,7 +534,7 @@ def test_a_reward_that_is_no_number_is_not_called_a_simulation_that_breaks(plann
     simulation.close()
 
 
-@pytest.mark.parametrize("planner", ["predictive_sampling", "ilqg"])
+@pytest.mark.parametrize("planner", ["predictive_sampling", pytest.param("ilqg", marks=pytest.mark.full)])
 def test_a_pole_is_balanced_whose_reward_is_the_same_until_it_falls(planner: str) -> None:
     """By the reward alone it fell after 50 of these steps, and iLQG, which finds no slope in it, broke."""
     env = gym.make("InvertedPendulum-v5").unwrapped

@@ -102,7 +102,13 @@ def test_each_algorithm_is_tried() -> None:
     assert set(LEARNS) == set(ALGORITHMS)
 
 
-@pytest.mark.parametrize("name", list(LEARNS))
+ALWAYS = ("ppo", "maskable_ppo", "a2c", "dqn", "qrdqn")
+"""Tried by every run; the others take longer."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in ALWAYS else pytest.param(name, marks=pytest.mark.full) for name in LEARNS]
+)
 def test_each_algorithm_learns_its_probe(name: str, tmp_path: Path) -> None:
     probe, args, enough = LEARNS[name]
     command = [*args, f"--algo={name}", f"--env-id=sb3_probes:{probe}-v0", f"--out={tmp_path}"]
@@ -129,7 +135,9 @@ def test_as_many_steps_are_trained_as_were_asked_for(
     assert Policy.load(tmp_path).description.total_steps == 120
 
 
-@pytest.mark.parametrize("probe", ["MaskedBanditInfo", "MaskMethodBandit"])
+@pytest.mark.parametrize(
+    "probe", ["MaskedBanditInfo", pytest.param("MaskMethodBandit", marks=pytest.mark.full)]
+)
 def test_masks_are_learnt_with_wherever_they_are_told(probe: str, tmp_path: Path) -> None:
     env_id = f"sb3_probes:{probe}-v0"
     command = [*PPO, "--total-steps=1024", "--algo=maskable_ppo", f"--env-id={env_id}", f"--out={tmp_path}"]
@@ -163,7 +171,7 @@ def test_a_training_says_and_writes_what_it_did(tmp_path: Path, capsys: pytest.C
     assert [point.step for point in log.Scalars("charts/episodic_return")] == [r["step"] for r in metrics]
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "sac"])
+@pytest.mark.parametrize("algorithm", ["ppo", pytest.param("sac", marks=pytest.mark.full)])
 def test_one_seed_gives_the_same_weights(algorithm: str, tmp_path: Path) -> None:
     args = PPO if algorithm == "ppo" else [*REPLAY, "--hidden", "16", "--video-every=0"]
     probe = "Matching" if algorithm == "ppo" else "Reaching"
@@ -271,7 +279,10 @@ def test_a_policy_is_replaced_only_when_asked(tmp_path: Path, capsys: pytest.Cap
 
 @pytest.mark.parametrize(
     ("probe", "words"),
-    [("PaysNan", "no finite number"), ("Raises", "the roof fell in (sb3_probes.py, line ")],
+    [
+        ("PaysNan", "no finite number"),
+        pytest.param("Raises", "the roof fell in (sb3_probes.py, line ", marks=pytest.mark.full),
+    ],
 )
 def test_a_training_that_breaks_keeps_the_last_good_policy(
     probe: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -58,6 +58,7 @@ async def test_patches_put_together_are_the_pictures(tmp_path: Path) -> None:
     assert total == pytest.approx(recorded.episode.total_reward, abs=1e-3)
 
 
+@pytest.mark.full
 async def test_a_film_fits_into_the_room_it_is_given(tmp_path: Path) -> None:
     recorded = await _recorded(tmp_path, "CartPole-v1", agent_0=player(lambda s: s.step_index % 2))
     whole, small = film_of(recorded, "01A", ROOM), film_of(recorded, "01A", 6_000)
@@ -79,6 +80,7 @@ async def test_a_board_is_handed_on_as_it_stands(tmp_path: Path) -> None:
     assert boards[0] == [""] * 9 and boards[1].count("X") == 1 and boards[2].count("O") == 1
 
 
+@pytest.mark.full
 async def test_films_that_were_made_stay_when_the_others_are_cancelled(tmp_path: Path) -> None:
     players = {"agent_0": player(lambda s: s.step_index % 2)}
     operators = [(OperatorConfig(name, name, "", "CartPole-v1", {}), players) for name in "abcd"]

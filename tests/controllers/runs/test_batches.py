@@ -65,7 +65,7 @@ async def in_batches(folder: Path, whole: Experiment, of: int) -> tuple[Path, li
     return run, due
 
 
-@pytest.mark.parametrize("compress", [False, True])
+@pytest.mark.parametrize("compress", [False, pytest.param(True, marks=pytest.mark.full)])
 async def test_it_is_what_one_run_is(tmp_path: Path, compress: bool) -> None:
     whole = experiment(batch=15)
     whole = replace(

@@ -60,8 +60,15 @@ async def played(
     return await OperatorScriptExecutionManager(experiment, resolved, session, out).run()
 
 
-@pytest.mark.parametrize("what", ["segfault", "hang"])
-@pytest.mark.parametrize("session", [LocalSession, HostSession])
+@pytest.mark.parametrize(
+    ("session", "what"),
+    [
+        (LocalSession, "hang"),
+        (HostSession, "segfault"),
+        pytest.param(LocalSession, "segfault", marks=pytest.mark.full),
+        pytest.param(HostSession, "hang", marks=pytest.mark.full),
+    ],
+)
 async def test_one_loss_costs_a_retry_and_changes_nothing(tmp_path: Path, what: str, session: Any) -> None:
     hit = await played(tmp_path / "hit", session, what=what, once=str(tmp_path / "once"))
     assert (hit.status, hit.episodes, hit.failed) == ("completed", EPISODES, 0)

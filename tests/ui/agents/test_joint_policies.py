@@ -58,6 +58,7 @@ def part_box(tab: AdvancedConfigTab, agent: str) -> QComboBox:
     return named(panel, QComboBox, "part")
 
 
+@pytest.mark.full
 def test_a_part_is_chosen_and_said(tab: AdvancedConfigTab, checked: Wait, joint_policy: Path) -> None:
     opened(tab, checked, SPREAD, "agent_0", ["agent_1", "agent_2"], joint_policy)
     box = part_box(tab, "agent_0")

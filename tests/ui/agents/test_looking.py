@@ -53,6 +53,7 @@ def test_looking_can_be_cancelled(
     assert "it was stopped" in checks.sentences[0]
 
 
+@pytest.mark.full
 def test_whoever_cannot_play_in_another_environment_stays_behind(
     tab: AdvancedConfigTab, qtbot: Any, choose: Choose, context: AppContext, checked: Wait
 ) -> None:

@@ -138,6 +138,7 @@ def test_one_process_checks_all_that_is_typed(editor: FileEditor, qtbot: Any) ->
     qtbot.waitUntil(lambda: set(editor_view.problems) == {2}, timeout=WAIT)
 
 
+@pytest.mark.full
 def test_a_program_for_jason_is_read_by_jason(
     opened_for: Callable[[WorkerTypeDefinition], FileEditor],
     tmp_path_factory: pytest.TempPathFactory,

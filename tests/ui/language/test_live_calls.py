@@ -64,6 +64,7 @@ def manual(context: AppContext, deck: OperatorDeck, qtbot: Any, finish: Any) -> 
     result.deleteLater()
 
 
+@pytest.mark.full
 def test_a_language_player_is_followed_from_its_card_to_the_replay(
     manual: ManualOperators,
     deck: OperatorDeck,

@@ -79,6 +79,7 @@ def manual(context: AppContext, qtbot: Any, finish: Any) -> Iterator[Any]:
     deck.deleteLater()
 
 
+@pytest.mark.full
 def test_a_program_is_followed_from_its_card_to_the_replay(
     manual: Any, context: AppContext, qtbot: Any, finish: Any
 ) -> None:
