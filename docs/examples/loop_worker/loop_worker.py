@@ -44,7 +44,7 @@ class LoopWorker(AsyncWorker):
                 with recorded_call(self.host, agent, decision, model=model, messages=chat, turn=turn) as call:
                     await self.ask(self.clients[slot.index], chat, call)
             except OpenAIError as error:
-                chat.pop()  # nobody has answered it
+                chat.pop()  # it has no answer
                 return Invalid(f"the model at {slot.settings['base_url']} gives no answer: {error}")
             tokens = {name: tokens[name] + call["tokens"][name] for name in tokens}
             chat.append({"role": "assistant", "content": call["reply"]})
@@ -55,7 +55,7 @@ class LoopWorker(AsyncWorker):
                 extras = {"tokens": tokens, "call_ref": call["ref"], **said}
                 return Actions([words[lines["ACTION"]]], extras=[extras])
             chat.append({"role": "user", "content": f"No legal action. Legal are: {', '.join(words)}"})
-        chat.pop()  # nobody is told: what is asked next follows the reply
+        chat.pop()  # not sent: the next question follows the reply
         return Invalid(f"no legal action in {rounds} replies", chat[-1]["content"])
 
     async def ask(self, client, chat, call):
