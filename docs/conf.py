@@ -18,13 +18,18 @@ project = "MOSAIC"
 author = "The MOSAIC developers"
 release = re.findall(r'^__version__ = "(.+)"$', _VERSION.read_text(encoding="utf-8"), re.MULTILINE)[0]
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
+napoleon_use_ivar = True
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 exclude_patterns = ["_build", "examples"]
 html_static_path = ["static"]
 html_css_files = ["pages.css"]
 nitpicky = True
+# Of what the API reference names, other packages have their own.
+nitpick_ignore_regex = [("py:.*", ".*")]
 
 html_theme = "furo"
 html_show_copyright = False
