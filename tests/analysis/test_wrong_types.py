@@ -109,7 +109,7 @@ def test_in_a_run(tmp_path: Path, runs: Any, values: Values) -> None:
     run = runs.write_run(tmp_path / "runs", runs.Plan(operators, extra=extra, execution=execution))
     file = run / "run.json"
     said = list(refusals(run, file, altered(json.loads(file.read_text()), values), tmp_path / "out"))
-    assert not [each for each in said if "run.json" not in each] and len(said) > 50
+    assert not [each for each in said if "run.json" not in each] and len(said) > 25
 
 
 @of_each_kind
@@ -130,7 +130,7 @@ def test_in_an_episode_and_in_a_step(tmp_path: Path, runs: Any, values: Values) 
         first, rest = whole.split("\n", 1)
         texts = ((where, f"{text}\n{rest}") for where, text in altered(json.loads(first), values))
         said = list(refusals(run, file, texts, tmp_path / "out"))
-        assert not [each for each in said if name not in each] and len(said) > 20
+        assert not [each for each in said if name not in each] and len(said) > 10
         file.write_text(whole)
 
 
@@ -140,4 +140,4 @@ def test_in_a_tournament(tmp_path: Path, values: Values) -> None:
     run = write_tournament(tmp_path, list(strengths), by_strength(strengths), range(2))
     file = run / "run.json"
     said = list(refusals(run, file, altered(json.loads(file.read_text()), values), tmp_path / "out"))
-    assert not [each for each in said if "run.json" not in each] and len(said) > 50
+    assert not [each for each in said if "run.json" not in each] and len(said) > 25
