@@ -1,4 +1,4 @@
-"""How often intervals hold the truth: the simulation behind docs/statistics.md.
+"""How often intervals hold the truth: the simulation behind docs/measurements/calibration.md.
 
     python scripts/calibration/calibration.py [--studies N] [--only NAME…] [--seeds N…] [--json FILE]
 

@@ -1,4 +1,4 @@
-"""How often playing until it is decided calls an equal one better: a table of docs/statistics.md.
+"""How often playing until it is decided calls an equal one better: for docs/measurements.
 
     python scripts/calibration/calibration_looks.py [--studies N] [--json FILE]
 

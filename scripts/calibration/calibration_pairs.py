@@ -1,4 +1,4 @@
-"""How often equal operators are told apart on a fixed number of seeds: a table of docs/statistics.md.
+"""How often equal operators are told apart on a fixed number of seeds: for docs/measurements.
 
     python scripts/calibration/calibration_pairs.py [--studies N] [--tasks N] [--json FILE]
 

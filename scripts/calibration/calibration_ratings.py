@@ -1,4 +1,4 @@
-"""How often ratings of a tournament are right: the simulation behind docs/tournaments.md.
+"""How often ratings of a tournament are right: for docs/measurements.
 
     python scripts/calibration/calibration_ratings.py [--samples N] [--only POOL]… [--json FILE]
 

@@ -63,7 +63,7 @@ def _hundredths(key: str) -> Callable[[Figures], str]:
 
 TABLES: Mapping[str, Page] = {
     "looks": Page(
-        "statistics.md",
+        "measurements/calibration_verdicts.md",
         ("what", "operators", "played"),
         "seeds",
         "studies",
@@ -75,14 +75,14 @@ TABLES: Mapping[str, Page] = {
         ),
     ),
     "pairs": Page(
-        "statistics.md",
+        "measurements/calibration_verdicts.md",
         ("what", "operators", "seeds", "wrong"),
         "seeds",
         "studies",
         (Column("wrong, on {sizes} seeds", _tenths("wrong")),),
     ),
     "trainings": Page(
-        "statistics.md",
+        "measurements/calibration_trainings.md",
         ("scores", "trainings"),
         "trainings",
         "studies",
@@ -95,7 +95,7 @@ TABLES: Mapping[str, Page] = {
         ),
     ),
     "ratings": Page(
-        "tournaments.md",
+        "measurements/calibration_ratings.md",
         ("what", "none_given"),
         "n",
         "samples",

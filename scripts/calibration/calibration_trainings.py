@@ -1,4 +1,4 @@
-"""How often intervals over trainings hold the truth, and "is better" is wrong: a table of docs/statistics.md.
+"""How often intervals over trainings hold the truth, and "is better" is wrong: for docs/measurements.
 
     python scripts/calibration/calibration_trainings.py [--studies N] [--sixes N] [--json FILE]
 

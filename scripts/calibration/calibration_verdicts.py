@@ -1,4 +1,4 @@
-"""How often verdicts of reports are wrong: runs are made up whole and summarised, for docs/statistics.md.
+"""How often verdicts of reports are wrong: runs are made up whole and summarised, for docs/measurements.
 
     python scripts/calibration/calibration_verdicts.py [--samples N] [--json FILE]
 

@@ -1,7 +1,7 @@
 """95 % intervals: pure functions of numbers, the same on every call.
 
-Which holds where was measured; the figures stand in ``docs/statistics.md`` and are made by
-``scripts/calibration/calibration.py``. No interval is given that the sample cannot carry: none from fewer
+``scripts/calibration/calibration.py`` measures how often each holds the truth; the figures are in
+``docs/measurements/calibration.md``. No interval is given that the sample cannot carry: none from fewer
 than :data:`MIN_INTERVAL` units, and none of width zero from values that are all equal.
 """
 

@@ -1,7 +1,7 @@
 """Estimates and tests: pure functions of numbers, the same on every call.
 
-What each is, why it was chosen, and how its error rates were measured is told in
-``docs/statistics.md``. All randomness has a fixed seed: a report made twice is equal.
+``docs/statistics/comparisons.md`` explains each and its choice; ``docs/measurements/calibration_verdicts.md``
+has the measured error rates. All randomness has a fixed seed: a report made twice is equal.
 """
 
 from __future__ import annotations

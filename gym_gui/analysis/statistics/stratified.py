@@ -4,7 +4,7 @@ A *sample* of an algorithm has one array of scores for each task, one score for 
 estimate is follows Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice"
 (NeurIPS 2021) and its library rliable; ends of intervals are moved outwards for few trainings, as
 :mod:`gym_gui.analysis.statistics.intervals` does. How often they hold the truth stands in
-``docs/statistics.md``. All randomness has a fixed seed.
+``docs/measurements/calibration_trainings.md``. All randomness has a fixed seed.
 """
 
 from __future__ import annotations

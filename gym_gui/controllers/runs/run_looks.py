@@ -69,9 +69,9 @@ class _Task:
 class RunLooks:
     """When a run looks at its comparisons, and what it makes of what it sees.
 
-    All operators of a task play the same seeds, a batch at a time. Between batches the test that
-    ``docs/statistics.md`` describes is carried on over what is on record. Who has no comparison left that is
-    not decided plays no more.
+    All operators of a task play the same seeds, a batch at a time. Between batches the run continues the
+    test of ``docs/statistics/until_decided.md`` with the episodes on record. An operator without an undecided
+    comparison plays no more.
 
     Args:
         execution: Whether to look at all, and when.
