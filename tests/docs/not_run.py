@@ -161,10 +161,12 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "llama-server -m model.gguf --port 8080 --parallel 8": _SERVER,
         "vllm serve Qwen/Qwen2.5-7B-Instruct": _SERVER,
         "transformers serve --port 8000": _SERVER,
-        "mosaic run --replay RUN": _YOURS,
-        "mosaic reparse RUN": _YOURS,
         'python -m venv V && V/bin/pip install "llama-cpp-python[server]"': _DOWNLOADS,
         "MOSAIC_LLAMA_CPP_PYTHON=V/bin/python pytest tests/workers/language/test_llama_cpp.py": _SERVER,
+    },
+    "docs/language_models/records.md": {
+        "mosaic run --replay RUN": _YOURS,
+        "mosaic reparse RUN": _YOURS,
     },
     "docs/policies.md": {
         "mosaic policies add ppo.cleanrl_model --env CartPole-v1": _YOURS,
