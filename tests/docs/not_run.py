@@ -127,14 +127,20 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
     "docs/matrix.md": {
         "mosaic run docs/examples/matrix/soccer.yaml": "plays for minutes; its test is in tests/controllers"
     },
-    "docs/command_line.md": {
-        "mosaic train --env CartPole-v1 --steps 30000 --seeds 5": _TRAINING,
-        "mosaic run experiment.py --concurrency 1": _INTERRUPTED,
-        "mosaic run --resume runs/01M81B09C8C58Q2B3SH6YKBZZ0": _INTERRUPTED,
+    "docs/command_line/policies.md": {
         "mosaic policies add best_model.zip --env CartPole-v1 --name theirs --licence MIT": _YOURS,
-        "mosaic envs install mujoco": _DOWNLOADS,
+    },
+    "docs/command_line/replay.md": {
         "mosaic rerun runs/01M84HGDMTKMMY7RJ790S2Z17M": _YOURS,
         "mosaic reparse runs/01M84GHGE9MSJXGWRAPJB5QRFR": _YOURS,
+    },
+    "docs/command_line/run.md": {
+        "mosaic run experiment.py --concurrency 1": _INTERRUPTED,
+        "mosaic run --resume runs/01M81B09C8C58Q2B3SH6YKBZZ0": _INTERRUPTED,
+    },
+    "docs/command_line/setup.md": {"mosaic envs install mujoco": _DOWNLOADS},
+    "docs/command_line/training.md": {
+        "mosaic train --env CartPole-v1 --steps 30000 --seeds 5": _TRAINING,
     },
     "docs/faults.md": {
         "python scripts/faults/faults.py": _LONG,
@@ -155,10 +161,12 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
         "llama-server -m model.gguf --port 8080 --parallel 8": _SERVER,
         "vllm serve Qwen/Qwen2.5-7B-Instruct": _SERVER,
         "transformers serve --port 8000": _SERVER,
-        "mosaic run --replay RUN": _YOURS,
-        "mosaic reparse RUN": _YOURS,
         'python -m venv V && V/bin/pip install "llama-cpp-python[server]"': _DOWNLOADS,
         "MOSAIC_LLAMA_CPP_PYTHON=V/bin/python pytest tests/workers/language/test_llama_cpp.py": _SERVER,
+    },
+    "docs/language_models/records.md": {
+        "mosaic run --replay RUN": _YOURS,
+        "mosaic reparse RUN": _YOURS,
     },
     "docs/policies.md": {
         "mosaic policies add ppo.cleanrl_model --env CartPole-v1": _YOURS,
@@ -234,7 +242,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
 """By page and command, why no test runs it."""
 
 ONLY_IN_FULL: Final[Mapping[str, frozenset[str]]] = {
-    "docs/command_line.md": frozenset({"mosaic train --env CartPole-v1 --steps 30000 --out pole"}),
+    "docs/command_line/training.md": frozenset({"mosaic train --env CartPole-v1 --steps 30000 --out pole"}),
     # On three seeds it is always run; what comes of enough of them, tests/cli show.
     "docs/study.md": frozenset({"mosaic run docs/examples/study/study.yaml"}),
 }
@@ -256,7 +264,12 @@ SHORTER: Final[Mapping[str, Mapping[str, str]]] = {
 """By page and command, what all but the long tests run instead; what it prints is not compared."""
 
 NEEDS_TRAINED: Final = frozenset(
-    {"docs/command_line.md", "docs/policies.md", "3rd_party/sb3_worker/README.md"}
+    {
+        "docs/command_line.md",
+        *(f"docs/command_line/{page.name}" for page in (ROOT / "docs" / "command_line").glob("*.md")),
+        "docs/policies.md",
+        "3rd_party/sb3_worker/README.md",
+    }
 )
 """Pages whose commands train policies or play trained ones: not to be followed without PyTorch."""
 

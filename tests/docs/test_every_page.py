@@ -40,11 +40,26 @@ _THEIRS: Final = {
         "execution: {num_episodes: 1, seeds: 1}\n"
     ),
 }
+
+
+def _file_of(page: str, name: str) -> str:
+    """The text of a file that another page shows."""
+    (text,) = (block.text for block in blocks(ROOT / page) if block.text.startswith(f"# {name}\n"))
+    return text
+
+
+_EXPERIMENT: Final = _file_of("docs/command_line.md", "experiment.py")
 _EMPTY: Final = "docs/examples/bdi/empty.asl"
 _STUDY: Final = "docs/examples/study/study.yaml"
 _THERE: Final[Mapping[str, Mapping[str, str]]] = {
     "docs/bdi.md": {_EMPTY: (ROOT / _EMPTY).read_text()},
-    "docs/command_line.md": {"typo.py": _POLE.replace("Pole-v1", "Pole-v7"), **_THEIRS},
+    "docs/command_line.md": {"typo.py": _POLE.replace("Pole-v1", "Pole-v7")},
+    "docs/command_line/policies.md": _THEIRS,
+    "docs/command_line/replay.md": {"experiment.py": _EXPERIMENT},
+    "docs/command_line/results.md": {"experiment.py": _EXPERIMENT},
+    "docs/command_line/run.md": {"experiment.py": _EXPERIMENT},
+    "docs/command_line/runs.md": {"experiment.py": _EXPERIMENT},
+    "docs/language_models/costs.md": {"lake.yaml": _file_of("docs/language_models.md", "lake.yaml")},
     "docs/run_directory.md": {"pole.py": _POLE},
     "docs/security.md": _THEIRS,
     "docs/study.md": {_STUDY: (ROOT / _STUDY).read_text()},

@@ -1,4 +1,4 @@
-"""The page on language models: its experiments are sound, and it names every setting and option."""
+"""The pages on language models: their experiments are sound, and they name every setting and option."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def test_the_experiments_of_the_page_are_sound(tmp_path: Path, name: str) -> Non
 
 def test_every_setting_and_option_is_named() -> None:
     discover()
-    page = PAGE.read_text()
+    pages = "".join(file.read_text() for file in (PAGE, *PAGE.with_suffix("").glob("*.md")))
     for setting in WorkerTypeRegistry.require("mosaic_llm_worker").settings_schema:
-        assert f"`{setting.name}`" in page or setting.name in SET_BY_OPTIONS, setting.name
+        assert f"`{setting.name}`" in pages or setting.name in SET_BY_OPTIONS, setting.name
         for option in setting.options:
-            assert f"`{option.value}`" in page, (setting.name, option.value)
+            assert f"`{option.value}`" in pages, (setting.name, option.value)

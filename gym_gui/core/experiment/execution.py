@@ -298,7 +298,8 @@ class ExecutionConfig:
         default=None,
         pace=True,
         budget=True,
-        meaning="what all [calls to models](language_models.md#budgets) may cost together in the whole run",
+        meaning="what all [calls to models](language_models/costs.md#budgets) may cost together "
+        "in the whole run",
         unit="US dollars",
         usual="no limit",
         said="at most ${:,.10g} for calls to models",
