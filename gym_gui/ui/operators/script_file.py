@@ -276,11 +276,11 @@ class ScriptFile(QObject):
         self._on_again()
 
     def _on_agreed(self) -> None:
-        if self.path is not None and not self._work.busy:
+        if self.path is not None and self._may_open(self.name):
             self._work.start(self._read(self.path, allow_code=True), "Reading the experiment")
 
     def _on_again(self) -> None:
-        if self.path is not None and not self._work.busy and self._may_open(self.name):
+        if self.path is not None and self._may_open(self.name):
             self._take(self.path, self.resumed)
 
 

@@ -358,6 +358,26 @@ def test_a_file_that_cannot_be_read_says_why(
     qtbot.waitUntil(lambda: script.file.plan is not None, timeout=WAIT)
 
 
+def test_a_message_is_answered_as_soon_as_it_is_there(
+    script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+):
+    """The reading that ends with the message has not quite ended then."""
+    path, say, clicked = tmp_path / "bad.json", script.work.say, list[bool]()
+
+    def answered(message: InlineMessage | None) -> None:
+        say(message)
+        if message is not None and message.button is not None and not clicked:
+            path.write_text(experiment(tmp_path).read_text())
+            clicked.append(script.work.busy)
+            message.button.click()
+
+    monkeypatch.setattr(script.work, "say", answered)
+    path.write_text("{")
+    script.file.open(path)
+    qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
+    assert clicked == [True]
+
+
 def test_an_operator_that_cannot_play_is_marked(script: ScriptExperimentWidget, tmp_path: Path, qtbot: Any):
     script.file.open(experiment(tmp_path, task="CartPoll-v1"))
     qtbot.waitUntil(lambda: script.file.plan is not None and not script.work.busy, timeout=WAIT)
