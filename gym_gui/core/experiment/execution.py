@@ -147,7 +147,8 @@ class RecordConfig:
         default=False,
         kw_only=False,
         meaning="the run's rows of steps and episodes are "
-        "[compressed](run_directory/episodes_and_steps.md#compressed-rows) when all is played, as `mosaic runs compress` does",
+        "[compressed](run_directory/episodes_and_steps.md#compressed-rows) when all is played, "
+        "as `mosaic runs compress` does",
         usual="`false`",
         said="compressed when it has ended",
     )
