@@ -1,4 +1,4 @@
-"""The pages on the worker protocol say what the code does: every line, every byte, every field and every limit."""
+"""The worker protocol's pages say what the code does: every line, every byte, every field, every limit."""
 
 from __future__ import annotations
 
