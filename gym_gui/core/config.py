@@ -270,7 +270,7 @@ class OperatorConfig:
         default=None,
         write=_written_group,
         meaning="which training of a group its policy is: `{name: PPO, seed: 3}`; "
-        "[written by itself](#groups-of-trainings)",
+        "[written by itself](experiment_format/several_agents.md#groups-of-trainings)",
     )
     origin: Origin = field(default=TYPED, compare=False, kw_only=True)
     named: bool = field(default=True, compare=False, kw_only=True)

@@ -31,9 +31,9 @@ PAGES: Mapping[str, Mapping[str, Mapping[str, Key[Any]]]] = {
     "experiment_format.md": {
         "operator": {**keys_of(OperatorConfig), "folder": FOLDER},
         "slot": keys_of(WorkerAssignment),
-        "link group": keys_of(LinkGroup),
         "execution": keys_of(ExecutionConfig),
     },
+    "experiment_format/several_agents.md": {"link group": keys_of(LinkGroup)},
     "matrix.md": {"matrix": matrix.KEYS},
     "tournaments.md": {"tournament": {**tournament.FILE, "execution": _EXECUTION}},
     "workers.md": {

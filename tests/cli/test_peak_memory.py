@@ -1,4 +1,4 @@
-"""No reader of a received file takes more memory than docs/security.md says."""
+"""No reader of a received file takes more memory than docs/security/received_files.md says."""
 
 from __future__ import annotations
 

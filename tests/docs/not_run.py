@@ -195,7 +195,7 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
             "run by tests/docs/test_training_protocol.py, with the page's worker"
         ),
     },
-    "docs/worker_protocol.md": {
+    "docs/worker_protocol/carriers.md": {
         "pip install './3rd_party/mosaic_worker_sdk[grpc]'": _DOWNLOADS,
         "MOSAIC_WORKER_TOKEN=… python -m mosaic_worker.remote my_worker --entry my_package.main:MyWorker "
         "--listen 0.0.0.0:7311 --tls-cert cert.pem --tls-key key.pem": _YOURS,

@@ -1,4 +1,4 @@
-"""The messages that docs/worker_protocol.md shows, and their lines as the carrier makes them."""
+"""The messages that docs/worker_protocol shows, and their lines as the carrier makes them."""
 
 from __future__ import annotations
 

@@ -74,4 +74,4 @@ def test_no_page_installs_a_package_that_no_index_has(page: Path) -> None:
 
 
 def test_the_protocols_page_names_what_the_sdk_calls_the_environment() -> None:
-    assert "`slot.env_id`" in (ROOT / "docs" / "worker_protocol.md").read_text()
+    assert "`slot.env_id`" in (ROOT / "docs" / "worker_protocol" / "host_messages.md").read_text()

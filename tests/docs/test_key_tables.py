@@ -10,6 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+TABLED = (
+    "experiment_format.md",
+    "experiment_format/several_agents.md",
+    "matrix.md",
+    "tournaments.md",
+    "workers.md",
+)
+"""Pages of docs with tables of keys."""
 PROGRAM = """
 import sys
 from pathlib import Path
@@ -33,13 +41,15 @@ def test_every_table_is_as_declared() -> None:
     ("page", "cell"),
     [
         ("experiment_format.md", "| session processes |"),
+        ("experiment_format/several_agents.md", "| the agents that follow it |"),
         ("matrix.md", "| names of policies that fill all slots |"),
         ("tournaments.md", "| team → its agents |"),
         ("workers.md", "| One sentence. |"),
     ],
 )
 def test_a_table_that_differs_is_named_and_written_anew(tmp_path: Path, page: str, cell: str) -> None:
-    for name in ("experiment_format.md", "matrix.md", "tournaments.md", "workers.md"):
+    for name in TABLED:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / "docs" / name, tmp_path / name)
     before = (tmp_path / page).read_text("utf-8")
     assert cell in before

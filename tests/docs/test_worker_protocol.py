@@ -1,4 +1,4 @@
-"""The page says what the code does: every line, every byte, every field and every limit."""
+"""The worker protocol's pages say what the code does: every line, every byte, every field, every limit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ from tests.docs.protocol_examples import (
     worker_lines,
 )
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/worker_protocol.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = (DOCS / "worker_protocol.md", *sorted((DOCS / "worker_protocol").glob("*.md")))
+PAGE = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 ROW = re.compile(r"^\| `(\{.*?\})`(?: \(.*?\))? \| `(.*?)` \| (.*) \|$", re.MULTILINE)
 
 
@@ -103,7 +105,7 @@ def turns(text: str) -> list[tuple[str, Any]]:
 
 
 def test_conversation_repeats_itself():
-    shown = re.search(r"## A whole conversation.*?```text\n(.*?)\n```", PAGE, re.DOTALL)
+    shown = re.search(r"^# A whole conversation.*?```text\n(.*?)\n```", PAGE, re.DOTALL | re.MULTILINE)
     assert shown is not None
     assert turns(shown[1]) == turns(conversation())
     for side, body in turns(shown[1]):

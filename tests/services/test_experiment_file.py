@@ -201,8 +201,10 @@ def test_any_text(tmp_path: Path, text: str, name: str) -> None:
 
 
 def documented_examples() -> list[tuple[str, str]]:
-    page = Path(__file__).parents[2] / "docs" / "experiment_format.md"
-    blocks = re.findall(r"```(python|yaml)\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    docs = Path(__file__).parents[2] / "docs"
+    pages = (docs / "experiment_format.md", *sorted((docs / "experiment_format").glob("*.md")))
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
+    blocks = re.findall(r"```(python|yaml)\n(.*?)```", text, re.DOTALL)
     return [(language, text) for language, text in blocks]
 
 

@@ -147,7 +147,8 @@ class RecordConfig:
         default=False,
         kw_only=False,
         meaning="the run's rows of steps and episodes are "
-        "[compressed](run_directory.md#compressed-rows) when all is played, as `mosaic runs compress` does",
+        "[compressed](run_directory/episodes_and_steps.md#compressed-rows) when all is played, "
+        "as `mosaic runs compress` does",
         usual="`false`",
         said="compressed when it has ended",
     )
@@ -238,7 +239,8 @@ class ExecutionConfig:
         default="slot",
         pace=True,
         meaning="`slot`: a process for each slot, or `worker`: "
-        "[one process](#slots-that-share-a-process) for slots of one team that the same worker plays",
+        "[one process](experiment_format/playing.md#slots-that-share-a-process) "
+        "for slots of one team that the same worker plays",
         usual="`slot`",
         said=said_isolation,
     )
@@ -246,7 +248,8 @@ class ExecutionConfig:
         converter=_UNTIL,
         default="all",
         meaning="`all` episodes are played, or as many as it takes until every comparison is "
-        "[`decided`](#until-it-is-decided): `num_episodes` is then the most that are",
+        "[`decided`](experiment_format/playing.md#until-it-is-decided): "
+        "`num_episodes` is then the most that are",
         usual="`all`",
         said="until every comparison is decided",
     )
