@@ -115,7 +115,7 @@ def text_of(summary: Summary, width: int | None = None) -> str:
 def print_columns(
     console: Console, columns: Sequence[Column[Row]], rows: Sequence[Row], title: str = ""
 ) -> None:
-    """Print a table of one text a cell."""
+    """Print a table with one text in each cell."""
     shown = wanted_of(columns, rows)
     headings = [Heading(column.heading, column.words) for column in shown]
     cells = [[Text(clean(column.show(row))) for column in shown] for row in rows]

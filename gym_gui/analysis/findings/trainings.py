@@ -88,13 +88,13 @@ class TrainedScores:
 
     Attributes:
         algorithm: What it is called, the same in every environment.
-        group: What its trainings there are called.
+        group: Name of the group of its trainings in this environment.
         env_id: The environment.
         scores: One for each training that is done, by its seed.
         steps: Steps that a training was to take, 0 where that is not known.
         missing: Trainings that have none.
         curves: Episodes of the trainings that are done, by seed.
-        about: What trained it and how, by what it is.
+        about: How it was trained: text by heading (``Worker``, ``Steps``, …).
     """
 
     algorithm: str
@@ -124,7 +124,7 @@ class Trained:
     """One algorithm in one environment, as a report shows it.
 
     Attributes:
-        group: What its trainings there are called.
+        group: Name of the group of its trainings in this environment.
         env_id: The environment.
         scores: Score of each training, by seed.
         mean: Of the scores.

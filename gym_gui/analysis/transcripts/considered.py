@@ -47,10 +47,10 @@ class Considered(NamedTuple):
 
 
 def considered_of(given: Any, depth: int = 0) -> Mapping[str, Considered]:
-    """What a row says under its name, by action; what is of another type is left out.
+    """Results of a search in a row, by action; entries of another type are left out.
 
     Args:
-        given: Under ``considered``, or under ``replies`` of an action.
+        given: The value of ``considered`` in a row, or of ``replies`` of an action.
         depth: How many moves come before.
     """
     found: dict[str, Considered] = {}

@@ -39,7 +39,7 @@ class Pool:
 
     Attributes:
         policies: Who plays, by name.
-        trainings: Of which training of a group a policy is.
+        trainings: For policies that are one training of a group: the group and the training, by policy.
     """
 
     policies: Mapping[str, Player]

@@ -107,7 +107,7 @@ def paid(call: Mapping[str, Any]) -> Amount:
 
 
 def needed(call: Mapping[str, Any]) -> Amount:
-    """What a request of a call may take at most: as much must be left before it is sent."""
+    """Most that one request of a call may take; a budget must have as much left before it is sent."""
     return _amount(call.get("most"))
 
 

@@ -145,8 +145,8 @@ class ConfigurationModel(QObject):
     def set_row(self, agent: str, row: WorkerAssignment, text: str, field: str = "") -> None:
         """Change the policy of a slot, or its settings.
 
-        The slot leaves its link where its new policy reads no file, or where it followed another slot and now
-        reads another file.
+        Linked slots play one policy file. A slot leaves its link if its new policy reads no file, or if it
+        followed another slot and now reads another file.
         """
         draft = self.draft
         link = draft.link_of(agent)

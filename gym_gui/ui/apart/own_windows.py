@@ -52,7 +52,7 @@ class OwnWindows(QObject):
             app.screenRemoved.connect(self._settle.start)
 
     def look_after(self, berth: Berth, key: str) -> None:
-        """Do what a berth asks for; what was in a window of its own the last time is there again.
+        """Move what a berth holds into a window of its own and back when asked, and now if it was there last time.
 
         Args:
             berth: The place on a page.

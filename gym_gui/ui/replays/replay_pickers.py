@@ -126,7 +126,7 @@ class ReplayPickers(QObject):
         self._beside.setVisible(bool(others))
 
     def set_visible(self, visible: bool) -> None:
-        """Show the buttons, that for what stands beside only where something can."""
+        """Show or hide the buttons; the one beside shows only if the run has another operator."""
         for button in (self._operator, self._episode):
             button.setVisible(visible)
         self._beside.setVisible(visible and len(self._beside.items) > 1)

@@ -64,7 +64,7 @@ class ReplayStage(Card):
         recorded = player.recorded
         self.name.setText(recorded.name)
         seats = recorded.episode.saw_state
-        told = f"{', '.join(seats)} was handed the simulator's whole state, which other players do not see"
+        told = f"Saw the simulator's whole state, which other players do not: {', '.join(seats)}"
         self._mark.setVisible(bool(seats))
         self._mark.setToolTip(told if seats else "")
         self._mark.setAccessibleName(told if seats else "")
@@ -87,7 +87,7 @@ class ReplayStage(Card):
         player.broke.connect(self._on_broke)
 
     def show_position(self, position: int) -> None:
-        """Show what is seen there."""
+        """Show the picture, board or text at a position of the episode."""
         self._position = position
         player = self._player
         view = player.view(position) if player is not None else None

@@ -101,7 +101,7 @@ class JobLine(QWidget):
         self._task.add_done_callback(self._on_done)
 
     def stop(self) -> None:
-        """Stop the work. A second call does nothing: stopped work can still report what it leaves behind."""
+        """Cancel the work. A second call does nothing, so that it cancels no clean-up."""
         if self._task is not None and not self._task.cancelling():
             self._task.cancel()
 

@@ -102,7 +102,7 @@ class OnPolicyConfig(TrainingConfig):
 
     @property
     def minibatches(self) -> int:
-        """Parts of a rollout in each epoch."""
+        """Number of minibatches into which each epoch divides a rollout."""
         if self.num_minibatches is not None:
             return self.num_minibatches
         wanted = max(1, self.batch_size // MINIBATCH)

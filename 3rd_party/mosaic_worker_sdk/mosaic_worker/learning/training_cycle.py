@@ -275,7 +275,7 @@ class Training(ABC):
         self.save_policy()
 
     def step_on_disk(self) -> int:
-        """Steps that the policy in the run folder has had; -1 where there is none that can be read."""
+        """Training steps of the policy in the run folder; -1 if there is no policy that can be read."""
         try:
             return read_description(self.run.folder).total_steps
         except Exception:  # whatever a file that is none provokes
