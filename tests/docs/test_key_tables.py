@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGES = ("experiment_format.md", "matrix.md", "tournaments.md", "workers/manifest.md", "workers/settings.md")
 PROGRAM = """
 import sys
 from pathlib import Path
@@ -35,11 +36,13 @@ def test_every_table_is_as_declared() -> None:
         ("experiment_format.md", "| session processes |"),
         ("matrix.md", "| names of policies that fill all slots |"),
         ("tournaments.md", "| team → its agents |"),
-        ("workers.md", "| One sentence. |"),
+        ("workers/manifest.md", "| One sentence. |"),
+        ("workers/settings.md", "| Values of a `choice`. |"),
     ],
 )
 def test_a_table_that_differs_is_named_and_written_anew(tmp_path: Path, page: str, cell: str) -> None:
-    for name in ("experiment_format.md", "matrix.md", "tournaments.md", "workers.md"):
+    (tmp_path / "workers").mkdir()
+    for name in PAGES:
         shutil.copy(ROOT / "docs" / name, tmp_path / name)
     before = (tmp_path / page).read_text("utf-8")
     assert cell in before
