@@ -320,7 +320,7 @@ def _index(rows: Mapping[str, Any]) -> str:
         "# Families of environments",
         "",
         "A page for each family, written by `scripts/pages/environments.py` where it was installed: three",
-        "environments held against the [contract](../environments.md#the-contract), two random episodes, and",
+        "environments held against the [contract](../environments/your_own.md#the-contract), two random episodes, and",
         "twelve steps by a tiny language model, to which it was described, recorded by `mosaic run`",
         "and played again by `mosaic verify`. A cross is a true finding about the environment.",
         "",
