@@ -19,7 +19,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 _EXAMPLES = ("quickstart.py", "checkpoints", "bdi")
 """What the window's first page starts, and programs to begin with; the rest is for reading."""
-_PAGES = ("*.md", "guide/*.md", "cluster/*.md")
+_PAGES = ("*.md", "*/*.md")
+_NOT_BUNDLED = {"_build", "_written", "families"}
 _PICTURE = re.compile(r"\]\(((?:\.\./)*images/[\w-]+\.png)\)")
 _SDK = ("mosaic_worker", "mosaic_env_server")
 _LEFT_OUT = {"tests", "__pycache__", "node_modules", "build", "dist"}
@@ -57,7 +58,8 @@ class BundleWorkers(BuildHookInterface[BuilderConfig]):
                 build_data["force_include"][str(file)] = target.as_posix()
 
         docs = Path(self.root) / "docs"
-        pages = [page for pattern in _PAGES for page in sorted(docs.glob(pattern))]
+        found = [page for pattern in _PAGES for page in sorted(docs.glob(pattern))]
+        pages = [page for page in found if page.parent.name not in _NOT_BUNDLED]
         for file in {*pages, *(picture for page in pages for picture in _pictures(page))}:
             target = Path("gym_gui", "bundled", "docs", *file.relative_to(docs).parts)
             build_data["force_include"][str(file)] = target.as_posix()

@@ -36,13 +36,8 @@ PAGES: Mapping[str, Mapping[str, Mapping[str, Key[Any]]]] = {
     "experiment_format/several_agents.md": {"link group": keys_of(LinkGroup)},
     "matrix.md": {"matrix": matrix.KEYS},
     "tournaments.md": {"tournament": {**tournament.FILE, "execution": _EXECUTION}},
-    "workers.md": {
-        "worker.toml": TOP,
-        **SECTIONS,
-        "files.NAME": FILE,
-        "settings.NAME": SETTING,
-        "options": OPTION,
-    },
+    "workers/manifest.md": {"worker.toml": TOP, **SECTIONS, "files.NAME": FILE},
+    "workers/settings.md": {"settings.NAME": SETTING, "options": OPTION},
 }
 """By page, its tables by name."""
 

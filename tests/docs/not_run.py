@@ -46,13 +46,15 @@ NOT_RUN: Final[Mapping[str, Mapping[str, str]]] = {
             "needs BALROG; its own tests are in tests/cli"
         ),
     },
-    "docs/bdi.md": {
+    "docs/bdi/interpreters.md": {
         "apt-get install default-jdk-headless": _MACHINE,
         "mosaic workers install jason_worker": _DOWNLOADS,
         "mosaic workers check jason_worker --env MiniGrid-Empty-5x5-v0"
         " --set program=docs/examples/bdi/empty.asl": (
             "needs its interpreter; its own tests are in tests/workers"
         ),
+    },
+    "docs/bdi/spade.md": {
         "mosaic workers install spade_worker": _DOWNLOADS,
         "mosaic workers check spade_worker --env MiniGrid-Empty-5x5-v0 "
         "--set program=docs/examples/bdi/empty.asl": ("needs SPADE; its own tests are in tests/workers"),

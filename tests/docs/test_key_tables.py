@@ -15,7 +15,8 @@ TABLED = (
     "experiment_format/several_agents.md",
     "matrix.md",
     "tournaments.md",
-    "workers.md",
+    "workers/manifest.md",
+    "workers/settings.md",
 )
 """Pages of docs with tables of keys."""
 PROGRAM = """
@@ -44,7 +45,8 @@ def test_every_table_is_as_declared() -> None:
         ("experiment_format/several_agents.md", "| the agents that follow it |"),
         ("matrix.md", "| names of policies that fill all slots |"),
         ("tournaments.md", "| team → its agents |"),
-        ("workers.md", "| One sentence. |"),
+        ("workers/manifest.md", "| One sentence. |"),
+        ("workers/settings.md", "| Values of a `choice`. |"),
     ],
 )
 def test_a_table_that_differs_is_named_and_written_anew(tmp_path: Path, page: str, cell: str) -> None:

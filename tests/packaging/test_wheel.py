@@ -71,7 +71,8 @@ def test_it_carries_what_the_first_page_starts(names: set[str]) -> None:
 
 def test_it_carries_the_guide_with_its_pictures(names: set[str]) -> None:
     docs = "gym_gui/bundled/docs/"
-    assert {f"{docs}{page}" for page in ("guide/index.md", "guide/play.md", "run_directory.md")} <= names
+    pages = ("guide/index.md", "guide/play.md", "run_directory.md", "workers/manifest.md")
+    assert {f"{docs}{page}" for page in pages} <= names
     assert {f"{docs}images/home-{theme}-1280.png" for theme in ("light", "dark")} <= names
 
 

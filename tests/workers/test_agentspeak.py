@@ -17,7 +17,7 @@ from tests.support.waiting import LONG_S
 
 SUITE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("agentspeak.yaml").read_text("utf-8"))
 PROGRAMS: list[dict[str, Any]] = SUITE["programs"]
-PAGE = ROOT / "docs" / "bdi.md"
+PAGE = ROOT / "docs" / "bdi" / "interpreters.md"
 
 
 @pytest.fixture(scope="module", params=["spade_bdi_worker", "jason_worker"])

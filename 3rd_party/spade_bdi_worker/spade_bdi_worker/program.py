@@ -210,5 +210,5 @@ def _missing(found: re.Match[str]) -> str:
     """An internal action that there is not, as a sentence."""
     return (
         f"no such action '{found[1]}' with {found[2]} argument{'s' * (found[2] != '1')} in this interpreter "
-        "(docs/bdi.md lists those that it has; jason_worker has Jason's)"
+        "(docs/bdi/interpreters.md lists those that it has; jason_worker has Jason's)"
     )

@@ -421,5 +421,5 @@ def test_what_is_left_out_is_of_something_and_stands_on_the_familys_page(loss: A
 
 
 def test_that_numbers_are_rounded_stands_where_texts_are_explained() -> None:
-    page = Path(__file__).resolve().parents[3] / "docs" / "environments.md"
+    page = Path(__file__).resolve().parents[3] / "docs" / "environments" / "readers.md"
     assert ROUNDED.sentence in " ".join(page.read_text("utf-8").split())
