@@ -84,10 +84,10 @@ def runs_merge(
         typer.Option("--out", "-o", metavar="DIR", help="Folder for the run folder.  [default: runs]"),
     ] = None,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Though shards are missing: mosaic run --resume plays the rest.")
+        bool, typer.Option("--partial", help="Merge even if shards are missing; --resume plays them.")
     ] = False,
     allow_differences: Annotated[
-        bool, typer.Option("--allow-differences", help="Though other versions have played some.")
+        bool, typer.Option("--allow-differences", help="Merge even if versions differ.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -35,10 +35,10 @@ _SMALLEST = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where pictures are now.
+    """Where the three buffers for pictures lie in the shared memory.
 
     Attributes:
-        base: Offset of the first of three places.
+        base: Offset of the first.
         stride: Bytes of each.
     """
 
@@ -98,7 +98,7 @@ class FrameWriter:
         return True
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the memory and close its file descriptor."""
         self._memory = self._words = None
         os.close(self._fd)
 
@@ -162,6 +162,6 @@ class FrameReader:
         return picture if self._word(at, _BEGUN) == number else None
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the memory and close its file descriptor."""
         self._memory = self._words = None
         os.close(self.fd)

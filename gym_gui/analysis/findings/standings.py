@@ -74,9 +74,9 @@ class Standing:
         policy: Its name.
         kind: The kind of worker that plays it.
         rank: By rating, from 1; policies without a game come last.
-        ranks: What its rank may be; ``None`` with too few seeds, or while games are to be played.
-        rating: In points, see ``rating`` among the methods.
-        points: Of a game, on average.
+        ranks: Ranks that are possible at 95 %; ``None`` with too few seeds, or while games are to be played.
+        rating: On a scale as Elo's; ``rating`` among the methods says more.
+        points: Mean score of a game: a win is 1, a draw one half.
         games: Games that count.
         wins: Wins against one side; in a game of several sides, each other side counts.
         draws: Draws, counted likewise.

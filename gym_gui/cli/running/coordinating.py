@@ -95,7 +95,7 @@ def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
         submission = open_submission(where.resume)
         if submission.command != command:
             raise UsageError(
-                f"{where.resume} is of mosaic {submission.command}",
+                f"{where.resume} was submitted by mosaic {submission.command}, not mosaic {command}",
                 fix=f"Run: mosaic {submission.command} --resume {where.resume}",
             )
         profile = None

@@ -187,7 +187,7 @@ def _row(name: str) -> dict[str, Any]:
     """What a game that is written out says of itself."""
     spiel: Any = importlib.import_module("pyspiel")
     if "filename" in name:
-        raise UsageError(f"{name} is read from a file, which is not done here")
+        raise UsageError(f"{name} is a game that OpenSpiel reads from a file: MOSAIC does not play these")
     try:
         game = spiel.load_game(name)
     except spiel.SpielError as exc:

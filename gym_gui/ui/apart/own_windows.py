@@ -52,7 +52,7 @@ class OwnWindows(QObject):
             app.screenRemoved.connect(self._settle.start)
 
     def look_after(self, berth: Berth, key: str) -> None:
-        """Move what a berth holds into a window of its own and back when asked, and now if it was there last time.
+        """Move a berth into a window of its own when asked to, and at once if it was in one last time.
 
         Args:
             berth: The place on a page.

@@ -406,7 +406,11 @@ class OperatorRenderContainer(Card):
         """
         self._pinned, self._alone = pinned, alone
         self._pin.set_icon("pinned" if pinned else "pin")
-        tip = "Of the others' size again (Shift+F11)" if pinned else "Pin large beside the others (Shift+F11)"
+        tip = (
+            "Unpin: same size as the others (Shift+F11)"
+            if pinned
+            else "Pin large beside the others (Shift+F11)"
+        )
         self._pin.setToolTip(tip)
         name = self.operator.player.config.display_name
         self._pin.setAccessibleName(f"Unpin {name}" if pinned else f"Pin {name} large")

@@ -19,7 +19,7 @@ from gym_gui.ui.widgets import QuietButton
 _WORDS: Final = {
     "": ("This window", "It plays here, and ends with the window"),
     "local": ("This machine", "In shards, by processes that go on without the window"),
-    "ssh": ("My hosts", "In shards, on the machines of Settings, Hosts…, by ssh"),
+    "ssh": ("My hosts", "In shards over ssh, on the hosts of Settings, Hosts…"),
     "slurm": ("Slurm", "In shards, as jobs of the cluster"),
     "ray": ("Ray", "In shards, as tasks of the cluster"),
 }

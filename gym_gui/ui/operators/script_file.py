@@ -222,7 +222,7 @@ class ScriptFile(QObject):
 
     def _offer_to_go_on(self, run: RunEntry, what: str) -> None:
         """A run of what is shown was left unfinished the last time."""
-        words = f"A run was left at {episodes_in_words(run)} {what}."
+        words = f"An unfinished run has played {episodes_in_words(run)} {what}."
         if self.resumed is not None:
             self._work.say(InlineMessage("info", f"{words} Resume plays the rest."))
         else:

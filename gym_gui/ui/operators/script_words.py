@@ -48,7 +48,7 @@ def plan_words(plan: ScriptPlan) -> str:
 
 
 def memory_warning(plan: ScriptPlan) -> str:
-    """That its worker processes take more memory than is free, and less if slots share them; else ``""``."""
+    """A warning if worker processes need most of the free memory, and shared ones much less; else ``""``."""
     from gym_gui.controllers.sessions.worker_memory import with_shared_processes, worker_bytes
 
     operators = [each.resolved for each in plan.operators if each.resolved is not None]
@@ -58,7 +58,7 @@ def memory_warning(plan: ScriptPlan) -> str:
     if needed < _MOST_OF_FREE * free or shared > _WORTH_IT * needed:
         return ""
     return (
-        f"Its worker processes need about {size(needed)} of memory, and {size(free)} are free. "
+        f"The worker processes need about {size(needed)} of memory, and {size(free)} are free. "
         f"If slots of a team share a process, they need about {size(shared)}."
     )
 

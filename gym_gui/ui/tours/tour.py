@@ -254,8 +254,8 @@ TOURS: Final = (
                 signs.training_begun,
             ),
             Step(
-                "The curve grows while it learns. Wait until it has ended: half a minute or so. "
-                "You may close the window, it goes on.",
+                "The curve grows while the policy learns. Wait for the training to end, about half a minute. "
+                "It goes on even if you close the window.",
                 "train",
                 ("train-curves",),
                 signs.training_over,

@@ -10,7 +10,7 @@ from PyQt6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from gym_gui.ui import theme
-from gym_gui.ui.numbers import local
+from gym_gui.ui.numbers import count, local
 
 
 class Sparkline(QWidget):
@@ -91,7 +91,7 @@ class Sparkline(QWidget):
         if self._values:
             low, high, last = min(self._values), max(self._values), self._values[-1]
             span = f"from {local(low):.4g} to {local(high):.4g}, last {local(last):.4g}"
-            text = f"Past returns: {len(self._values)}, {span}"
+            text = f"{count(len(self._values), 'past return')}, {span}"
         else:
             text = "Past returns: none yet"
         self.setAccessibleName(text)

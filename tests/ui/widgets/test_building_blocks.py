@@ -174,7 +174,7 @@ class TestMarks:
         assert picture(line).size().width() == 90
         line.set_values([1.0, float("nan"), 2.0, 3.0, 5.0])
         assert line.values == [2.0, 3.0, 5.0]
-        assert line.accessibleName() == "Past returns: 3, from 2 to 5, last 5"
+        assert line.accessibleName() == "3 past returns, from 2 to 5, last 5"
         assert "#8b5cf6" in colours(picture(line))
         line.set_values([])
         assert line.accessibleName() == "Past returns: none yet"

@@ -133,7 +133,7 @@ def _time(value: object) -> str:
     seconds = sum(part * size for part, size in zip(parts, (3600, 60, 1) if hours else (60, 1), strict=False))
     if written and int(days or 0) * 86_400 + seconds < _LEAST_S:
         raise ConfigError(
-            f"{written!r} is too short: a minute before it is over a shard is asked to end",
+            f"{written!r} is too short: a shard is asked to stop one minute before its time is over",
             where="time",
             fix='Write "2" or more, for minutes',
         )
