@@ -6,7 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gym_gui.analysis.charts import Box, Chart, Side, Words
@@ -64,7 +64,6 @@ def test_an_axis_with_ends_of_its_own_has_round_numbers_between_them(
         assert all(tick == int(tick) for tick in ticks)
 
 
-@settings(max_examples=30)
 @given(st.text(max_size=60), st.floats(20, 400))
 def test_a_text_is_cut_to_its_room(text: str, room: float) -> None:
     shown = cut(text, room, rough_width)

@@ -39,9 +39,15 @@ def drawing(text: str, rows: int) -> list[str]:
     return ["".join(part for part in line.split() if not part.isdigit()) for line in lines]
 
 
-def test_chess_is_told_as_programs_and_players_write_it() -> None:
+@pytest.mark.parametrize(
+    ("games", "positions_of_them", "checks_of_them"),
+    [(2, 150, 1), pytest.param(4, 300, 3, marks=pytest.mark.full)],
+)
+def test_chess_is_told_as_programs_and_players_write_it(
+    games: int, positions_of_them: int, checks_of_them: int
+) -> None:
     count = checks = 0
-    for environment, agent, seen in positions("chess_v6", 2):
+    for environment, agent, seen in positions("chess_v6", games):
         describer, game = environment.describer(agent), environment.env.board
         text, mask = describer.text(agent, seen), environment.adapter.action_mask(agent)
         assert mask is not None
@@ -57,7 +63,7 @@ def test_chess_is_told_as_programs_and_players_write_it() -> None:
         assert {choice.word for choice in choices} == {move.uci() for move in game.legal_moves}
         assert sorted(choice.action for choice in choices) == np.flatnonzero(mask).tolist()
         count, checks = count + 1, checks + game.is_check()
-    assert count > 150 and checks > 1
+    assert count > positions_of_them and checks > checks_of_them
 
 
 @pytest.mark.parametrize("seed", range(4))
