@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from gym_gui.core.visible import show_only
+from gym_gui.core.printable_text import show_only
 
 
 def main() -> int:

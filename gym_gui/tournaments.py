@@ -14,13 +14,13 @@ from gym_gui.analysis.findings.cross_play import CrossPlay, Found
 from gym_gui.analysis.findings.standings import Standings
 from gym_gui.analysis.records.reader import OperatorRun
 from gym_gui.analysis.reporting import find_standings, found_text
-from gym_gui.controllers.runs.contest import Contest
 from gym_gui.controllers.runs.experiment_run import ExperimentRun
 from gym_gui.controllers.runs.script_execution import OnProgress
+from gym_gui.controllers.runs.tournament_run import TournamentRun
 from gym_gui.core.config import ExecutionConfig
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.experiment.pool import SLOTS, BySlot, Player
 from gym_gui.core.experiment.tournament import Tournament, environment, held_out_from_data, schedule_from_data
+from gym_gui.core.experiment.tournament_pool import SLOTS, BySlot, Player
 from gym_gui.core.protocols import check_policy
 from gym_gui.core.trusted.trust import TYPED
 from gym_gui.core.validation import mapping
@@ -156,9 +156,13 @@ def tournament(
             trainings=pool.trainings,
         )
         folder = None if resume is None else Path(resume)
-        contest = Contest.of(asked, objects, None if folder is None else open_run(folder))
+        tournament_run = TournamentRun.of(asked, objects, None if folder is None else open_run(folder))
         run = ExperimentRun(
-            contest, open_here, None if out is None else Path(out), resume=folder, on_progress=on_progress
+            tournament_run,
+            open_here,
+            None if out is None else Path(out),
+            resume=folder,
+            on_progress=on_progress,
         )
         result = run_to_end(run.run())
         return TournamentResults(result.folder, result.status)

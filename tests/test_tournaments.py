@@ -103,12 +103,12 @@ def test_teams_are_played_by_one_policy(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="policy 'chaser'"):
         tournament("tictactoe_v3", pool, seeds=1, out=tmp_path)
     # Two on each side.
-    from gym_gui.controllers.runs.contest import Contest
+    from gym_gui.controllers.runs.tournament_run import TournamentRun
     from gym_gui.core.experiment.tournament import tournament_from_data
 
     asked = tournament_from_data({"task": "MosaicMultiGrid-S-2v2-IndAgObs-v1", "policies": pool})
-    contest = Contest.of(asked)
-    (operator,) = contest.experiment().operators
+    tournament_run = TournamentRun.of(asked)
+    (operator,) = tournament_run.experiment().operators
     behaviors = {slot: player.settings["behavior"] for slot, player in operator.workers.items()}
     assert behaviors == {
         "green_0": "soccer_chaser",

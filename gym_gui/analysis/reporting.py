@@ -17,19 +17,19 @@ from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.findings.trainings import AlgorithmReport
 from gym_gui.analysis.pages.algorithm_page import algorithm_parts, render_algorithm_page
 from gym_gui.analysis.pages.film import Film
-from gym_gui.analysis.pages.found_page import render_found_page
+from gym_gui.analysis.pages.film_choice import Films
 from gym_gui.analysis.pages.report_digest import MADE, SUMMARY, made_with
 from gym_gui.analysis.pages.report_page import TRANSCRIPT, render_html
-from gym_gui.analysis.pages.scenes import Films
+from gym_gui.analysis.pages.tournament_page import render_found_page
 from gym_gui.analysis.pages.transcript_page import render_transcript
 from gym_gui.analysis.read_runs import ReadRuns, read_runs
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.terminal_report import render_cross_play, render_standings, render_tables, render_text
 from gym_gui.analysis.transcripts.transcript import Transcript, told
-from gym_gui.analysis.words.text import clean
+from gym_gui.analysis.words.report_text import clean
 from gym_gui.core import terminal
 from gym_gui.core.errors import UsageError
-from gym_gui.core.visible import visible_json
+from gym_gui.core.printable_text import visible_json
 from mosaic_worker.plain_files import replace_file
 
 MOST_BYTES = 6_000_000

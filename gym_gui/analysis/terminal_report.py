@@ -40,8 +40,7 @@ from gym_gui.analysis.words.cross_play_text import (
 )
 from gym_gui.analysis.words.cross_play_text import columns_of as mate_columns
 from gym_gui.analysis.words.plain_columns import Column, Row, wanted_of
-from gym_gui.analysis.words.standings_text import columns_of, made, rating_legend, seat_lines
-from gym_gui.analysis.words.text import (
+from gym_gui.analysis.words.report_text import (
     SHOWN_FAILURES,
     all_notes,
     by_task,
@@ -50,6 +49,7 @@ from gym_gui.analysis.words.text import (
     incomplete_in_words,
     looks_in_words,
 )
+from gym_gui.analysis.words.standings_text import columns_of, made, rating_legend, seat_lines
 from gym_gui.analysis.words.wording import whole
 from gym_gui.core.terminal import Heading, print_table
 from gym_gui.core.terminal import console as terminal_console

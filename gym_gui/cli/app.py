@@ -32,12 +32,12 @@ from gym_gui.cli.arguments import (
     is_elsewhere,
 )
 from gym_gui.cli.commands_installed import envs_app, workers_app
-from gym_gui.cli.commands_kept import policies_app, runs_app, trust_app
-from gym_gui.cli.commands_recorded import export, power, query, reparse, replay, report, rerun, verify
+from gym_gui.cli.commands_library import policies_app, runs_app, trust_app
+from gym_gui.cli.commands_recorded_runs import export, power, query, reparse, replay, report, rerun, verify
 from gym_gui.cli.commands_training import daemon, train
 from gym_gui.cli.errors import DONE, INTERRUPTED, USAGE, reported, tell
+from gym_gui.core.printable_text import visible_streams
 from gym_gui.core.trusted import trust
-from gym_gui.core.visible import visible_streams
 from gym_gui.version import __version__
 
 app = typer.Typer(
@@ -122,7 +122,7 @@ def run_command(
     """
     trust.allow_all(trusted)
     if is_elsewhere(executor, profile, shards, resume, detach):
-        from gym_gui.cli.running.coordinating import Elsewhere
+        from gym_gui.cli.running.executor_commands import Elsewhere
         from gym_gui.cli.running.submit import submit_experiment
 
         check_alone(shard=shard, replay=replay, processes=processes)
@@ -140,7 +140,7 @@ def run_command(
                 as_json=as_json,
             )
         )
-    from gym_gui.host.ahead import HostAhead
+    from gym_gui.host.prestart import HostAhead
 
     with HostAhead(wanted=not dry_run) as hosts:
         from gym_gui.cli.running.run import run_experiment
@@ -198,13 +198,13 @@ def tournament(
     """
     trust.allow_all(trusted)
     if is_elsewhere(executor, profile, shards, resume, detach):
-        from gym_gui.cli.running.coordinating import Elsewhere
+        from gym_gui.cli.running.executor_commands import Elsewhere
         from gym_gui.cli.running.submit import submit_tournament
 
         check_alone(shard=shard, processes=processes)
         where = Elsewhere(executor, profile, shards, resume, dry_run, detach)
         raise typer.Exit(submit_tournament(file, where, out=out, concurrency=concurrency, as_json=as_json))
-    from gym_gui.host.ahead import HostAhead
+    from gym_gui.host.prestart import HostAhead
 
     with HostAhead(wanted=not dry_run) as hosts:
         from gym_gui.cli.running.tournament import run_tournament

@@ -87,7 +87,7 @@ def train(
     trust.allow_all(trusted)
     elsewhere = None
     if is_elsewhere(executor, profile, None, resume, detach):
-        from gym_gui.cli.running.coordinating import Elsewhere
+        from gym_gui.cli.running.executor_commands import Elsewhere
 
         check_alone(background=background or None, priority=priority or None)
         elsewhere = Elsewhere(executor, profile, None, resume, dry_run, detach)

@@ -13,7 +13,7 @@ from rich.text import Text
 from gym_gui import envs
 from gym_gui.cli.errors import DONE, WORK_FAILED
 from gym_gui.cli.output import console, write_json
-from gym_gui.controllers.apart.environment_check import check_apart
+from gym_gui.controllers.child_jobs.environment_check import check_apart
 from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms.check import Status
 from gym_gui.services.bootstrap import bootstrap_default_services
@@ -80,7 +80,7 @@ def check_worker(
             slot that was made up.
         SubprocessJobError: The environment ended its process, or did not return.
     """
-    from gym_gui.controllers.apart.worker_check import check_worker_apart
+    from gym_gui.controllers.child_jobs.worker_check import check_worker_apart
     from gym_gui.workers.check import check_worker as check
 
     services = bootstrap_default_services()

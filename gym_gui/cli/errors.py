@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.visible import visible_json
+from gym_gui.core.printable_text import visible_json
 
 _STATE_OF_THE_MACHINE = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR}

@@ -10,8 +10,8 @@ from typing import Any
 
 from rich.text import Text
 
+from gym_gui.core.printable_text import visible, visible_json
 from gym_gui.core.terminal import Heading, console, print_table
-from gym_gui.core.visible import visible, visible_json
 
 __all__ = ["Heading", "cell", "console", "entries", "print_table", "write_json", "write_line"]
 

@@ -43,6 +43,7 @@ from gym_gui.core.experiment.execution import (
 )
 from gym_gui.core.experiment.link_resolution import link_slots
 from gym_gui.core.experiment.matrix_table import MatrixTable
+from gym_gui.core.experiment.named_training_groups import TrainingOf
 from gym_gui.core.experiment.operator_parts import (
     assignments_of,
     check_agent,
@@ -50,8 +51,7 @@ from gym_gui.core.experiment.operator_parts import (
     link_groups_of,
     teams_of,
 )
-from gym_gui.core.experiment.training_of import TrainingOf
-from gym_gui.core.experiment.until import check_decidable
+from gym_gui.core.experiment.stopping_rule import check_decidable
 from gym_gui.core.secret_refs import refuse_literals
 from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.validation import (

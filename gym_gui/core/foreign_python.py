@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import mosaic_worker
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.core.paths import PACKAGE
 
 

@@ -190,7 +190,7 @@ class LiveView(Struct, frozen=True):
         text: The environment's own text rendering, where that was asked for.
         frame: Sequence number of the picture that belongs to it; 0 where there is none.
         kept_from: Seats that people play and from which the game hides something.
-        eyes: Those of them whose view is shown; empty: everything is.
+        seen_from: Those of them whose view is shown; empty: everything is.
         pointing: What a person who is asked may choose in the picture; ``None``: nothing.
         sent_ns: ``time.monotonic_ns()`` when the step was done, to measure the way to the screen.
         result: Who won how, in a sentence, once over; ``""`` where the game has no words for it.
@@ -211,7 +211,7 @@ class LiveView(Struct, frozen=True):
     frame: int = 0
     sent_ns: int = 0
     kept_from: tuple[AgentID, ...] = ()
-    eyes: tuple[AgentID, ...] = ()
+    seen_from: tuple[AgentID, ...] = ()
     pointing: Pointing | None = None
     result: str = ""
     moves: tuple[PlayedMove, ...] = ()

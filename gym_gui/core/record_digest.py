@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import orjson
 
-from gym_gui.core.plain import to_plain
+from gym_gui.core.plain_data import to_plain
 
 KEY: Final = "record_sha256"
 UNTIMED: Final = frozenset({"started_at", "finished_at", "wall_s", "latency_ms", KEY})

@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from gym_gui.core.visible import raw, visible
+from gym_gui.core.printable_text import raw, visible
 
 PLAIN_WIDTH = 100
 """Columns where the output is no terminal and ``COLUMNS`` does not say."""

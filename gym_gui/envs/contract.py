@@ -7,7 +7,7 @@ from typing import Any
 
 from gym_gui.core.paradigms.base import ParadigmAdapter
 from gym_gui.core.paradigms.check import CheckReport, check_environment
-from gym_gui.core.paradigms.walk import OnCall, quietly
+from gym_gui.core.paradigms.random_episode import OnCall, quietly
 from gym_gui.envs.environment_registry import make, resolve
 
 

@@ -25,8 +25,8 @@ from gym_gui.core.paradigms import HierarchicalAdapter, OptionLibrary, ParadigmA
 from gym_gui.core.paradigms.hierarchical import Options
 from gym_gui.core.types import AgentID, Choice, Mask, Plan, Shown
 from gym_gui.envs.describers import Describer
+from gym_gui.envs.describers.manager_words import TwoLevelDescriber
 from gym_gui.envs.describers.renaming import RenamedDescriber
-from gym_gui.envs.describers.two_levels import TwoLevelDescriber
 from gym_gui.envs.facts import written
 from gym_gui.envs.family import Family
 from gym_gui.envs.instance import Teams

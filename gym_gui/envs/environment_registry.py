@@ -17,7 +17,7 @@ from gym_gui.core.errors import (
     UnknownNameError,
     UsageError,
 )
-from gym_gui.core.paradigms.border import RAISED
+from gym_gui.core.paradigms.foreign_calls import RAISED
 from gym_gui.core.paradigms.select import APIS
 from gym_gui.core.trusted.subjects import Need
 from gym_gui.core.trusted.trust import TYPED, Origin, require

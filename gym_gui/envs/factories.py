@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.trusted import own_code
-from gym_gui.core.trusted.own_code import OwnModule
+from gym_gui.core.trusted import user_code
 from gym_gui.core.trusted.subjects import Need, Subject
 from gym_gui.core.trusted.trust import (
     Origin,
@@ -26,6 +25,7 @@ from gym_gui.core.trusted.trust import (
     is_enforced,
     require,
 )
+from gym_gui.core.trusted.user_code import OwnModule
 from gym_gui.envs.index import is_installed
 
 
@@ -55,7 +55,7 @@ class Factory:
         """Whether the person has named it, here or in the process that this one acts for."""
         if not is_asked(self.origin):
             return True
-        own = self.origin.folder and own_code.in_folder(self.module, Path(self.origin.folder))
+        own = self.origin.folder and user_code.in_folder(self.module, Path(self.origin.folder))
         return not own and is_allowed(self._typed)
 
     def locate(self) -> None:
@@ -73,8 +73,8 @@ class Factory:
 
     @cached_property
     def _own_module(self) -> OwnModule | None:
-        within = (own_code.in_folder(self.module, folder) for folder in self._folders)
-        return next((found for found in within if found), None) or own_code.installed(self.module)
+        within = (user_code.in_folder(self.module, folder) for folder in self._folders)
+        return next((found for found in within if found), None) or user_code.installed(self.module)
 
     @property
     def _folders(self) -> Iterator[Path]:
@@ -108,7 +108,7 @@ class Factory:
         if found is None:
             self.locate()
             raise AssertionError("it was found just now")
-        if found.installed and own_code.is_standard(self.module):
+        if found.installed and user_code.is_standard(self.module):
             raise RefusedError(
                 f"{self.origin.file} names {self.point!r}, and {found.package} is a part of Python itself",
                 fix="Name a function or class of your own that makes one",
@@ -154,7 +154,7 @@ class Factory:
             if not hasattr(found, part):
                 raise UsageError(f"{self.module} has no {path!r}")
             found = getattr(found, part)
-            if own is not None and not own_code.belongs(found, own, module):
+            if own is not None and not user_code.belongs(found, own, module):
                 raise RefusedError(
                     f"{self.origin.file} names {self.point!r}, which {self.module} imports from elsewhere",
                     fix=f"Name what {self.module} itself defines",

@@ -15,16 +15,16 @@ from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.live import Board
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, adapt
 from gym_gui.core.types import Plan
-from gym_gui.envs.boards.words import can_mate, legal_words
+from gym_gui.envs.boards.board_game_words import can_mate, legal_words
 from gym_gui.envs.describers import Describer
 from gym_gui.envs.documents import source
 from gym_gui.envs.documents.environment_arguments import arguments_of, with_default
+from gym_gui.envs.environment_source import EnvironmentSource
 from gym_gui.envs.index import is_installed
 from gym_gui.envs.instance import Instance, Teams
 from gym_gui.envs.keymaps import KeyScheme, Pace, of_space
 from gym_gui.envs.simulator import Simulator
 from gym_gui.envs.spec import EnvSpec, split_version
-from gym_gui.envs.written_out import WrittenOut
 
 USED_MODES = ("rgb_array", "ansi")
 """Render modes that are of use here; ``human`` opens windows of its own."""
@@ -234,7 +234,7 @@ class Family:
             )
         return resolve_name(self.built_by)(spec.id, render_mode, env_kwargs)
 
-    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+    def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
         """The lines of Python that make the same without MOSAIC; ``None`` where only MOSAIC can.
 
         Args:

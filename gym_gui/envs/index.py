@@ -21,7 +21,7 @@ from typing import Any
 
 from gym_gui.core.entry_points import entry_points
 from gym_gui.core.errors import UsageError
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.core.interpreters import installed_versions
 from gym_gui.core.paths import cache_dir
 from gym_gui.envs.installed_distributions import distributions_of

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.errors import MissingDependencyError
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.core.paths import cache_dir
 from gym_gui.processes.run_child import run_child_sync
 from mosaic_worker.plain_files import replace_file

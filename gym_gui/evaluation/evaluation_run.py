@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
-from gym_gui.analysis.words.text import failure_in_words, incomplete_in_words
+from gym_gui.analysis.words.report_text import failure_in_words, incomplete_in_words
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.engine.session_events import OnSessionEvent
 from gym_gui.controllers.engine.session_interface import Session, SessionSettings

@@ -19,17 +19,17 @@ import orjson
 
 from gym_gui import envs
 from gym_gui.analysis.compute.games import points, side_results
-from gym_gui.controllers.engine.lineup import Lineup, is_alike, read_slots
+from gym_gui.controllers.engine.bound_operator import BoundOperator, is_alike, read_slots
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.engine.session import SessionController
 from gym_gui.controllers.engine.session_events import EpisodeFinished, SessionEvent
-from gym_gui.controllers.sessions.staffing import process_groups, staff
+from gym_gui.controllers.sessions.bind_workers import bind_workers, process_groups
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.execution import EpisodePlan
-from gym_gui.core.experiment.pool import Player, players_from_data, seated
+from gym_gui.core.experiment.tournament_pool import Player, players_from_data, seated
 from gym_gui.core.records import EpisodeRecord, parse_episode
 from gym_gui.core.trusted.trust import TYPED, NotAllowedError, Origin
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
@@ -315,11 +315,11 @@ class LearnerSession:
         agents = dict.fromkeys(self.slots, _nobody)
         resolved = self._seated(resolve_operator(self._config, agents))
         supervisor = Supervisor("training", SessionEvents(_no_log, self._on_call, _no_person))
-        lineup = await staff(resolved, supervisor)
+        bound = await bind_workers(resolved, supervisor)
         for agent, slot in self.slots.items():
             if agent != self._learner:
-                _bind(lineup, agent, f"{agent}:held", _HeldSlot(slot, self._held_by, lineup.policies.collect))
-        return self._table(lineup, supervisor)
+                _bind(bound, agent, f"{agent}:held", _HeldSlot(slot, self._held_by, bound.policies.collect))
+        return self._table(bound, supervisor)
 
     async def _worker_table(self, name: str) -> _Table:
         resolved = self._seated(self._known[name])
@@ -331,7 +331,7 @@ class LearnerSession:
         supervisor = Supervisor(name, SessionEvents(log, self._on_call, _no_person))
         secrets = {slot: resolve_secrets(each) for slot, each in resolved.assignments.items()}
         try:
-            return self._table(await staff(resolved, supervisor, secrets), supervisor)
+            return self._table(await bind_workers(resolved, supervisor, secrets), supervisor)
         except BaseException:
             await supervisor.close()
             raise
@@ -343,11 +343,11 @@ class LearnerSession:
             resolved, seatings=[{**own, seat: self._learner, self._learner: seat} for seat in self.seats]
         )
 
-    def _table(self, lineup: Lineup, supervisor: Supervisor) -> _Table:
-        _bind(lineup, self._learner, "learner", _LearnerSlot(self._desk, lineup.policies.collect))
+    def _table(self, bound: BoundOperator, supervisor: Supervisor) -> _Table:
+        _bind(bound, self._learner, "learner", _LearnerSlot(self._desk, bound.policies.collect))
         # A loss ends its episode: what the training has done in it cannot be taken back.
         controller = SessionController(
-            lineup, self._on_event, concurrency=self._concurrency, begin_again=False
+            bound, self._on_event, concurrency=self._concurrency, begin_again=False
         )
         task = self._loop.create_task(controller.run())
         task.add_done_callback(lambda _: self._desk.nudge())
@@ -369,9 +369,9 @@ class LearnerSession:
         return GameOver(game.episode, total, None if error else _score(game, episode), error)
 
 
-def _bind(lineup: Lineup, agent: AgentID, name: str, policy: PolicyBackend) -> None:
-    lineup.policies.actor_service.register_policy(name, policy)
-    lineup.policies.bind_agent_policy(agent, name)
+def _bind(bound: BoundOperator, agent: AgentID, name: str, policy: PolicyBackend) -> None:
+    bound.policies.actor_service.register_policy(name, policy)
+    bound.policies.bind_agent_policy(agent, name)
 
 
 def _score(game: Game, episode: EpisodeRecord) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from gym_gui.core.config import GOAL_SUFFIX, SINGLE_AGENT, WorkerAssignment
 from gym_gui.core.experiment.experiment_data import experiment_from_data
-from gym_gui.core.experiment.training_of import GROUP_PREFIX
+from gym_gui.core.experiment.named_training_groups import GROUP_PREFIX
 from gym_gui.core.protocols import check_policy
 from gym_gui.services.policies.policy_library import PolicyLibrary
 from gym_gui.services.policy_files import read_policy_file

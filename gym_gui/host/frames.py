@@ -107,7 +107,7 @@ class FrameReader:
     """The client's side.
 
     Args:
-        fd: From :func:`~gym_gui.host.program.make_memory`; closed by :meth:`close`.
+        fd: From :func:`~gym_gui.host.host_program.make_memory`; closed by :meth:`close`.
     """
 
     def __init__(self, fd: int) -> None:

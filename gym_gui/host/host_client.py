@@ -32,17 +32,18 @@ from gym_gui.controllers.engine.session_interface import (
     SessionSettings,
     checked_pace,
 )
+from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import KilledWhileStartingError, MosaicError, UsageError, WorkerLaunchError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.live import Compiling
-from gym_gui.core.sight import Sight
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.core.types import AgentID
 from gym_gui.host.frames import FrameReader, Places
-from gym_gui.host.orders import (
+from gym_gui.host.host_program import TakeProgram
+from gym_gui.host.request_messages import (
     allowance_message,
     amount_of,
     episode_message,
@@ -51,10 +52,9 @@ from gym_gui.host.orders import (
     player_of,
     ready_of,
 )
-from gym_gui.host.program import TakeProgram
 from gym_gui.host.service_names import pb
 from gym_gui.host.session_process import FAREWELL_S, PATIENCE_S, HostLostError, HostProcess
-from gym_gui.host.views import picture_in, question_of, sight_of, view_of
+from gym_gui.host.view_messages import observation_of, picture_in, question_of, view_of
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.services.rpc.calling import Requests
 from gym_gui.services.secrets import resolve_secrets
@@ -338,10 +338,10 @@ class HostSession:
         presented = await self._answered(self._host.order("Present", pb.PresentRequest(agent=agent)))
         return json.loads(presented.json)
 
-    async def see(self, agent: AgentID) -> Sight:
+    async def see(self, agent: AgentID) -> AgentObservation:
         self._check_running()
         self._hand_out()
-        return sight_of(await self._answered(self._host.order("See", pb.PresentRequest(agent=agent))))
+        return observation_of(await self._answered(self._host.order("See", pb.PresentRequest(agent=agent))))
 
     def _check_running(self) -> None:
         if not self._started or self._ended:

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.trusted.trust import VARIABLE
-from gym_gui.host.program import ALIVE_EVERY_S, ENDED, GREETING, LISTENING, HostProgram
+from gym_gui.host.host_program import ALIVE_EVERY_S, ENDED, GREETING, LISTENING, HostProgram
 from gym_gui.host.socket_folder import SocketFolder
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.processes.reaper import guard, remove_after

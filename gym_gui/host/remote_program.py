@@ -18,14 +18,14 @@ from typing import Any, Final
 
 from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.record_fields import mapping, text
-from gym_gui.host.program import ALIVE_EVERY_S, ENDED, GREETING, HostProgram
+from gym_gui.host.host_program import ALIVE_EVERY_S, ENDED, GREETING, HostProgram
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.services.submissions.host_check import check_told
 from gym_gui.services.submissions.shell import from_home, own_alone
 from gym_gui.services.submissions.ssh.ssh import LOST, SshHost
 from gym_gui.services.submissions.ssh.ssh_check import check_host
 from gym_gui.services.submissions.ssh.ssh_profile import Host
-from gym_gui.services.submissions.trouble import HostFailedError
+from gym_gui.services.submissions.submission_errors import HostFailedError
 
 _GREETING_S: Final = 120.0
 """Modules that are loaded first, and a disk that has to be woken, take their time."""

@@ -16,7 +16,7 @@ from gym_gui.core.config import Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.trusted.subjects import Subject
-from gym_gui.host.program import HostProgram
+from gym_gui.host.host_program import HostProgram
 from gym_gui.host.remote_program import RemoteProgram
 from gym_gui.services.policies.policy_library import at_path
 from gym_gui.services.submissions.bundle import allowed_on, bundle_player, holds_files, write_bundle

@@ -16,7 +16,14 @@ from gym_gui.core.types import AgentID
 from gym_gui.host.replay_messages import replay_message
 from gym_gui.host.service_names import pb
 from gym_gui.host.session_process import HostProcess
-from gym_gui.host.views import board_of, packed_of, scores_of, sight_of, text_by_name, words_by_name
+from gym_gui.host.view_messages import (
+    board_of,
+    observation_of,
+    packed_of,
+    scores_of,
+    text_by_name,
+    words_by_name,
+)
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.services.store import Store
 
@@ -113,11 +120,12 @@ class ReplaySession:
         board = board_of(look.board) if look.HasField("board") else None
         scores = scores_of(look.scores) if look.HasField("scores") else None
         picture = packed_of(look.picture) if look.HasField("picture") else None
-        sight = None
-        if look.HasField("sight"):
-            sight = sight_of(look.sight)
-            picture, sight = sight.picture, structs.replace(sight, picture=None)
+        observed = None
+        if look.HasField("observed"):
+            observed = observation_of(look.observed)
+            picture, observed = observed.picture, structs.replace(observed, picture=None)
         self.reel.add(
-            Look(look.position, look.step, look.rows, board, look.text, scores, look.result, sight), picture
+            Look(look.position, look.step, look.rows, board, look.text, scores, look.result, observed),
+            picture,
         )
         self.moves += look.moves

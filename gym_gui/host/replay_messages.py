@@ -7,7 +7,7 @@ import json
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.core.trusted.trust import Origin
 from gym_gui.host.service_names import pb
-from gym_gui.host.views import text_by_name, texts
+from gym_gui.host.view_messages import text_by_name, texts
 
 
 def replay_message(order: ReplayOrder) -> pb.ReplayRequest:
@@ -21,7 +21,7 @@ def replay_message(order: ReplayOrder) -> pb.ReplayRequest:
         lines=order.lines,
         origin=order.origin.file,
         folder=order.origin.folder,
-        eyes=order.eyes,
+        seen_from=order.seen_from,
     )
 
 
@@ -35,5 +35,5 @@ def replay_order_of(message: pb.ReplayRequest) -> ReplayOrder:
         message.max_steps if message.HasField("max_steps") else None,
         message.lines,
         Origin(message.origin, message.folder),
-        message.eyes,
+        message.seen_from,
     )

@@ -10,7 +10,14 @@ from gym_gui.controllers.replays.replay_session import EpisodeReplay, ReplayFram
 from gym_gui.core.drawing.packed_picture import pack
 from gym_gui.host.replay_messages import replay_order_of
 from gym_gui.host.service_names import pb
-from gym_gui.host.views import board_message, pixels_message, scores_message, sight_message, texts, words
+from gym_gui.host.view_messages import (
+    board_message,
+    observation_message,
+    pixels_message,
+    scores_message,
+    texts,
+    words,
+)
 
 _EVERY_S = 0.05
 _BYTES = 1 << 18
@@ -33,7 +40,7 @@ async def replayed(request: pb.ReplayRequest) -> AsyncGenerator[pb.Looks]:
         for frame in replay.frames():
             look = _look(frame)
             news.looks.append(look)
-            size += len(look.picture.rgb) + len(look.sight.picture.rgb)
+            size += len(look.picture.rgb) + len(look.observed.picture.rgb)
             if size > _BYTES or time.monotonic() - sent > _EVERY_S:
                 yield news
                 news, size, sent = pb.Looks(), 0, time.monotonic()
@@ -55,5 +62,5 @@ def _look(frame: ReplayFrame) -> pb.Look:
         scores=scores_message(frame.scores),
         moves=frame.moves,
         result=frame.result,
-        sight=None if frame.sight is None else sight_message(frame.sight),
+        observed=None if frame.observed is None else observation_message(frame.observed),
     )

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.controllers.engine.session_events import LogLine
-from gym_gui.core.inherited import set_aside
+from gym_gui.core.inherited_environment import set_aside
 from gym_gui.core.trusted.trust import enforce
+from gym_gui.host.event_queue import Outbox
 from gym_gui.host.frames import FrameWriter
-from gym_gui.host.outbox import Outbox
+from gym_gui.host.host_program import LISTENING
 from gym_gui.host.pb import session_pb2_grpc
-from gym_gui.host.program import LISTENING
 from gym_gui.host.session_servicer import SessionServicer
 from gym_gui.processes.child_output import keep_stdout
 from gym_gui.processes.tree import TAG, adopt_orphans
@@ -78,7 +78,7 @@ async def serve(
 def main(frames: int | None = None) -> int:
     """Run a session host; returns its exit status.
 
-    What it is for comes in on stdin (:meth:`gym_gui.host.program.HostProgram.tell`); where nothing
+    What it is for comes in on stdin (:meth:`gym_gui.host.host_program.HostProgram.tell`); where nothing
     comes, it is not needed.
 
     Args:

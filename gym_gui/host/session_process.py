@@ -16,8 +16,8 @@ from gym_gui.core.clean_up import finish_despite_cancel
 from gym_gui.core.errors import KilledWhileStartingError, MosaicError, WorkerLaunchError
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.core.trusted.trust import handed_on
+from gym_gui.host.host_program import HostProgram, ProgramListener, TakeProgram
 from gym_gui.host.pb.session_pb2_grpc import SessionStub
-from gym_gui.host.program import HostProgram, ProgramListener, TakeProgram
 from gym_gui.host.service_names import greeting
 from gym_gui.host.socket_folder import SocketFolder
 from gym_gui.processes.child import ManagedChild

@@ -11,7 +11,8 @@ from typing import Any
 from gym_gui.controllers.engine.session_interface import SessionReady
 from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.host.orders import (
+from gym_gui.host.event_queue import Outbox
+from gym_gui.host.request_messages import (
     amount_of,
     assignment_of,
     keys_of,
@@ -23,9 +24,8 @@ from gym_gui.host.orders import (
     secrets_of,
     settings_of,
 )
-from gym_gui.host.outbox import Outbox
 from gym_gui.host.service_names import greeting, pb
-from gym_gui.host.views import sight_message
+from gym_gui.host.view_messages import observation_message
 from gym_gui.services.secrets import resolve_secrets
 from mosaic_worker.failures import described
 
@@ -223,9 +223,9 @@ class SessionServicer:
             raise UsageError(f"it cannot be said what {request.agent} is shown: {described(exc)}") from exc
         return pb.Presented(json=json.dumps(dict(shown)).encode())
 
-    async def See(self, request: pb.PresentRequest) -> pb.Sight:
+    async def See(self, request: pb.PresentRequest) -> pb.AgentObservation:
         """What a slot sees."""
-        return sight_message(await self._session.see(request.agent))
+        return observation_message(await self._session.see(request.agent))
 
     async def Rebind(self, request: pb.RebindRequest) -> pb.Player:
         """Give a slot to another player; the other slots go on."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.inherited import withhold
+from gym_gui.core.inherited_environment import withhold
 from gym_gui.services.secrets import KEYRING_SERVICE
 
 _log = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from typing import Final
 
 from gym_gui.analysis.words.wording import written
 from gym_gui.core.errors import UsageError
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.processes.child import ManagedChild
 
 DEPTH: Final = 14

@@ -23,12 +23,12 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.experiment_data import experiment_from_data, is_experiment_file
 from gym_gui.core.experiment.experiment_text import describe
 from gym_gui.core.experiment.matrix_expansion import PlacesOf, everybody
-from gym_gui.core.experiment.pool import altered, assignments_of
 from gym_gui.core.experiment.tournament import Tournament, is_tournament_file, tournament_from_data
+from gym_gui.core.experiment.tournament_pool import altered, assignments_of
 from gym_gui.core.records import TOURNAMENT, check_run_format
-from gym_gui.core.trusted.own_code import hash_of
 from gym_gui.core.trusted.subjects import Need, Subject
 from gym_gui.core.trusted.trust import Origin
+from gym_gui.core.trusted.user_code import hash_of
 from gym_gui.core.validation import ConfigError, shown
 from gym_gui.services.experiments.experiment_literal import NotLiteralError, literal_values, parse_python
 from gym_gui.services.experiments.experiment_matrix import expanded, read_matrix

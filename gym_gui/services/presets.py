@@ -14,8 +14,8 @@ from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.declared_keys import usual_record
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.experiment_data import experiment_from_data
-from gym_gui.core.experiment.pool import altered
 from gym_gui.core.experiment.tournament import Tournament
+from gym_gui.core.experiment.tournament_pool import altered
 from gym_gui.core.trusted.trust import Origin
 from gym_gui.core.validation import ConfigError, Plain
 from gym_gui.services.preset_store import PresetError, PresetKind, write_text

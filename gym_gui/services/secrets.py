@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from gym_gui.core.errors import ExperimentError, MissingDependencyError
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.core.inherited import withhold
+from gym_gui.core.inherited_environment import withhold
 from gym_gui.core.secret_refs import SecretRef, references
 
 KEYRING_SERVICE: Final = "mosaic"

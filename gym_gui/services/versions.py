@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.core.interpreters import installed_versions
 from gym_gui.core.paths import PACKAGE
 from gym_gui.envs.installed_distributions import distributions_of

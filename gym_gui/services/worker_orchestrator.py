@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.envs import EnvSpec, resolve
-from gym_gui.services.fit import requirements_of, training_incompatibilities
+from gym_gui.services.compatibility import requirements_of, training_incompatibilities
 from gym_gui.workers.gpus import detected_gpus
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed

@@ -26,9 +26,9 @@ from gym_gui.ui.theme import Theme
 from gym_gui.ui.window_settings import SettingsStore
 
 if TYPE_CHECKING:
-    from gym_gui.host.ahead import SpareHost
+    from gym_gui.host.prestart import SpareHost
     from gym_gui.services.api_keys import ApiKeys
-    from gym_gui.ui.apart import OwnWindows
+    from gym_gui.ui.detached import DetachedWindows
     from gym_gui.ui.editor.file_request import FileRequest
     from gym_gui.ui.widgets.message_panels import Action
 
@@ -94,7 +94,7 @@ class AppContext(QObject):
         self.spare_host: SpareHost | None = None
         """May have a session process that waits for an operator (``ui/spare_host``)."""
         self._keys: ApiKeys | None = None
-        self._windows: OwnWindows | None = None
+        self._windows: DetachedWindows | None = None
         self._closing = False
         self.settings.changed.connect(self._on_setting_changed)
         self.theme.set_scaling(self.settings.values.frame_scaling)
@@ -210,12 +210,12 @@ class AppContext(QObject):
     # ------------------------------------------------------------------ what there is
 
     @property
-    def own_windows(self) -> OwnWindows:
+    def detached_windows(self) -> DetachedWindows:
         """The windows beside the main one, of pictures and transcripts."""
         if self._windows is None:
-            from gym_gui.ui.apart import OwnWindows
+            from gym_gui.ui.detached import DetachedWindows
 
-            self._windows = OwnWindows(self.layout, self.commands, lambda: self.place, self)
+            self._windows = DetachedWindows(self.layout, self.commands, lambda: self.place, self)
         return self._windows
 
     @property

@@ -8,9 +8,9 @@ from PyQt6.QtWidgets import QWidget
 
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.widgets.bar import PageBar
 from gym_gui.ui.widgets.inspector import Inspector
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
+from gym_gui.ui.widgets.page_bar import PageBar
 
 
 class Page(QWidget):

@@ -21,7 +21,7 @@ from gym_gui.ui.pages import places
 from gym_gui.ui.timers import single_shot_timer
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.live_play.latest_job import Spawn
+    from gym_gui.controllers.live_play.latest_task import Spawn
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ BREATH_S: Final = 0.01
 ENGINE: Final = (
     "gym_gui.controllers.engine.resolved_operator",
     "gym_gui.controllers.live_play.live_run",
-    "gym_gui.controllers.setup.environment_sheet_cache",
+    "gym_gui.controllers.setup.environment_info_cache",
     "gym_gui.controllers.setup.configuration_checks",
 )
 SESSIONS: Final = ("gym_gui.host.host_client",)

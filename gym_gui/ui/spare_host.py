@@ -29,7 +29,7 @@ async def keep_spare_host(context: AppContext) -> None:
         context: Operators that open look for it there.
     """
     await asyncio.sleep(FIRST_S)
-    from gym_gui.host.ahead import SpareHost
+    from gym_gui.host.prestart import SpareHost
 
     spare = context.spare_host = SpareHost(pictures=True)
     try:

@@ -45,7 +45,7 @@ def left_in_words(record: TrainingRecord) -> str:
     if record.state == "running":
         return duration(record.remaining_s, screen())
     if record.state == "queued":
-        return "next" if record.position == 1 else f"{record.position}. in line" if record.position else NONE
+        return "next" if record.position == 1 else f"{record.position - 1} ahead" if record.position else NONE
     return STATE_WORDS.get(record.state, record.state).lower()
 
 

@@ -43,7 +43,7 @@ class WorkerCapabilities:
 
     Paradigms, ``max_agents`` and the GPU fields limit *training*: which environments the
     worker may learn in. Whether it can play a slot is decided by the slot and the environment
-    (:func:`gym_gui.services.fit.fit`).
+    (:func:`gym_gui.services.compatibility.fit`).
 
     Attributes:
         worker_type: The worker's id.

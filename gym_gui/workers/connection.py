@@ -14,7 +14,7 @@ from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 from gym_gui.version import __version__
 from gym_gui.wire.channel import MAX_CALL, MAX_LOG, PROTOCOL, Channel, pb
 from gym_gui.workers.launch import Launch
-from gym_gui.workers.log_sieve import LogSieve, shortened
+from gym_gui.workers.log_filter import LogSieve, shortened
 from gym_gui.workers.redaction import Redaction
 
 LOAD_TIMEOUT_S = 600.0

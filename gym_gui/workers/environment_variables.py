@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gym_gui.core.foreign_python import python_environment
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.core.paths import cache_dir
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from gym_gui.core.declared_keys import Key, OneOf
 from gym_gui.core.enums import SteppingParadigm, WorkerKind
-from gym_gui.core.inherited import looks_secret
+from gym_gui.core.inherited_environment import looks_secret
 from gym_gui.workers.capabilities import ACTION_KINDS, OBSERVATION_KINDS
 from gym_gui.workers.settings.settings_schema import SLOT_NEEDS
 from gym_gui.workers.settings.settings_table import TYPES

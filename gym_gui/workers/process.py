@@ -19,7 +19,7 @@ from gym_gui.wire.channel import JsonChannel, SocketChannel, pb
 from gym_gui.workers.connection import WorkerConnection, WorkerEvents
 from gym_gui.workers.environment_variables import worker_environment
 from gym_gui.workers.launch import Launch
-from gym_gui.workers.log_sieve import shortened
+from gym_gui.workers.log_filter import shortened
 
 __all__ = ["Launch", "WorkerEvents", "WorkerProcess"]
 

@@ -12,15 +12,15 @@ import numpy as np
 from gym_gui.core.enums import EpisodeStatus, Limit, Loss, UnusableCause
 from gym_gui.core.errors import ProtocolError
 from gym_gui.core.experiment.legality import ActionNames, problem_with
-from gym_gui.core.experiment.spending import NOTHING, Amount, Course
+from gym_gui.core.experiment.spending import NOTHING, Amount, SlotSpending
 from gym_gui.core.spaces import NotInSpace, Space, SpaceCodec
 from gym_gui.core.types import CAUSE, Answer, Decision, EpisodeSummary, Mask, Shown, StepOutcome
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import add_columns, pb
 from gym_gui.workers.connection import WorkerConnection
 from gym_gui.workers.decision_batch import DecisionBatch
-from gym_gui.workers.extras import read_extras
-from gym_gui.workers.streams import EpisodeStreams, Fed
+from gym_gui.workers.observation_streams import EpisodeStreams, Fed
+from gym_gui.workers.recorded_extras import read_extras
 from gym_gui.workers.team_context import Joined, TeamContext
 from mosaic_worker.failures import described
 from mosaic_worker.preprocessing import Pipeline
@@ -85,7 +85,7 @@ class WorkerSlot:
         self._results: list[StepOutcome] = []
         self._timer: asyncio.TimerHandle | None = None
         self._allowed: dict[int, Amount] = {}
-        self._paid: dict[int, Course] = {}
+        self._paid: dict[int, SlotSpending] = {}
         self._playing: dict[int, set[str]] = {}
         self._begun: set[int] = set()
         self._tainted: dict[int, str] = {}
@@ -135,7 +135,7 @@ class WorkerSlot:
     def allow(self, episode: int, allowance: Amount) -> None:
         """How much an episode that begins may take; the worker is told with the start of each agent."""
         self._allowed[episode] = allowance
-        self._paid[episode] = Course(announces=self.process.welcome.announces)
+        self._paid[episode] = SlotSpending(announces=self.process.welcome.announces)
 
     def over(self, episode: int) -> None:
         """An episode of the run is over."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING, Literal, cast
 
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.core.interpreters import is_complete
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.run_child import run_child_sync

@@ -20,10 +20,10 @@ from gym_gui.processes.child import start_again
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.wire import pb
 from gym_gui.workers.connection import WorkerConnection, WorkerEvents
-from gym_gui.workers.extras import read_object
 from gym_gui.workers.gpus import assign_gpus
 from gym_gui.workers.launch import Launch
 from gym_gui.workers.process import WorkerProcess
+from gym_gui.workers.recorded_extras import read_object
 from gym_gui.workers.registry import WorkerTypeDefinition
 from gym_gui.workers.remote import RemoteWorker, remote_address
 from gym_gui.workers.slot import Sink, WorkerSlot, seat_of

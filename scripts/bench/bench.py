@@ -36,7 +36,7 @@ from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionMan
 from gym_gui.core.config import ExecutionConfig, Experiment, LinkGroup, OperatorConfig, WorkerAssignment
 from gym_gui.core.terminal import print_rows
 from gym_gui.envs.environment_registry import families
-from gym_gui.envs.served import close_servers
+from gym_gui.envs.remote_env import close_servers
 from gym_gui.host.host_client import HostSession
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.process import Launch, WorkerProcess
@@ -287,7 +287,7 @@ class _Silent:
 
 async def _spawn(worker: str, settings: dict[str, Any]) -> tuple[float, float]:
     """(seconds from spawn to ready, MB of memory as PSS) of a worker that plays CartPole."""
-    from gym_gui.controllers.engine.lineup import read_slots
+    from gym_gui.controllers.engine.bound_operator import read_slots
     from gym_gui.workers.supervisor import SlotRequest
 
     environment = envs.make(CARTPOLE)

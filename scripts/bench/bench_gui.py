@@ -382,7 +382,7 @@ def display(*, offscreen: bool) -> Generator[dict[str, str]]:
 def warm_cache(environment: Mapping[str, str]) -> Generator[Path]:
     """A cache as set-up leaves it: what packages have is known, and what they compile is compiled."""
     with tempfile.TemporaryDirectory(prefix="mosaic-bench-") as folder:
-        command = [sys.executable, "-m", "gym_gui.cli.warm"]
+        command = [sys.executable, "-m", "gym_gui.cli.warm_up"]
         more = {"MOSAIC_CACHE_DIR": folder}
         subprocess.run(command, env={**environment, **more}, stdout=subprocess.DEVNULL, check=False)
         yield Path(folder)

@@ -42,7 +42,7 @@ from bench import Figure, Figures
 
 from gym_gui import envs
 from gym_gui.analysis.records.reader import OperatorRun, open_run
-from gym_gui.controllers.engine.lineup import read_slots
+from gym_gui.controllers.engine.bound_operator import read_slots
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig, WorkerAssignment

@@ -27,7 +27,7 @@ SHOWS = (
     "gym_gui.cli",  # the command
     "gym_gui.ui.pages",  # the page
     "gym_gui.analysis.charts",  # the chart
-    "gym_gui.controllers.apart",  # the same, played in a process of its own
+    "gym_gui.controllers.child_jobs",  # the same, played in a process of its own
     "gym_gui.envs.boards",  # the boards of a family
     "gym_gui.envs.describers",  # the words of a family
     "cleanrl_worker.config",  # the settings of an algorithm

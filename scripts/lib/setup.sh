@@ -191,6 +191,6 @@ install_system_libraries() {
 _warm() {
     # Numba keeps the code beside the package, where `mosaic` finds it too when it is started without
     # run.sh; the list of environments goes into the user's cache.
-    "$VENV_PYTHON" -W ignore -m gym_gui.cli.warm | while IFS= read -r line; do say "$line"; done ||
+    "$VENV_PYTHON" -W ignore -m gym_gui.cli.warm_up | while IFS= read -r line; do say "$line"; done ||
         say "MultiGrid could not be compiled; the first match in it will take half a minute longer."
 }

@@ -26,7 +26,7 @@ from typing import Any
 
 from gym_gui import envs
 from gym_gui.core.errors import MosaicError
-from gym_gui.envs.describers.losses import losses_of
+from gym_gui.envs.describers.information_losses import losses_of
 from gym_gui.envs.environment_page import EnvironmentPage
 from gym_gui.envs.environment_registry import families
 from gym_gui.envs.family import Family

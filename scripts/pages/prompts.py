@@ -25,7 +25,7 @@ import numpy as np
 from gym_gui import envs
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.experiment.prompt_inputs import Mode, PromptInputs
-from gym_gui.core.plain import to_plain
+from gym_gui.core.plain_data import to_plain
 from gym_gui.core.spaces import space_to_spec, to_space
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment

@@ -26,9 +26,9 @@ from gym_gui.analysis import open_run
 from gym_gui.controllers.replays.replay_session import EpisodeReplay, ReplayFrame, ReplayOrder
 from gym_gui.core.config import OperatorConfig
 from gym_gui.services.runs.recorded_episode import load_episode
+from gym_gui.ui.home_examples import SEED, connect_four, soccer_teams
 from gym_gui.ui.operators.examples import trained_against_random
 from gym_gui.ui.renderers import BoardView
-from gym_gui.ui.starters import SEED, connect_four, soccer_teams
 from gym_gui.ui.style_sheet import ASSETS
 from gym_gui.ui.theme import DARK, LIGHT, Theme, kind_colour
 

@@ -33,7 +33,7 @@ def loopback_hosts(*names: str) -> Generator[tuple[Path, Any]]:
     sys.path.insert(0, str(ROOT))  # other packages bring a ``tests`` of their own
     remote: Any = importlib.import_module("tests.support.remote")
     servers: Any = importlib.import_module("tests.support.sshd")
-    from gym_gui.services.submissions.hosts import HostsFile
+    from gym_gui.services.submissions.hosts_file import HostsFile
 
     with tempfile.TemporaryDirectory(prefix="mosaic-hosts-") as folder:
         home = Path(folder)

@@ -192,7 +192,7 @@ class Scenes:
     async def play(self) -> None:
         """Soccer: a person in one of four slots."""
         from gym_gui.core.config import OperatorConfig, WorkerAssignment
-        from gym_gui.ui.starters import soccer_teams
+        from gym_gui.ui.home_examples import soccer_teams
 
         others = dict(soccer_teams().workers)
         slots = {**others, "green_0": WorkerAssignment("human_worker", "human")}
@@ -206,7 +206,7 @@ class Scenes:
         await self._until(lambda: _is_on(game.operator, "green_0"), "soccer")
 
     async def play_board(self) -> None:
-        from gym_gui.ui.starters import connect_four
+        from gym_gui.ui.home_examples import connect_four
 
         self._context.go("play", operator=connect_four(), seed=7)
         await self._until(lambda: _is_on(self._page("play").game.operator, "player_0"), "connect four")
@@ -603,7 +603,7 @@ class Scenes:
         await self._until(lambda: "mistake" in editor.state.text(), "the check")
 
     async def agents(self) -> None:
-        from gym_gui.ui.starters import soccer_teams
+        from gym_gui.ui.home_examples import soccer_teams
 
         self._context.go("agents", operator=soccer_teams())
         await self._until(lambda: self._page("agents")._is_ready(), "the configuration")
@@ -721,7 +721,7 @@ class Scenes:
 
     async def agents_joint(self) -> None:
         """Three agents that play the parts of one file."""
-        from gym_gui.ui.policies.use_menu import operator_of
+        from gym_gui.ui.policies.use_policy_menu import operator_of
 
         await self.train_joint_policy()
         row = self._page("train").policies.table.current

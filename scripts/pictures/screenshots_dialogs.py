@@ -93,7 +93,7 @@ class DialogScenes:
         """A submission that another person handed in."""
         from PyQt6.QtWidgets import QApplication
 
-        from gym_gui.services.submissions.handed_in import Unconfirmed
+        from gym_gui.services.submissions.own_submissions import Unconfirmed
         from gym_gui.services.submissions.submission_record import Submission
         from gym_gui.ui.results.submissions.confirm_dialog import ask_to_confirm
 

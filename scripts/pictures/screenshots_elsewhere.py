@@ -60,7 +60,7 @@ class ElsewhereScenes:
             return
         folder, self._server = self._open.enter_context(loopback_host.loopback_hosts(GOOD, WRONG))
         os.environ["MOSAIC_CONFIG_DIR"] = str(folder)
-        from gym_gui.services.submissions.hosts import HostsFile
+        from gym_gui.services.submissions.hosts_file import HostsFile
         from gym_gui.services.submissions.profile import Command
 
         file = HostsFile()
@@ -144,7 +144,7 @@ class ElsewhereScenes:
             *(sys.executable, "-m", "gym_gui", "train", "--worker", "cleanrl_worker", "--algo", "ppo"),
             *("--env", "CartPole-v1", "--steps", "400000", "--seeds", "3", "--executor", "ssh"),
         ]
-        from gym_gui.services.submissions.hosts import HostsFile
+        from gym_gui.services.submissions.hosts_file import HostsFile
         from gym_gui.ui.pages.train import RUNS
 
         file = HostsFile()

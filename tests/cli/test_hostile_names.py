@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.core.visible import visible
+from gym_gui.core.printable_text import visible
 from gym_gui.services.runs.recorder import STOPPED, Recorder
 from tests.support.in_process import run_here
 

@@ -131,18 +131,18 @@ async def test_an_unusable_array_fails_the_episode_and_says_why(answer: Any, wor
 
 
 async def test_a_result_the_environment_cannot_tell_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.support.engine import lineup_of, play
+    from tests.support.engine import bind_operator, play
 
-    lineup = await lineup_of(CORRIDOR, {"agent_0": player()})
-    make = lineup.make_environment
+    bound = await bind_operator(CORRIDOR, {"agent_0": player()})
+    make = bound.make_environment
 
     def broken() -> Any:
         environment = make()
         monkeypatch.setattr(type(environment.family), "scores", lambda *_: 1 / 0)
         return environment
 
-    lineup.make_environment = broken
-    sheet = await play(lineup, (1,))
+    bound.make_environment = broken
+    sheet = await play(bound, (1,))
     episode = sheet.episodes[0]
     assert episode["status"] == "failed" and "ZeroDivisionError" in episode["error"]
     assert len(sheet.rows[0]) == 5

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gym_gui.envs.environment_registry import families
-from gym_gui.envs.served import close_servers
+from gym_gui.envs.remote_env import close_servers
 from gym_gui.services.actor import RandomActor
 from tests.support.commands import ROOT
 from tests.support.engine import arena, play_task, player

@@ -11,7 +11,7 @@ from gym_gui import envs
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
 from gym_gui.controllers.setup.configuration_draft import Draft
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.controllers.setup.play_setup import others
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MissingDependencyError, UsageError
@@ -63,11 +63,11 @@ def bundled() -> ConfigurationChecks:
 
 
 @functools.cache
-def sheet_of(task: str) -> EnvironmentSheet:
+def sheet_of(task: str) -> EnvironmentInfo:
     """As a window has it: plain data that has come from another process."""
     environment = envs.make(task)
     try:
-        return EnvironmentSheet.from_json(json.loads(json.dumps(EnvironmentSheet.of(environment).to_json())))
+        return EnvironmentInfo.from_json(json.loads(json.dumps(EnvironmentInfo.of(environment).to_json())))
     finally:
         environment.close()
 
@@ -141,7 +141,7 @@ def test_skills_are_offered_to_slots_that_have_a_manager():
     assert "MiniGrid skills" not in titles_offered(sheet_of(task).slots["agent_0"])
     environment = envs.make(task).with_manager(agents=["agent_0"])
     try:
-        slots = EnvironmentSheet.of(environment).slots
+        slots = EnvironmentInfo.of(environment).slots
     finally:
         environment.close()
     assert "MiniGrid skills" in titles_offered(slots["agent_0"])

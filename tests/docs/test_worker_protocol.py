@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from google.protobuf import json_format
 
-from gym_gui.controllers.sessions.staffing import DEFAULT_DEADLINE_S
+from gym_gui.controllers.sessions.bind_workers import DEFAULT_DEADLINE_S
 from gym_gui.core.spaces import Codec, Space, to_space
 from gym_gui.wire import grpc_channel, pb
 from gym_gui.wire.channel import MAX_LINE

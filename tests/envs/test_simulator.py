@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gym_gui import envs
-from gym_gui.controllers.engine.lineup import read_slots
+from gym_gui.controllers.engine.bound_operator import read_slots
 from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.envs.simulator import as_json

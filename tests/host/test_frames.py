@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 
 from gym_gui.host.frames import LARGEST, FrameReader, FrameWriter, Places
-from gym_gui.host.program import make_memory
+from gym_gui.host.host_program import make_memory
 
 
 @pytest.fixture

@@ -26,8 +26,8 @@ from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.host.host_client import HostSession
-from gym_gui.host.orders import episode_message, launch_message
 from gym_gui.host.pb.session_pb2_grpc import SessionStub
+from gym_gui.host.request_messages import episode_message, launch_message
 from gym_gui.host.service_names import greeting, pb
 from gym_gui.host.session_process import HostLostError
 from gym_gui.services.rpc.address import UnixAddress

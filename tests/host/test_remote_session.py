@@ -21,7 +21,7 @@ from gym_gui.core.trusted import trust
 from gym_gui.core.trusted.trust import Origin
 from gym_gui.host.host_client import HostSession
 from gym_gui.host.remote_session import Elsewhere
-from gym_gui.services.submissions.hosts import look_at_host
+from gym_gui.services.submissions.hosts_file import look_at_host
 from gym_gui.services.submissions.ssh.ssh_profile import SshProfile
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.support.fake_model_server import FakeModelServer

@@ -71,12 +71,12 @@ async def test_one_who_is_busy_gets_the_last_looks_too(tmp_path: Path, offspring
 
 async def test_what_one_agent_saw_arrives_in_place_of_the_whole(tmp_path: Path, offspring: Offspring) -> None:
     order = dataclasses.replace(
-        await order_of(tmp_path, "MiniGrid-Empty-5x5-v0", max_steps=3), eyes="agent_0"
+        await order_of(tmp_path, "MiniGrid-Empty-5x5-v0", max_steps=3), seen_from="agent_0"
     )
     reel = Reel()
     await ReplaySession(order, reel, lambda: None).play()
-    sights = [look.sight for look in reel.looks]
-    assert [sight.step for sight in sights if sight is not None] == [0, 1, 2, 2], (
+    sights = [look.observed for look in reel.looks]
+    assert [observed.step for observed in sights if observed is not None] == [0, 1, 2, 2], (
         "the last is kept at the end"
     )
     assert sights[0] is not None and "You look east" in sights[0].text and sights[0].picture is None

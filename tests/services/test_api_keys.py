@@ -13,7 +13,7 @@ import pytest
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.services.api_keys import PROVIDERS, ApiKeys
 from gym_gui.services.secrets import resolve_secrets
 

@@ -12,7 +12,7 @@ from gym_gui.core.errors import UnknownNameError, UsageError
 from gym_gui.core.types import EpisodeSummary, StepSnapshot
 from gym_gui.services.actor import ActorContext, ActorService
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
-from tests.support.engine import lineup_of, play, player
+from tests.support.engine import bind_operator, play, player
 
 
 class Fixed:
@@ -136,20 +136,20 @@ async def test_a_session_plays_what_is_bound_here() -> None:
     mapping = service(Fixed(0, "rock"), Fixed(1, "paper"))
     mapping.set_agents(["player_0", "player_1"])
     mapping.bind_agent_policy("player_1", "paper")
-    lineup = await lineup_of("rps_v2", {a: player() for a in mapping.agent_ids}, api="parallel")
-    for slot in lineup.slots.values():
+    bound = await bind_operator("rps_v2", {a: player() for a in mapping.agent_ids}, api="parallel")
+    for slot in bound.slots.values():
         mapping.set_slot(slot)
-    sheet = await play(replace(lineup, policies=mapping), [5], max_steps=2)
+    sheet = await play(replace(bound, policies=mapping), [5], max_steps=2)
     assert sheet.column(0, "action") == [0, 1, 0, 1]
 
 
 async def test_agents_without_a_policy_of_their_own_are_played_by_the_default_one() -> None:
     mapping = PolicyMappingService(ActorService())
     mapping.set_default_policy(Fixed(2))  # pyright: ignore[reportArgumentType]  # any policy will do
-    lineup = await lineup_of("rps_v2", {a: player() for a in ("player_0", "player_1")}, api="parallel")
-    for slot in lineup.slots.values():
+    bound = await bind_operator("rps_v2", {a: player() for a in ("player_0", "player_1")}, api="parallel")
+    for slot in bound.slots.values():
         mapping.set_slot(slot)
-    sheet = await play(replace(lineup, policies=mapping), [5], max_steps=1)
+    sheet = await play(replace(bound, policies=mapping), [5], max_steps=1)
     assert sheet.column(0, "action") == [2, 2]
 
 
@@ -175,10 +175,10 @@ def test_the_default_policy_is_told_of_each_of_its_agents() -> None:
 async def test_what_the_default_policy_does_is_held_against_the_rules() -> None:
     mapping = PolicyMappingService(ActorService())
     mapping.set_default_policy(Fixed(9))  # pyright: ignore[reportArgumentType]  # any policy will do
-    lineup = await lineup_of("rps_v2", {a: player() for a in ("player_0", "player_1")}, api="parallel")
-    for slot in lineup.slots.values():
+    bound = await bind_operator("rps_v2", {a: player() for a in ("player_0", "player_1")}, api="parallel")
+    for slot in bound.slots.values():
         mapping.set_slot(slot)
-    sheet = await play(replace(lineup, policies=mapping), [5], max_steps=1)
+    sheet = await play(replace(bound, policies=mapping), [5], max_steps=1)
     assert "action 9 is outside 0..2" in sheet.episodes[0]["error"]
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gym_gui.controllers.engine.lineup import Lineup
+from gym_gui.controllers.engine.bound_operator import BoundOperator
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.engine.session import SessionController
 from gym_gui.controllers.engine.session_events import OnSessionEvent
 from gym_gui.controllers.engine.session_interface import SessionSettings
 from gym_gui.controllers.runs.script_execution import OperatorScriptExecutionManager
+from gym_gui.controllers.sessions.bind_workers import bind_workers
 from gym_gui.controllers.sessions.local_session import LocalSession
-from gym_gui.controllers.sessions.staffing import staff
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.experiment.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.experiment.execution import EpisodePlan
@@ -75,14 +75,14 @@ def player(choose: Any = None) -> type[Player]:
     return Made
 
 
-async def lineup_of(
+async def bind_operator(
     task: str,
     policies: Mapping[str, object],
     *,
     rules: Mapping[str, Any] | None = None,
     manager: Sequence[str] = (),
     **config: Any,
-) -> Lineup:
+) -> BoundOperator:
     """A line-up of in-process policies.
 
     Args:
@@ -97,9 +97,9 @@ async def lineup_of(
     operator = OperatorConfig("op", "", "", task, {}, manager=managers, **config)
     resolved = resolve_operator(operator, policies)
     supervisor = Supervisor("op", SessionEvents(lambda *_: None, lambda *_: None, lambda *_: None))
-    lineup = await staff(resolved, supervisor)
-    lineup.rules = {slot: OnInvalid.of(rule) for slot, rule in (rules or {}).items()}
-    return lineup
+    bound = await bind_workers(resolved, supervisor)
+    bound.rules = {slot: OnInvalid.of(rule) for slot, rule in (rules or {}).items()}
+    return bound
 
 
 def plans(seeds: Iterable[int], seatings: int = 1) -> list[EpisodePlan]:
@@ -108,16 +108,16 @@ def plans(seeds: Iterable[int], seatings: int = 1) -> list[EpisodePlan]:
     return [EpisodePlan(i, seed, seating) for i, (seed, seating) in enumerate(pairs)]
 
 
-async def play(lineup: Lineup, seeds: Iterable[int], **options: Any) -> SessionLog:
+async def play(bound: BoundOperator, seeds: Iterable[int], **options: Any) -> SessionLog:
     """Play one episode per seed (and seating) to the end."""
-    sheet = SessionLog()
-    controller = SessionController(lineup, sheet, **options)
-    controller.add(plans(seeds, len(lineup.seatings)))
+    env_info = SessionLog()
+    controller = SessionController(bound, env_info, **options)
+    controller.add(plans(seeds, len(bound.seatings)))
     controller.close()
     async with asyncio.timeout(60):
         await controller.run()
     assert controller.live == 0 and controller.waiting == 0
-    return sheet
+    return env_info
 
 
 async def play_task(
@@ -129,7 +129,7 @@ async def play_task(
     **config: Any,
 ) -> SessionLog:
     """:func:`lineup_of` and :func:`play` in one; ``options`` are the controller's."""
-    return await play(await lineup_of(task, policies, **config), seeds, **(options or {}))
+    return await play(await bind_operator(task, policies, **config), seeds, **(options or {}))
 
 
 def _open_here(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gym_gui.controllers.engine.lineup import read_slots
+from gym_gui.controllers.engine.bound_operator import read_slots
 from gym_gui.controllers.engine.resolved_operator import make_environment
 from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.spaces import to_space

@@ -19,7 +19,7 @@ from gym_gui.cli.installing.install_extras import install_environments, requirem
 from gym_gui.cli.installing.installer import Installer, pinned
 from gym_gui.core.interpreters import environment_folder, interpreter_of, is_complete, note_complete
 from gym_gui.core.spaces import SpaceCodec
-from gym_gui.envs.served import close_servers
+from gym_gui.envs.remote_env import close_servers
 
 VENDOR = "MOSAIC_VENDOR"
 """Names a folder with archives that no registry has; ``scripts/test.sh`` sets it where there is one."""

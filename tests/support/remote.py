@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gym_gui.services.submissions.hosts import HostsFile
+from gym_gui.services.submissions.hosts_file import HostsFile
 from gym_gui.services.submissions.ssh.ssh_profile import Host, SshProfile, ssh_profile_of
 from tests.support.sshd import Sshd
 

@@ -11,9 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from gym_gui.controllers.engine.bound_operator import read_slots
 from gym_gui.controllers.engine.episode import Episode
 from gym_gui.controllers.engine.episode_rows import SeatCodecs
-from gym_gui.controllers.engine.lineup import read_slots
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.spaces import sample_legal, space_to_spec, to_space

@@ -18,7 +18,7 @@ import pytest
 
 from gym_gui.core.interpreters import interpreter_of
 from gym_gui.envs.families.simulators import SimulatorFamily
-from gym_gui.envs.served import close_servers
+from gym_gui.envs.remote_env import close_servers
 from tests.support.commands import COMMAND
 
 _HERE = Path(__file__).parent

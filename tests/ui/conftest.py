@@ -24,7 +24,7 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QThread, QTimer
 from PyQt6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from gym_gui.controllers.setup.environment_sheet_cache import SHEETS_FOLDER
+from gym_gui.controllers.setup.environment_info_cache import SHEETS_FOLDER
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.ui import theme
@@ -138,17 +138,17 @@ def loop(qapp: QApplication) -> Iterator[asyncio.AbstractEventLoop]:
 
 
 @pytest.fixture(scope="session")
-def sheets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def env_infos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Descriptions of environments; each is asked once, in a process of its own."""
     return tmp_path_factory.mktemp("sheets")
 
 
 @pytest.fixture
-def store(tmp_path: Path, sheets: Path) -> Store:
+def store(tmp_path: Path, env_infos: Path) -> Store:
     """Folders of its own; sockets stay in the system's place, whose paths are short."""
     cache = tmp_path / "cache"
     cache.mkdir()
-    (cache / SHEETS_FOLDER).symlink_to(sheets, target_is_directory=True)
+    (cache / SHEETS_FOLDER).symlink_to(env_infos, target_is_directory=True)
     return Store(data=tmp_path / "data", runs=tmp_path / "runs", cache=cache)
 
 

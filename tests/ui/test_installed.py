@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.envs import make
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.context import AppContext
@@ -46,21 +46,21 @@ def test_a_worker_is_offered_once_its_package_is_installed(
     monkeypatch.setattr(sys, "path", [*sys.path, str(site)])
     model = ConfigurationModel(context)
     with WorkerTypeRegistry.isolated():
-        assert absent(model.knowledge, finish)
+        assert absent(model.catalog, finish)
     dist = site / "not_there_yet-1.0.dist-info"
     dist.mkdir()
     (dist / "METADATA").write_text("Metadata-Version: 2.1\nName: not-there-yet\nVersion: 1.0\n")
     context.installed.emit()
     with WorkerTypeRegistry.isolated():
-        assert not absent(model.knowledge, finish)
+        assert not absent(model.catalog, finish)
     finish(model.close())
 
 
-def absent(knowledge: Knowledge, finish: Callable[[object], Any]) -> bool:
-    checks = finish(knowledge.checks())
+def absent(catalog: CatalogCache, finish: Callable[[object], Any]) -> bool:
+    checks = finish(catalog.checks())
     (policy,) = [each for each in checks.policies if each.worker_id == "planner_worker"]
     environment = make("CartPole-v1")
-    slot = EnvironmentSheet.of(environment).slots["agent_0"]
+    slot = EnvironmentInfo.of(environment).slots["agent_0"]
     environment.close()
     offer = next(o for o in checks.offers(slot) if o.policy.policy_id == policy.policy_id)
     return "not installed" in offer.reason

@@ -16,7 +16,7 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import Answer, Decision
 from gym_gui.services.backends import SlotInfo
-from gym_gui.services.fit import fit
+from gym_gui.services.compatibility import fit
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.registry import WorkerTypeRegistry

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.services.secrets import resolve_secrets
 from gym_gui.workers.environment_variables import engine_environment, worker_environment
 from gym_gui.workers.manifest import ManifestError
@@ -81,7 +81,7 @@ def test_a_manifest_does_not_name_a_secret(tmp_path: Path):
 
 def test_who_runs_environments_hands_on_what_it_does_not_show_them():
     code = (
-        "import os; from gym_gui.core.inherited import inherited, set_aside; set_aside();"
+        "import os; from gym_gui.core.inherited_environment import inherited, set_aside; set_aside();"
         "print(os.environ.get('WANDB_MODE'), os.environ['http_proxy'],"
         " *[inherited(['WANDB_MODE', 'http_proxy'])[n] for n in ('WANDB_MODE', 'http_proxy')])"
     )

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from gym_gui.analysis.transcripts.planned import planned_of
+from gym_gui.analysis.transcripts.plan_values import planned_of
 from gym_gui.cli.contract_tests import check_worker
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.controllers.engine.session_interface import LiveSettings, SessionSettings
@@ -20,7 +20,7 @@ from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.core.errors import MosaicError, ProtocolError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.mujoco_mpc_controller import MuJoCoMPCController
-from gym_gui.workers.extras import read_extras
+from gym_gui.workers.recorded_extras import read_extras
 from tests.controllers.engine.test_session_workers import in_time, operator, played
 from tests.support.engine import plans
 from tests.support.session_log import SessionLog

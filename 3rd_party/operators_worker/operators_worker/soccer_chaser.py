@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mosaic_worker.worker import Batch, Slot
-from operators_worker.soccer_player import Match, Sight, SoccerPlayer
+from operators_worker.soccer_player import Match, SoccerPlayer, SoccerView
 
 
 class SoccerChaser(SoccerPlayer):
@@ -31,7 +31,7 @@ class SoccerChaser(SoccerPlayer):
     def seen(self, batch: Batch) -> Mapping[str, Any]:
         return batch.observations
 
-    def choose(self, state: Match, sight: Sight, batch: Batch, i: int) -> int:
+    def choose(self, state: Match, sight: SoccerView, batch: Batch, i: int) -> int:
         if state.carrying:
             return self.score(state, sight)
         for attempt in (self.fetch, self.support):

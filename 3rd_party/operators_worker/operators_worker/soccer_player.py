@@ -86,7 +86,7 @@ class Match:
     last: int = NOOP
 
 
-class Sight(NamedTuple):
+class SoccerView(NamedTuple):
     """What a decision is made from, beside the memory.
 
     Attributes:
@@ -133,7 +133,7 @@ class SoccerPlayer(EpisodicBehavior[Match]):
         """The environment's own observations in a batch."""
 
     @abstractmethod
-    def choose(self, state: Match, sight: Sight, batch: Batch, i: int) -> int:
+    def choose(self, state: Match, sight: SoccerView, batch: Batch, i: int) -> int:
         """The action, once the memory holds what is seen."""
 
     def new_state(self, seed: int, agent_id: str) -> Match:
@@ -144,7 +144,7 @@ class SoccerPlayer(EpisodicBehavior[Match]):
     def act(self, state: Match, batch: Batch, i: int) -> int:
         seen = self.seen(batch)
         image = seen["image"][i]
-        sight = Sight(image.reshape(-1, 3).tolist(), int(seen["direction"][i]), batch.steps[i])
+        sight = SoccerView(image.reshape(-1, 3).tolist(), int(seen["direction"][i]), batch.steps[i])
         self._locate(state, image, sight.direction)
         self._look(state, *sight)
         state.tackling = False
@@ -216,7 +216,7 @@ class SoccerPlayer(EpisodicBehavior[Match]):
         """Index of the player's own cell in the flattened view; the one ahead comes just before."""
         return (self._size // 2) * self._size + self._size - 1
 
-    def score(self, state: Match, sight: Sight) -> int:
+    def score(self, state: Match, sight: SoccerView) -> int:
         """One step with the ball to the nearest cell of the other goal; walking in scores."""
         x, y = state.position
         goal = min(state.goal, key=lambda cell: abs(cell[0] - x) + abs(cell[1] - y))
@@ -226,31 +226,31 @@ class SoccerPlayer(EpisodicBehavior[Match]):
         """Give the ball to a team-mate, wherever it is."""
         return DROP
 
-    def take(self, state: Match, sight: Sight) -> int | None:
+    def take(self, state: Match, sight: SoccerView) -> int | None:
         """The ball that lies directly ahead, or that an opponent there has; ``None`` where there is none."""
         kind, color, status = sight.view[self._own_cell - 1]
         opponent = kind == AGENT and status >= CARRYING and color != state.team
         state.tackling = opponent and not state.carrying and sight.step >= state.tackle_from
         return PICKUP if kind == BALL or state.tackling else None
 
-    def fetch(self, state: Match, sight: Sight) -> int | None:
+    def fetch(self, state: Match, sight: SoccerView) -> int | None:
         """One step towards where the ball was last seen; ``None`` where that is not known."""
         action = self.take(state, sight)
         if action is None and state.target is not None:
             action = self._walk(state, state.target, sight.direction)
         return action
 
-    def support(self, state: Match, sight: Sight) -> int | None:
+    def support(self, state: Match, sight: SoccerView) -> int | None:
         """One step to where a pass is waited for; ``None`` where no team-mate seems to have the ball."""
         if sight.step >= state.wait_until:
             return None
         return self._walk(state, state.goal[1], sight.direction)
 
-    def search(self, state: Match, sight: Sight) -> int:
+    def search(self, state: Match, sight: SoccerView) -> int:
         """One step to where the player has not looked for longest, weighed against the way."""
         return self._walk(state, self._look_next(state), sight.direction)
 
-    def defend(self, state: Match, sight: Sight) -> int:
+    def defend(self, state: Match, sight: SoccerView) -> int:
         """Stand before the own goal and look around; take the ball from who comes with it."""
         action = self.take(state, sight)
         if action is not None:

@@ -22,7 +22,7 @@ import numpy as np
 from mosaic_worker.worker import Batch, LoadError, Slot
 from operators_worker.behavior import Behavior, require
 from operators_worker.soccer_field import AGENT, CARRYING
-from operators_worker.soccer_player import Match, Sight, SoccerPlayer
+from operators_worker.soccer_player import Match, SoccerPlayer, SoccerView
 
 SKILLS = ("fetch", "pass", "score", "defend", "search")
 
@@ -80,7 +80,7 @@ class SoccerSkills(SoccerPlayer):
     def seen(self, batch: Batch) -> Mapping[str, Any]:
         return batch.observations["observation"]
 
-    def choose(self, state: Match, sight: Sight, batch: Batch, i: int) -> int:
+    def choose(self, state: Match, sight: SoccerView, batch: Batch, i: int) -> int:
         skill = self._skills[int(batch.observations["option"][i])]
         if skill == "score":
             return self.score(state, sight)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from gym_gui.analysis.charts.intervals import Interval, IntervalChart, interval_charts
-from gym_gui.analysis.charts.marks import (
+from gym_gui.analysis.charts.outcomes import OutcomeChart, TeamOutcome, outcome_chart
+from gym_gui.analysis.charts.pairs import PairChart, Side, pair_chart
+from gym_gui.analysis.charts.shapes import (
     Area,
     Box,
     Chart,
@@ -16,8 +18,6 @@ from gym_gui.analysis.charts.marks import (
     Spot,
     Words,
 )
-from gym_gui.analysis.charts.outcomes import OutcomeChart, TeamOutcome, outcome_chart
-from gym_gui.analysis.charts.pairs import PairChart, Side, pair_chart
 
 __all__ = [
     "Area",

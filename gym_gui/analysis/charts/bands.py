@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from gym_gui.analysis.charts.intervals import Interval, IntervalChart
-from gym_gui.analysis.charts.marks import (
+from gym_gui.analysis.charts.scale import Scale
+from gym_gui.analysis.charts.shapes import (
     GAP,
     LINE_PX,
     ROW,
@@ -26,11 +27,10 @@ from gym_gui.analysis.charts.marks import (
     baseline,
     cut,
 )
-from gym_gui.analysis.charts.scale import Scale
 from gym_gui.analysis.findings.trainings import AlgorithmReport
 from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
 from gym_gui.analysis.words import wording
-from gym_gui.analysis.words.text import clean
+from gym_gui.analysis.words.report_text import clean
 from gym_gui.core.drawing.colours import SERIES
 
 FOOT: Final = 24

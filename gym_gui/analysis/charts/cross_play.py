@@ -10,7 +10,7 @@ from gym_gui.analysis.charts.squares import PARTLY, Shade, SquareChart, played_w
 from gym_gui.analysis.findings.cross_play import CrossPlay
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.cross_play_text import cell_sentence, matrix_title
-from gym_gui.analysis.words.text import clean
+from gym_gui.analysis.words.report_text import clean
 from gym_gui.core.drawing.colours import kind_role
 
 

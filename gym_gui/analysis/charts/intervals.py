@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from gym_gui.analysis.charts.marks import (
+from gym_gui.analysis.charts.scale import Scale
+from gym_gui.analysis.charts.shapes import (
     GAP,
     LABEL_PX,
     LINE_PX,
@@ -25,12 +26,11 @@ from gym_gui.analysis.charts.marks import (
     cut,
     operator_roles,
 )
-from gym_gui.analysis.charts.scale import Scale
 from gym_gui.analysis.columns.cells import ResultRow
 from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.words import wording
-from gym_gui.analysis.words.text import clean, iqm_title
+from gym_gui.analysis.words.report_text import clean, iqm_title
 from gym_gui.core.drawing.colours import kind_role
 
 AXIS: Final = 28
@@ -142,7 +142,7 @@ def interval_charts(
 
     Args:
         operators: In the order of the rows.
-        roles: Of their colours, by key (:func:`~gym_gui.analysis.charts.marks.operator_roles`).
+        roles: Of their colours, by key (:func:`~gym_gui.analysis.charts.shapes.operator_roles`).
     """
     roles = operator_roles(operators) if roles is None else roles
     alone = [o for o in operators if len(o.teams) <= 1]

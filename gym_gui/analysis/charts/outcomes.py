@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gym_gui.analysis.charts.marks import (
+from gym_gui.analysis.charts.shapes import (
     LABEL_PX,
     ROW,
     SMALL_PX,
@@ -26,7 +26,7 @@ from gym_gui.analysis.charts.marks import (
 from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.analysis.statistics.summary_numbers import Share
 from gym_gui.analysis.words import wording
-from gym_gui.analysis.words.text import clean
+from gym_gui.analysis.words.report_text import clean
 
 PITCH: Final = 58
 HEADING: Final = 22

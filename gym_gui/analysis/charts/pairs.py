@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from gym_gui.analysis.charts.marks import (
+from gym_gui.analysis.charts.scale import Scale
+from gym_gui.analysis.charts.shapes import (
     GAP,
     LINE_PX,
     ROW,
@@ -25,12 +26,11 @@ from gym_gui.analysis.charts.marks import (
     operator_roles,
     same_hue,
 )
-from gym_gui.analysis.charts.scale import Scale
 from gym_gui.analysis.columns.cells import ResultRow
 from gym_gui.analysis.findings.comparison import Comparison
 from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.analysis.words import wording
-from gym_gui.analysis.words.text import clean
+from gym_gui.analysis.words.report_text import clean
 from gym_gui.core.drawing.colours import kind_role
 
 MOST_BARS: Final = 240

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from gym_gui.analysis.charts.squares import PARTLY, Shade, SquareChart, played_words, share_played
 from gym_gui.analysis.findings.standings import Standings
 from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.report_text import clean
 from gym_gui.analysis.words.standings_text import made
-from gym_gui.analysis.words.text import clean
 
 
 @dataclass(frozen=True)

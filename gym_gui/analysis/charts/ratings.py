@@ -7,7 +7,7 @@ from typing import Final
 
 from gym_gui.analysis.charts.intervals import Interval, IntervalChart
 from gym_gui.analysis.findings.standings import Standings
-from gym_gui.analysis.words.text import clean
+from gym_gui.analysis.words.report_text import clean
 from gym_gui.core.drawing.colours import FURTHER_COLOURS, kind_role, roles_apart
 
 MOST_RATINGS: Final = 60

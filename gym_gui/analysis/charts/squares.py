@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar, Final, NamedTuple
 
-from gym_gui.analysis.charts.marks import (
+from gym_gui.analysis.charts.shapes import (
     GAP,
     ROW,
     Area,
@@ -22,7 +22,7 @@ from gym_gui.analysis.charts.marks import (
     cut,
 )
 from gym_gui.analysis.words import wording
-from gym_gui.analysis.words.text import clean
+from gym_gui.analysis.words.report_text import clean
 
 HEAD: Final = 22
 _INSET: Final = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from gym_gui.analysis.charts.marks import (
+from gym_gui.analysis.charts.shapes import (
     Area,
     Box,
     Chart,
@@ -18,7 +18,7 @@ from gym_gui.analysis.charts.marks import (
     role_colours,
     rough_width,
 )
-from gym_gui.analysis.words.markup import safe
+from gym_gui.analysis.words.html_markup import safe
 from gym_gui.core.drawing.colours import Tokens
 
 WIDTH: Final = 540

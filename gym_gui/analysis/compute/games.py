@@ -216,7 +216,7 @@ def side_results(episode: EpisodeRecord) -> tuple[float, ...] | None:
     return None
 
 
-def meetings(games: Sequence[Game]) -> Iterator[tuple[Game, int, int]]:
+def matches(games: Sequence[Game]) -> Iterator[tuple[Game, int, int]]:
     """Each two seats of each game."""
     for game in games:
         for i in range(len(game.policies)):

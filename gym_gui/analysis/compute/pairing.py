@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from gym_gui.analysis.compute.collect import OperatorData, Played, SquadResult
-from gym_gui.analysis.compute.looks import Pair, compare_at_looks, looked_beside, looks_are_planned
+from gym_gui.analysis.compute.interim_analysis import Pair, compare_at_looks, looked_beside, looks_are_planned
 from gym_gui.analysis.compute.tasks import Task, differences_in_words
 from gym_gui.analysis.findings.comparison import Comparison, Refusal
 from gym_gui.analysis.findings.pairs import Pairs, Sides

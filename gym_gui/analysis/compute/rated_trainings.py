@@ -12,7 +12,7 @@ from gym_gui.analysis.findings.trainings import AlgorithmReport, Missing, Traine
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.words import wording
 from gym_gui.core.errors import RunFormatError
-from gym_gui.core.experiment.training_of import TrainingOf
+from gym_gui.core.experiment.named_training_groups import TrainingOf
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.validation import ConfigError

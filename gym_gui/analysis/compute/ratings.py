@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from gym_gui.analysis.compute.games import Game, Games, meetings, points
+from gym_gui.analysis.compute.games import Game, Games, matches, points
 from gym_gui.analysis.findings.standings import APART, BY_SEED, NO_GAME, NOT_RANDOM, TOO_FEW, RankSet
 from gym_gui.analysis.statistics import intervals
 from gym_gui.analysis.statistics.bradley_terry import ELO, Comparisons, Fit, fit
@@ -97,7 +97,7 @@ def comparisons(found: Games) -> Comparisons:
     entries: list[tuple[int, int, int, float]] = []
     for pairing, games in found.games.items():
         weights = _weights(games)
-        for game, i, j in meetings(games):
+        for game, i, j in matches(games):
             a, b = place[game.policies[i]], place[game.policies[j]]
             cell = cells.setdefault((a, i, b, j), len(cells))
             weight, seed = weights[game.policies], game.sample.seed

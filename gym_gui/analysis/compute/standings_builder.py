@@ -14,7 +14,7 @@ from gym_gui.analysis.compute.algorithm_verdicts import verdicts_of
 from gym_gui.analysis.compute.cycles import MOST, error_of_a_win, find_cycles
 from gym_gui.analysis.compute.empirical_games import INSTALL, alpha_rank, nash_averaging, openskill
 from gym_gui.analysis.compute.estimates import estimate
-from gym_gui.analysis.compute.games import Game, Games, collect_games, meetings, points
+from gym_gui.analysis.compute.games import Game, Games, collect_games, matches, points
 from gym_gui.analysis.compute.rated_trainings import rated_trainings
 from gym_gui.analysis.compute.ratings import Ratings, rate
 from gym_gui.analysis.findings.standings import (
@@ -127,7 +127,7 @@ def _results(found: Games) -> dict[str, list[tuple[float, Sample]]]:
     """Points of each game of each policy; the games of one seed are one unit, against whichever opponent."""
     rows: dict[str, list[tuple[float, Sample]]] = defaultdict(list)
     for played in found.games.values():
-        for game, i, j in meetings(played):
+        for game, i, j in matches(played):
             result = points(game.results[i], game.results[j])
             sample = Sample(game.sample.seed, game.sample.round)
             rows[game.policies[i]].append((result, sample))
@@ -147,14 +147,14 @@ def _has_none(note: str, *, open_: bool) -> bool:
 
 
 def _two_by_two(games: Sequence[Game]) -> Iterator[float]:
-    return (points(game.results[i], game.results[j]) for game, i, j in meetings(games))
+    return (points(game.results[i], game.results[j]) for game, i, j in matches(games))
 
 
 def _payoffs(found: Games, order: Sequence[str]) -> tuple[Payoff, ...]:
     place = {name: i for i, name in enumerate(order)}
     results: dict[tuple[str, str], list[tuple[float, Sample]]] = defaultdict(list)
     for games in found.games.values():
-        for game, i, j in meetings(games):
+        for game, i, j in matches(games):
             a, b = game.policies[i], game.policies[j]
             result = points(game.results[i], game.results[j])
             if place[a] > place[b]:
@@ -238,7 +238,7 @@ def _seats(found: Games, ratings: Ratings | None) -> Iterator[SeatWorth]:
         return
     rows: dict[int, list[tuple[float, Sample]]] = defaultdict(list)
     for games in found.games.values():
-        for game, i, j in meetings(games):
+        for game, i, j in matches(games):
             result = points(game.results[i], game.results[j])
             sample = Sample(game.sample.seed, game.sample.round)
             rows[i].append((result, sample))

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from gym_gui.analysis.compute.calls import CallTally, collect_calls, summed
 from gym_gui.analysis.compute.collect import OperatorData, SquadResult, collect_episodes
 from gym_gui.analysis.compute.decision_counts import collect_decisions
 from gym_gui.analysis.compute.estimates import estimate, share
@@ -16,6 +15,7 @@ from gym_gui.analysis.compute.games import is_tournament, policies_by_side
 from gym_gui.analysis.compute.headlines import headline
 from gym_gui.analysis.compute.highlights import highlights_of
 from gym_gui.analysis.compute.matrix_rows import is_match, row_summaries, rows_not_played
+from gym_gui.analysis.compute.model_costs import CallTally, collect_calls, summed
 from gym_gui.analysis.compute.notes import families_note, missing_notes, operator_notes, summary_notes
 from gym_gui.analysis.compute.pairing import (
     STATE_MARK,

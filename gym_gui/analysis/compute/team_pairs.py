@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from gym_gui.analysis.compute.collect import OperatorData
-from gym_gui.analysis.compute.looks import looks_are_planned
+from gym_gui.analysis.compute.interim_analysis import looks_are_planned
 from gym_gui.analysis.compute.matrix_rows import matrix_of
 from gym_gui.analysis.compute.pairing import Entry, members, score_or_return
 from gym_gui.analysis.findings.pairs import Pairs, Sides

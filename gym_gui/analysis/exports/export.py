@@ -15,19 +15,19 @@ import orjson
 
 from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
 from gym_gui.analysis.charts.cross_play import CrossPlayChart, mate_chart
-from gym_gui.analysis.charts.marks import operator_roles, rough_width
 from gym_gui.analysis.charts.payoffs import PayoffChart
 from gym_gui.analysis.charts.ratings import rating_chart
+from gym_gui.analysis.charts.shapes import operator_roles, rough_width
 from gym_gui.analysis.charts.svg import WIDTH, shapes, written_out
 from gym_gui.analysis.columns.result_columns import file_row
-from gym_gui.analysis.compute.calls import CallTally, collect_calls, summed
+from gym_gui.analysis.compute.model_costs import CallTally, collect_calls, summed
 from gym_gui.analysis.exports.option_rows import OptionMoves, option_counts, options_by_episode
 from gym_gui.analysis.findings.comparison import Comparison
 from gym_gui.analysis.findings.cross_play import CrossPlay, Found, Team
 from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.records.reader import OperatorRun, Run, open_run
-from gym_gui.analysis.words.markup import safe, shorten
-from gym_gui.analysis.words.text import by_task, clean
+from gym_gui.analysis.words.html_markup import safe, shorten
+from gym_gui.analysis.words.report_text import by_task, clean
 from gym_gui.core.drawing.colours import LIGHT
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.interpreters import into_this_python

@@ -28,8 +28,8 @@ from gym_gui.analysis.words.algorithm_text import tables_of
 from gym_gui.analysis.words.cross_play_text import TEAMS, means_sentence, trained_columns
 from gym_gui.analysis.words.cross_play_text import columns_of as mate_columns
 from gym_gui.analysis.words.plain_columns import Column, Row, wanted_of
+from gym_gui.analysis.words.report_text import all_notes, by_task, clean, incomplete_in_words
 from gym_gui.analysis.words.standings_text import columns_of
-from gym_gui.analysis.words.text import all_notes, by_task, clean, incomplete_in_words
 from gym_gui.core.enums import kind_word
 
 

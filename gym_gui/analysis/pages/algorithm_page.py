@@ -14,7 +14,7 @@ from gym_gui.analysis.words.algorithm_text import (
     tables_of,
     values_of,
 )
-from gym_gui.analysis.words.markup import safe
+from gym_gui.analysis.words.html_markup import safe
 
 
 def render_algorithm_page(report: AlgorithmReport) -> str:

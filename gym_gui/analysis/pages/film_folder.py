@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gym_gui.analysis.pages.film import Film
-from gym_gui.analysis.pages.scenes import FilmKey
+from gym_gui.analysis.pages.film_choice import FilmKey
 from mosaic_worker.plain_files import replace_file
 
 

@@ -9,14 +9,14 @@ from typing import Final
 import msgspec
 
 from gym_gui.analysis.pages.film import Film
+from gym_gui.analysis.pages.film_choice import Films, Scene
 from gym_gui.analysis.pages.film_style import in_script, player_script
-from gym_gui.analysis.pages.scenes import Films, Scene
 from gym_gui.analysis.pages.transcript_page import turn_article
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.transcripts.transcript import Transcript
 from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.analysis.words import wording
-from gym_gui.analysis.words.markup import safe, shorten
+from gym_gui.analysis.words.html_markup import safe, shorten
 
 MOST_LISTED: Final = 12
 """Failed episodes without a replay that are listed by their numbers."""

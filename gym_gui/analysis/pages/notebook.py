@@ -13,8 +13,8 @@ from gym_gui.analysis.pages.report_page import (
     team_table,
     verdict_lines,
 )
-from gym_gui.analysis.words.markup import safe
-from gym_gui.analysis.words.text import SHOWN_FAILURES, all_notes, by_task, failure_in_words
+from gym_gui.analysis.words.html_markup import safe
+from gym_gui.analysis.words.report_text import SHOWN_FAILURES, all_notes, by_task, failure_in_words
 
 # Notebooks have colours of their own: text takes theirs, everything else is a shade of it.
 _STYLE = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gym_gui.analysis.charts.marks import role_colours
+from gym_gui.analysis.charts.shapes import role_colours
 from gym_gui.core.drawing.colours import DARK, HUES, LIGHT
 
 

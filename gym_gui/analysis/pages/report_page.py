@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from gym_gui.analysis.charts import Chart, interval_charts, outcome_chart, pair_chart
-from gym_gui.analysis.charts.marks import operator_roles
+from gym_gui.analysis.charts.shapes import operator_roles
 from gym_gui.analysis.charts.svg import svg
 from gym_gui.analysis.columns.call_columns import CALL_COLUMNS
 from gym_gui.analysis.columns.cells import (
@@ -27,17 +27,17 @@ from gym_gui.analysis.compute.matrix_rows import MATRIX_COLUMNS
 from gym_gui.analysis.compute.setting_rows import SETTING_COLUMNS
 from gym_gui.analysis.findings.comparison import Comparison, Verdict
 from gym_gui.analysis.findings.summary import OperatorSummary, RunInfo, Summary
+from gym_gui.analysis.pages.film_choice import Films, scenes_of
 from gym_gui.analysis.pages.film_page import film_section
 from gym_gui.analysis.pages.film_style import FILM_STYLE, film_head
 from gym_gui.analysis.pages.page_style import PAGE_HEAD, STYLE
-from gym_gui.analysis.pages.scenes import Films, scenes_of
 from gym_gui.analysis.pages.transcript_style import TRANSCRIPT_STYLE
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.words import wording
-from gym_gui.analysis.words.markup import safe
+from gym_gui.analysis.words.html_markup import safe
 from gym_gui.analysis.words.page_links import Links
 from gym_gui.analysis.words.plain_columns import Column, Row, wanted_of
-from gym_gui.analysis.words.text import all_notes, by_task, incomplete_in_words, looks_in_words
+from gym_gui.analysis.words.report_text import all_notes, by_task, incomplete_in_words, looks_in_words
 from gym_gui.core.drawing.colours import kind_role
 from gym_gui.core.enums import kind_word
 from gym_gui.core.errors import with_capital

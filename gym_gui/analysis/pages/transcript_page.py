@@ -13,11 +13,11 @@ from gym_gui.analysis.pages.page_style import PAGE_HEAD, STYLE
 from gym_gui.analysis.pages.transcript_style import TRANSCRIPT_STYLE, rules
 from gym_gui.analysis.records.reader import OperatorRun, Run
 from gym_gui.analysis.transcripts.action_scores import MOST, Score, listed
-from gym_gui.analysis.transcripts.thoughts import Thought
+from gym_gui.analysis.transcripts.bdi_thoughts import Thought
 from gym_gui.analysis.transcripts.transcript import Transcript, told
 from gym_gui.analysis.transcripts.turn import DRY, Message, Turn, repeated
 from gym_gui.analysis.words import wording
-from gym_gui.analysis.words.markup import safe, shorten
+from gym_gui.analysis.words.html_markup import safe, shorten
 from gym_gui.core.records import EpisodeRecord
 
 MOST_TURNS = 500

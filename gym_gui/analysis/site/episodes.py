@@ -11,19 +11,19 @@ from typing import Final
 
 from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.analysis.pages.film import Film
+from gym_gui.analysis.pages.film_choice import Films, Scene
 from gym_gui.analysis.pages.film_page import NO_SCRIPT, film_article, fitting
 from gym_gui.analysis.pages.report_page import facts_list, link, panel
-from gym_gui.analysis.pages.scenes import Films, Scene
 from gym_gui.analysis.pages.transcript_page import turn_articles
 from gym_gui.analysis.records.jsonl import rows_at
 from gym_gui.analysis.records.reader import OperatorRun, Run
-from gym_gui.analysis.site.addresses import EPISODES, PER_LIST, Addresses
-from gym_gui.analysis.site.frame import root_of, site_page
-from gym_gui.analysis.site.lines import EpisodeLine, line_table, result_words, seat_table
+from gym_gui.analysis.site.episode_rows_html import EpisodeLine, line_table, result_words, seat_table
+from gym_gui.analysis.site.file_names import EPISODES, PER_LIST, Addresses
+from gym_gui.analysis.site.page_template import root_of, site_page
 from gym_gui.analysis.transcripts.transcript import Transcript
 from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.analysis.words import wording
-from gym_gui.analysis.words.markup import safe
+from gym_gui.analysis.words.html_markup import safe
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.records import EpisodeRecord, parse_episode
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gym_gui.analysis.charts import interval_charts, outcome_chart
-from gym_gui.analysis.charts.marks import operator_roles
+from gym_gui.analysis.charts.shapes import operator_roles
 from gym_gui.analysis.findings.cross_play import Found
 from gym_gui.analysis.findings.summary import OperatorSummary, Summary
 from gym_gui.analysis.pages.algorithm_page import algorithm_parts
-from gym_gui.analysis.pages.found_page import found_body, found_facts, page_header
+from gym_gui.analysis.pages.film_choice import Scene, scenes_of
 from gym_gui.analysis.pages.report_page import (
     chart_panel,
     failure_table,
@@ -27,14 +27,14 @@ from gym_gui.analysis.pages.report_page import (
     report_body,
     run_panels,
 )
-from gym_gui.analysis.pages.scenes import Scene, scenes_of
+from gym_gui.analysis.pages.tournament_page import found_body, found_facts, page_header
 from gym_gui.analysis.records.reader import Run
-from gym_gui.analysis.site.addresses import Addresses, LinksFrom
 from gym_gui.analysis.site.episodes import SiteWritten
-from gym_gui.analysis.site.frame import root_of
+from gym_gui.analysis.site.file_names import Addresses, LinksFrom
+from gym_gui.analysis.site.page_template import root_of
 from gym_gui.analysis.words import wording
-from gym_gui.analysis.words.markup import safe, shorten
-from gym_gui.analysis.words.text import all_notes
+from gym_gui.analysis.words.html_markup import safe, shorten
+from gym_gui.analysis.words.report_text import all_notes
 
 _MOST_SCENES = 200
 """Failed episodes of one operator that are listed beside its best and worst; its lists have all."""

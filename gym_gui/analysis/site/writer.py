@@ -8,12 +8,12 @@ from pathlib import Path
 
 from gym_gui.analysis.findings.cross_play import Found
 from gym_gui.analysis.findings.summary import Summary
-from gym_gui.analysis.pages.scenes import Films
+from gym_gui.analysis.pages.film_choice import Films
 from gym_gui.analysis.records.reader import Run
 from gym_gui.analysis.reporting import write_standings, write_summary
-from gym_gui.analysis.site.addresses import AGENTS, EPISODES, INDEX, RUNS, Addresses
 from gym_gui.analysis.site.episodes import EpisodePages, PageWriter, SiteWritten
-from gym_gui.analysis.site.frame import site_page, write_shared
+from gym_gui.analysis.site.file_names import AGENTS, EPISODES, INDEX, RUNS, Addresses
+from gym_gui.analysis.site.page_template import site_page, write_shared
 from gym_gui.analysis.site.pages import MainPages
 from gym_gui.analysis.site.site_folder import write_mark
 

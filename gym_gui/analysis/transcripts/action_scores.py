@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gym_gui.analysis.transcripts.considered import considered_of
 from gym_gui.analysis.transcripts.decision_rows import numbers_of
+from gym_gui.analysis.transcripts.search_values import considered_of
 from gym_gui.analysis.words import wording
 
 MOST = 10

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gym_gui.analysis.transcripts import thoughts
+from gym_gui.analysis.transcripts import bdi_thoughts
 from gym_gui.core.record_fields import mapping, number
 from gym_gui.core.types import PLANNED
 
@@ -18,13 +18,13 @@ SCORES = "scores"
 """Field of a row: how the agent scored its actions before it chose."""
 CONSIDERED = "considered"
 """Field of a row: what a search found out of some of these actions: how often tried, how good, what next."""
-TOLD = (thoughts.FIELD, SCORES, CONSIDERED, PLANNED)
+TOLD = (bdi_thoughts.FIELD, SCORES, CONSIDERED, PLANNED)
 """Fields of rows that tell more of a decision."""
 
 
 def tells_more(row: Mapping[str, Any]) -> bool:
     """Whether a row of ``steps.jsonl`` is a turn: what it tells of a call belongs to the call's own."""
-    if thoughts.thought_of(row.get(thoughts.FIELD)) is not None:
+    if bdi_thoughts.thought_of(row.get(bdi_thoughts.FIELD)) is not None:
         return True
     if "agent_id" not in row or row.get("call_ref"):
         return False

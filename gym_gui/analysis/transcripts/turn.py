@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from gym_gui.analysis.transcripts import thoughts
+from gym_gui.analysis.transcripts import bdi_thoughts
 from gym_gui.analysis.transcripts.action_scores import Score, scores_of
-from gym_gui.analysis.transcripts.considered import Considered, considered_of
+from gym_gui.analysis.transcripts.bdi_thoughts import Thought, thought_of
 from gym_gui.analysis.transcripts.decision_rows import CONSIDERED, DECISION, SCORES, tells_more
-from gym_gui.analysis.transcripts.planned import Planned, planned_of
-from gym_gui.analysis.transcripts.thoughts import Thought, thought_of
+from gym_gui.analysis.transcripts.plan_values import Planned, planned_of
+from gym_gui.analysis.transcripts.search_values import Considered, considered_of
 from gym_gui.analysis.words import wording
 from gym_gui.core.enums import FALLBACKS
 from gym_gui.core.record_fields import count, items, mapping, number, text
@@ -191,7 +191,7 @@ def _decided(row: Mapping[str, Any]) -> Turn:
         ref=f"{agent}/{episode}/{step}",
         kind=DECISION,
         latency_ms=number(row.get("latency_ms")),
-        thought=thought_of(row.get(thoughts.FIELD)),
+        thought=thought_of(row.get(bdi_thoughts.FIELD)),
     )
     return with_row(turn, row)
 

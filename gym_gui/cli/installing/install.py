@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gym_gui.cli.errors import DONE
-from gym_gui.cli.installing.fetching import bring_files
+from gym_gui.cli.installing.fetch_files import bring_files
 from gym_gui.cli.installing.install_own_python import make_own_python, plan_of
 from gym_gui.cli.installing.installation import answer, bring, counted, tell, versions
 from gym_gui.cli.installing.installer import Installer

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gym_gui.analysis.words import wording
-from gym_gui.analysis.words.text import clean
+from gym_gui.analysis.words.report_text import clean
 from gym_gui.cli.errors import tell
 from gym_gui.cli.output import write_line
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator

@@ -19,19 +19,19 @@ from gym_gui.analysis.records.reader import open_run
 from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.progress import run_progress
-from gym_gui.cli.running.parts import PartPlayer, leased_here, planner_of
+from gym_gui.cli.running.experiment_parts import PartPlayer, leased_here, planner_of
 from gym_gui.controllers.engine.resolved_operator import vouch
 from gym_gui.controllers.runs.experiment_run import ExperimentRun, PlannedExperiment, Rounds
-from gym_gui.controllers.runs.kept_sessions import KeptSessions
 from gym_gui.controllers.runs.model_slots import DRY_RUN, dry, replayed, slots_with
 from gym_gui.controllers.runs.operator_execution import OperatorProgress, RunResult
+from gym_gui.controllers.runs.reusable_sessions import KeptSessions
 from gym_gui.controllers.runs.script_execution import OnProgress
 from gym_gui.controllers.runs.shard_plan import ShardPlan, check_same
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.matrix_table import missing_in_words
 from gym_gui.core.experiment.shards import Shard
-from gym_gui.host.ahead import HostAhead
+from gym_gui.host.prestart import HostAhead
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.runs.recorder import REPLAY, STOPPED
 
@@ -80,7 +80,7 @@ def play(
     workers = processes or experiment.execution.processes or usable_cores()
     if dry_run:
         from gym_gui.cli.running.dry_run import say_notes, say_plan
-        from gym_gui.cli.running.looking_ahead import look_ahead
+        from gym_gui.cli.running.dry_run_checks import look_ahead
 
         left = {operator.operator_id for operator in planned.planned.operators}
         playing = [operator for operator in players.operators if operator.operator_id in left]

@@ -19,7 +19,7 @@ from gym_gui.services.runs.recorder import REPLAY
 
 if TYPE_CHECKING:
     from gym_gui.core.experiment.matrix_expansion import PlacesOf
-    from gym_gui.host.ahead import HostAhead
+    from gym_gui.host.prestart import HostAhead
 
 
 def run_experiment(
@@ -61,7 +61,7 @@ def run_experiment(
     """
     parts = None
     if shard is not None:
-        from gym_gui.cli.running.parts import asked_parts  # few runs are parts of one
+        from gym_gui.cli.running.experiment_parts import asked_parts  # few runs are parts of one
 
         parts = asked_parts(shard, resume, replay)
         resume = None

@@ -11,8 +11,8 @@ from gym_gui.analysis.words import wording
 from gym_gui.cli.errors import DONE, USAGE
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import MosaicError
-from gym_gui.services.submissions.executors import sites_of
-from gym_gui.services.submissions.site_protocol import Site
+from gym_gui.services.submissions.executor_backend import ExecutorBackend
+from gym_gui.services.submissions.executors import backends_of
 from gym_gui.services.submissions.submission_record import Submission
 
 
@@ -31,12 +31,12 @@ def say_where(submission: Submission, write: Callable[[Path], object], *, as_jso
         write(Path(aside) / "bundle")
         sizes = [path.stat().st_size for path in Path(aside).rglob("*") if path.is_file()]
     files, size = len(sizes), sum(sizes)
-    sites = sites_of(submission)
-    problems = asyncio.run(_problems(sites))
+    backends = backends_of(submission)
+    problems = asyncio.run(_problems(backends))
     if as_json:
         places = [
-            {"name": site.name, "shards": site.capacity, "problem": problem}
-            for site, problem in zip(sites, problems, strict=True)
+            {"name": backend.name, "shards": backend.capacity, "problem": problem}
+            for backend, problem in zip(backends, problems, strict=True)
         ]
         parts, work = ("trainings", "steps") if submission.trainings else ("shards", "episodes")
         about = {parts: submission.of, work: submission.total}
@@ -46,23 +46,23 @@ def say_where(submission: Submission, write: Callable[[Path], object], *, as_jso
         part, work = ("training", "steps") if submission.trainings else ("shard", "episodes")
         write_line(f"{most}{submission.total:,} {work} in {wording.count(submission.of, part)}.")
         write_line(f"Sent to each place: {wording.count(files, 'file')}, {wording.size(size)}.")
-        width = max(len(site.name) for site in sites)
-        for site, problem in zip(sites, problems, strict=True):
-            at_once = f"plays {wording.count(site.capacity, part)} at once"
-            write_line(f"  {site.name:{width}}  {problem or at_once}")
+        width = max(len(backend.name) for backend in backends)
+        for backend, problem in zip(backends, problems, strict=True):
+            at_once = f"plays {wording.count(backend.capacity, part)} at once"
+            write_line(f"  {backend.name:{width}}  {problem or at_once}")
     return DONE if None in problems else USAGE
 
 
-async def _problems(sites: Sequence[Site]) -> list[str | None]:
+async def _problems(backends: Sequence[ExecutorBackend]) -> list[str | None]:
     """Why each place cannot be used; ``None`` for one that can."""
-    return list(await asyncio.gather(*(_problem(site) for site in sites)))
+    return list(await asyncio.gather(*(_problem(backend) for backend in backends)))
 
 
-async def _problem(site: Site) -> str | None:
+async def _problem(backend: ExecutorBackend) -> str | None:
     try:
-        await site.check()
+        await backend.check()
     except MosaicError as error:
-        return f"{error.message.removeprefix(f'{site.name}: ')}{f'. {error.fix}' if error.fix else ''}"
+        return f"{error.message.removeprefix(f'{backend.name}: ')}{f'. {error.fix}' if error.fix else ''}"
     finally:
-        await site.close()
+        await backend.close()
     return None

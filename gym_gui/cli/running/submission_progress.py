@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from gym_gui.analysis.words import wording
-from gym_gui.services.submissions.standing import OnStanding, Standing
+from gym_gui.services.submissions.shard_progress import OnShardProgress, ShardProgress
 from gym_gui.services.submissions.submission_record import Submission
 from gym_gui.services.trainer import TrainProgress
 
@@ -21,7 +21,7 @@ _RATE_S: Final = 30.0
 """The speed of trainings is that of so many seconds."""
 
 
-def shown_by(show: OnProgress, total: int) -> OnStanding:
+def shown_by(show: OnProgress, total: int) -> OnShardProgress:
     """Tell a display of runs how far a submission is.
 
     Args:
@@ -31,19 +31,19 @@ def shown_by(show: OnProgress, total: int) -> OnStanding:
 
     from gym_gui.controllers.runs.operator_execution import OperatorProgress
 
-    def tell(standing: Standing) -> None:
-        playing = standing.playing
+    def tell(progress: ShardProgress) -> None:
+        playing = progress.playing
         live = sum(playing.values())
         places = ", ".join(f"{name} plays {count}" for name, count in sorted(playing.items()))
         if len(playing) > _NAMED:
             places = f"{len(playing)} hosts play {live}"
-        name = f"{standing.shards} of {standing.of} shards" + (f" ({places})" if places else "")
-        show([OperatorProgress("shards", name, standing.done, total, standing.failed, live, 0)])
+        name = f"{progress.shards} of {progress.of} shards" + (f" ({places})" if places else "")
+        show([OperatorProgress("shards", name, progress.done, total, progress.failed, live, 0)])
 
     return tell
 
 
-def shown_trainings(show: OnTrainProgress, now: Callable[[], Submission]) -> OnStanding:
+def shown_trainings(show: OnTrainProgress, now: Callable[[], Submission]) -> OnShardProgress:
     """Tell a display of trainings how far all of a submission are together.
 
     Args:
@@ -52,17 +52,17 @@ def shown_trainings(show: OnTrainProgress, now: Callable[[], Submission]) -> OnS
     """
     seen: list[tuple[float, int]] = []
 
-    def tell_standing(standing: Standing) -> None:
+    def tell_standing(progress: ShardProgress) -> None:
         submission, at = now(), time.monotonic()
         while len(seen) > 1 and at - seen[0][0] > _RATE_S:
             del seen[0]
-        seen.append((at, standing.done))
+        seen.append((at, progress.done))
         (then, before), passed = seen[0], at - seen[0][0]
-        rate = max(0.0, (standing.done - before) / passed) if passed > 0 else 0.0
+        rate = max(0.0, (progress.done - before) / passed) if passed > 0 else 0.0
         scores = [state.score for state in submission.states.values() if state.score is not None]
         mean = sum(scores) / len(scores) if scores else None
-        left = (submission.total - standing.done) / rate if rate and submission.total else None
-        show(TrainProgress(standing.done, submission.total, mean, 0, rate, at - then, left))
+        left = (submission.total - progress.done) / rate if rate and submission.total else None
+        show(TrainProgress(progress.done, submission.total, mean, 0, rate, at - then, left))
 
     return tell_standing
 

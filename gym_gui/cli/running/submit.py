@@ -13,7 +13,7 @@ from typing import Any, Final
 from gym_gui.analysis.records.reader import open_run
 from gym_gui.cli.errors import tell
 from gym_gui.cli.progress import run_progress
-from gym_gui.cli.running.coordinating import (
+from gym_gui.cli.running.executor_commands import (
     Elsewhere,
     begun,
     clear,
@@ -28,15 +28,15 @@ from gym_gui.cli.running.play_run import conclude
 from gym_gui.cli.running.run import asked_experiment, with_budgets
 from gym_gui.cli.running.submission_plan import say_where
 from gym_gui.cli.running.submission_progress import shown_by
-from gym_gui.cli.running.tournament import checked_contest, plan_part, with_concurrency
+from gym_gui.cli.running.tournament import checked_tournament_run, plan_part, with_concurrency
 from gym_gui.controllers.engine.resolved_operator import needs_of
-from gym_gui.controllers.runs.batches import Batches, shards_for
+from gym_gui.controllers.runs.budget_message import budget_message
+from gym_gui.controllers.runs.cost_accounts import budgets_of
 from gym_gui.controllers.runs.experiment_run import finished
 from gym_gui.controllers.runs.matrix_check import resolve_all
-from gym_gui.controllers.runs.payers import budgets_of
 from gym_gui.controllers.runs.script_execution import RunResult
 from gym_gui.controllers.runs.shard_plan import has_budgets, plan_shard
-from gym_gui.controllers.runs.shortage import shortage
+from gym_gui.controllers.runs.shard_rounds import Batches, shards_for
 from gym_gui.core.config import Experiment
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import UsageError
@@ -47,7 +47,7 @@ from gym_gui.core.experiment.tournament import Tournament
 from gym_gui.core.paths import runs_dir
 from gym_gui.core.run_labels import LabelsError, change_labels, read_labels
 from gym_gui.core.trusted.subjects import Need
-from gym_gui.host.ahead import HostAhead
+from gym_gui.host.prestart import HostAhead
 from gym_gui.services.experiment_file import load_experiment, load_tournament
 from gym_gui.services.runs.recorder import STOPPED
 from gym_gui.services.shards.run_merge import merge_shards
@@ -55,8 +55,8 @@ from gym_gui.services.shards.shard_budgets import spent_in_all
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import Profile, load_profile
-from gym_gui.services.submissions.handed_in import remember_submission
 from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.own_submissions import remember_submission
 from gym_gui.services.submissions.shell import EXPERIMENT
 from gym_gui.services.submissions.submission_record import FAILED, Submission
 
@@ -153,10 +153,10 @@ def submit_tournament(
         )
     tournament = with_concurrency(load_tournament(file), concurrency)
     with HostAhead(wanted=False) as hosts:
-        contest = checked_contest(tournament, hosts)
-    plan_part(contest, Shard(1, 1), None)
-    games = sum(contest.totals.values())
-    asked = _Asked(tournament, "tournament", games, _needs(contest.experiment()), {})
+        tournament_run = checked_tournament_run(tournament, hosts)
+    plan_part(tournament_run, Shard(1, 1), None)
+    games = sum(tournament_run.totals.values())
+    asked = _Asked(tournament, "tournament", games, _needs(tournament_run.experiment()), {})
     return _submit(asked, where, profile, out, as_json)
 
 
@@ -294,7 +294,7 @@ def _merge(submission: Submission) -> None:
         if leases is not None:
             parts = [file.parent for file in submission.shards.glob("*/run.json")]
             how["lost"] = leases.lost(spent_in_all(parts))
-            how["short"] = shortage(leases, leases.budgets, leases.needed) if leases.ended else ""
+            how["short"] = budget_message(leases, leases.budgets, leases.needed) if leases.ended else ""
         place = submission.folder / _MERGED
         made = merge_shards([submission.shards], place, times=_times(submission), **how).folder
     submission.run = str(submission.out / made.name)

@@ -10,17 +10,17 @@ from gym_gui.analysis.records.reader import Run, open_run
 from gym_gui.cli.errors import DONE
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.running.dry_run import say_notes
-from gym_gui.cli.running.parts import PartPlayer, asked_parts
+from gym_gui.cli.running.experiment_parts import PartPlayer, asked_parts
 from gym_gui.cli.running.play_run import CheckedRun
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
-from gym_gui.controllers.runs.contest import Contest
 from gym_gui.controllers.runs.shard_plan import ShardPlan, check_same, plan_shard
+from gym_gui.controllers.runs.tournament_run import TournamentRun
 from gym_gui.core.errors import UsageError
-from gym_gui.core.experiment.pool import assignments_of
 from gym_gui.core.experiment.shards import Shard
 from gym_gui.core.experiment.tournament import Tournament
+from gym_gui.core.experiment.tournament_pool import assignments_of
 from gym_gui.core.paths import find_run
-from gym_gui.host.ahead import HostAhead
+from gym_gui.host.prestart import HostAhead
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_tournament, resolve_secrets
 
@@ -77,16 +77,16 @@ def run_tournament(
         return parts.play(player, out, f"mosaic tournament {file}")
     folder = find_run(resume) if resume is not None and parts is None else None
     before = open_run(folder) if folder is not None else None
-    contest = _contest(file or folder, concurrency, before, hosts)
+    tournament_run = _tournament_run(file or folder, concurrency, before, hosts)
     part = None if parts is None else parts.only
-    plan = plan_part(contest, part if before is None else Shard.of_run(before.record.extra), before)
+    plan = plan_part(tournament_run, part if before is None else Shard.of_run(before.record.extra), before)
     if dry_run:
-        from gym_gui.cli.running.looking_ahead import look_ahead
+        from gym_gui.cli.running.dry_run_checks import look_ahead
 
-        workers = _workers(contest, processes)
-        say_notes(hosts.run(look_ahead(contest.experiment(), workers, models=False)).notes)
-        return _say_plan(contest, plan, as_json)
-    return _checked(contest, processes, as_json, hosts).play(out, folder, plan)
+        workers = _workers(tournament_run, processes)
+        say_notes(hosts.run(look_ahead(tournament_run.experiment(), workers, models=False)).notes)
+        return _say_plan(tournament_run, plan, as_json)
+    return _checked(tournament_run, processes, as_json, hosts).play(out, folder, plan)
 
 
 def tournament_parts(
@@ -105,50 +105,56 @@ def tournament_parts(
     Raises:
         UsageError: Something the person can fix; nothing was played.
     """
-    contest = _contest(file, concurrency, None, hosts)
-    check_has_parts(contest)
-    checked = _checked(contest, processes, as_json, hosts)
-    return PartPlayer(contest.experiment(), contest.resolved(), checked.play_part, hosts, keep=keep)
+    tournament_run = _tournament_run(file, concurrency, None, hosts)
+    check_has_parts(tournament_run)
+    checked = _checked(tournament_run, processes, as_json, hosts)
+    return PartPlayer(
+        tournament_run.experiment(), tournament_run.resolved(), checked.play_part, hosts, keep=keep
+    )
 
 
-def _contest(source: Path | None, concurrency: int | None, before: Run | None, hosts: HostAhead) -> Contest:
+def _tournament_run(
+    source: Path | None, concurrency: int | None, before: Run | None, hosts: HostAhead
+) -> TournamentRun:
     assert source is not None
     tournament = with_concurrency(load_tournament(source), concurrency)
-    contest = checked_contest(tournament, hosts, before)
+    tournament_run = checked_tournament_run(tournament, hosts, before)
     for player in tournament.policies.values():
         for each in assignments_of(player):
             resolve_secrets(each)
-    return contest
+    return tournament_run
 
 
-def checked_contest(tournament: Tournament, hosts: HostAhead, before: Run | None = None) -> Contest:
+def checked_tournament_run(
+    tournament: Tournament, hosts: HostAhead, before: Run | None = None
+) -> TournamentRun:
     """A tournament, checked; its environment is made in another process.
 
     Raises:
-        UsageError: As :meth:`Contest.of`.
+        UsageError: As :meth:`TournamentRun.of`.
     """
     check = partial(resolve_operator, seats_of=hosts.seats)
-    return Contest.of(tournament, before=before, seats_of=hosts.seats, check=check)
+    return TournamentRun.of(tournament, before=before, seats_of=hosts.seats, check=check)
 
 
-def _workers(contest: Contest, processes: int | None) -> int:
-    return processes or contest.tournament.execution.processes or usable_cores()
+def _workers(tournament_run: TournamentRun, processes: int | None) -> int:
+    return processes or tournament_run.tournament.execution.processes or usable_cores()
 
 
-def check_has_parts(contest: Contest) -> None:
+def check_has_parts(tournament_run: TournamentRun) -> None:
     """Refuse to cut a tournament whose parts would need each other.
 
     Raises:
         UsageError: They would.
     """
-    if contest.tournament.schedule.kind == "swiss":
+    if tournament_run.tournament.schedule.kind == "swiss":
         raise UsageError(
             "a Swiss tournament pairs each round by the results of those before, which no shard has",
             fix="Use schedule: round_robin, or write who meets; or play it without --shard",
         )
 
 
-def plan_part(contest: Contest, shard: Shard | None, before: Run | None) -> ShardPlan | None:
+def plan_part(tournament_run: TournamentRun, shard: Shard | None, before: Run | None) -> ShardPlan | None:
     """What a part of a tournament plays; ``None``: all of it is played.
 
     Raises:
@@ -156,8 +162,8 @@ def plan_part(contest: Contest, shard: Shard | None, before: Run | None) -> Shar
     """
     if shard is None:
         return None
-    check_has_parts(contest)
-    plan = plan_shard(contest.experiment(), contest.resolved(), shard)
+    check_has_parts(tournament_run)
+    plan = plan_shard(tournament_run.experiment(), tournament_run.resolved(), shard)
     if before is not None:
         check_same(plan, before)
     return plan
@@ -169,37 +175,40 @@ def with_concurrency(tournament: Tournament, concurrency: int | None) -> Tournam
     return replace(tournament, execution=replace(tournament.execution, concurrency=concurrency))
 
 
-def _checked(contest: Contest, processes: int | None, as_json: bool, hosts: HostAhead) -> CheckedRun:
+def _checked(
+    tournament_run: TournamentRun, processes: int | None, as_json: bool, hosts: HostAhead
+) -> CheckedRun:
     again = "mosaic tournament --resume"
-    return CheckedRun(contest, _workers(contest, processes), as_json, hosts, again=again, as_one=True)
+    return CheckedRun(
+        tournament_run, _workers(tournament_run, processes), as_json, hosts, again=again, as_one=True
+    )
 
 
-def _say_plan(contest: Contest, plan: ShardPlan | None, as_json: bool) -> int:
-    experiment = contest.experiment()
+def _say_plan(tournament_run: TournamentRun, plan: ShardPlan | None, as_json: bool) -> int:
+    experiment = tournament_run.experiment()
     games = experiment.execution.num_episodes
     if as_json:
         part = {} if plan is None else plan.header
-        write_json({"experiment": experiment.to_record(), **contest.header, **part})
+        write_json({"experiment": experiment.to_record(), **tournament_run.header, **part})
         return DONE
-    task = contest.tournament.operator.task
-    if contest.is_cross_play:
-        stay = "" if contest.seatings > 1 else ", in which policies stay"
-        write_line(f"{task}, cross-play; seats: {', '.join(contest.sides)}{stay}")
+    task = tournament_run.tournament.operator.task
+    if tournament_run.is_cross_play:
+        stay = "" if tournament_run.seatings > 1 else ", in which policies stay"
+        write_line(f"{task}, cross-play; seats: {', '.join(tournament_run.sides)}{stay}")
     else:
-        sides = ", ".join(f"{side} ({', '.join(slots)})" for side, slots in contest.sides.items())
+        sides = ", ".join(f"{side} ({', '.join(slots)})" for side, slots in tournament_run.sides.items())
         write_line(f"{task}; sides: {sides}")
     if plan is not None:
         games = sum(map(len, plan.only.values()))
         for key, of in plan.only.items():
-            write_line(f"  {contest.title(contest.pairings[key])}: games {of[0]} to {of[-1]}")
+            write_line(f"  {tournament_run.title(tournament_run.pairings[key])}: games {of[0]} to {of[-1]}")
         write_line(f"{plan.shard.words.capitalize()}: {games:,} games. Nothing was played.")
         return DONE
-    for pairing in contest.pairings.values():
-        write_line(f"  {contest.title(pairing)}")
-    if contest.tournament.schedule.kind == "swiss":
-        write_line(
-            f"Round {len(contest.rounds)} of {contest.tournament.rounds}; later ones go by the results."
-        )
-    count = len(contest.pairings)
+    for pairing in tournament_run.pairings.values():
+        write_line(f"  {tournament_run.title(pairing)}")
+    if tournament_run.tournament.schedule.kind == "swiss":
+        rounds = f"Round {len(tournament_run.rounds)} of {tournament_run.tournament.rounds}"
+        write_line(f"{rounds}; later ones go by the results.")
+    count = len(tournament_run.pairings)
     write_line(f"{count} pairings, {games:,} games each: {count * games:,} games. Nothing was played.")
     return DONE

@@ -10,7 +10,7 @@ from pathlib import Path
 from gym_gui.cli.errors import DONE
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.core.errors import UsageError
-from gym_gui.core.experiment.training_of import group_name
+from gym_gui.core.experiment.named_training_groups import group_name
 from gym_gui.services.bootstrap import Services, bootstrap_default_services
 from gym_gui.services.store import Store
 from gym_gui.services.trainer import TrainRequest

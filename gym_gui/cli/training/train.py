@@ -14,7 +14,7 @@ from gym_gui.cli.training.train_group import train_group
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
 from gym_gui.services.bootstrap import bootstrap_default_services
-from gym_gui.services.fit import known_paradigm
+from gym_gui.services.compatibility import known_paradigm
 from gym_gui.services.trainer import TrainRequest, TrainResult
 from gym_gui.services.trainer.foreground import resumed
 from gym_gui.services.trainer.training_settings import usual_algorithm
@@ -22,7 +22,7 @@ from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 from gym_gui.workers.definition import WorkerTypeDefinition
 
 if TYPE_CHECKING:
-    from gym_gui.cli.running.coordinating import Elsewhere
+    from gym_gui.cli.running.executor_commands import Elsewhere
 
 _ALGORITHM, _SEED = "ppo", 1
 MOST_SEEDS = 1000

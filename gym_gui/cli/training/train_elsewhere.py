@@ -9,7 +9,7 @@ from gym_gui.analysis.words import wording
 from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json
 from gym_gui.cli.progress import train_progress
-from gym_gui.cli.running.coordinating import (
+from gym_gui.cli.running.executor_commands import (
     Elsewhere,
     begun,
     clear,
@@ -25,14 +25,14 @@ from gym_gui.cli.running.submission_progress import shown_trainings, title_of
 from gym_gui.cli.training.in_foreground import print_result, shown
 from gym_gui.cli.training.train_group import done_row, standing, tell_group
 from gym_gui.core.errors import MosaicError, UsageError
-from gym_gui.core.experiment.training_of import group_name
+from gym_gui.core.experiment.named_training_groups import group_name
 from gym_gui.core.paths import runs_dir
 from gym_gui.envs import needs_of, resolve
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.submissions.bundle import write_training_bundle
 from gym_gui.services.submissions.coordinator import Coordinator
 from gym_gui.services.submissions.executors import load_profile
-from gym_gui.services.submissions.handed_in import remember_submission
+from gym_gui.services.submissions.own_submissions import remember_submission
 from gym_gui.services.submissions.submission_record import COLLECTED, STOPPED, Submission
 from gym_gui.services.submissions.submitted_trainings import TRAIN, Training, Trainings
 from gym_gui.services.trainer import TrainRequest, TrainResult

@@ -11,7 +11,7 @@ from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
 from gym_gui.cli.output import write_json, write_line
 from gym_gui.cli.training.in_foreground import in_words, result_row, shown, trained
 from gym_gui.core.errors import UsageError
-from gym_gui.core.experiment.training_of import group_name
+from gym_gui.core.experiment.named_training_groups import group_name
 from gym_gui.services.bootstrap import bootstrap_default_services
 from gym_gui.services.trainer import TrainingFailedError, TrainRequest, TrainResult
 from gym_gui.services.trainer.foreground import resumed

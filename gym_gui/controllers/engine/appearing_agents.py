@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
-from gym_gui.controllers.engine.lineup import read_slot, read_slots
+from gym_gui.controllers.engine.bound_operator import read_slot, read_slots
 from gym_gui.core.errors import ExperimentError
 from gym_gui.core.experiment.slot_patterns import ANY, is_pattern, pattern_of, slot_for
-from gym_gui.core.paradigms.walk import Walk
+from gym_gui.core.paradigms.random_episode import Walk
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 from gym_gui.services.backends import SlotInfo

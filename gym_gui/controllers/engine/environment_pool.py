@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gym_gui.controllers.engine.lineup import Lineup
+from gym_gui.controllers.engine.bound_operator import BoundOperator
 from gym_gui.envs import Environment
 
 
@@ -15,11 +15,11 @@ class EnvironmentPool:
     begun continues in its instance.
 
     Args:
-        lineup: Makes the instances.
+        bound: Makes the instances.
     """
 
-    def __init__(self, lineup: Lineup) -> None:
-        self._lineup = lineup
+    def __init__(self, bound: BoundOperator) -> None:
+        self._bound = bound
         self._idle: list[Environment] = []
         self._make_drawn: Callable[[], Environment] | None = None
         self._drawn: list[Environment] = []
@@ -43,9 +43,9 @@ class EnvironmentPool:
         """
         make = self._make_drawn
         if make is None or len(self._drawn) > len(self._drawn_idle):  # one is looked at already
-            return self._idle.pop() if self._idle else self._lineup.make_environment()
+            return self._idle.pop() if self._idle else self._bound.make_environment()
         if not self._drawn_idle:
-            if self._lineup.one_world:
+            if self._bound.one_world:
                 self._close(self._idle)
             environment = make()
             self._drawn.append(environment)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from gym_gui.controllers.engine.appearing_agents import kinds_of_agents, slots_of_patterns
-from gym_gui.controllers.engine.lineup import read_slots
+from gym_gui.controllers.engine.bound_operator import read_slots
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError, UsageError
 from gym_gui.core.types import AgentID

@@ -11,10 +11,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from gym_gui.controllers.engine.bound_operator import Player, is_alike
 from gym_gui.controllers.engine.episode_rows import Row, SeatCodecs
 from gym_gui.controllers.engine.game_clock import GameClock, OnTime, ended_on_time
-from gym_gui.controllers.engine.game_words import WORDED, in_notation
-from gym_gui.controllers.engine.lineup import Player, is_alike
+from gym_gui.controllers.engine.game_notation import WORDED, in_notation
 from gym_gui.controllers.engine.session_events import EpisodeFinished
 from gym_gui.controllers.engine.trajectory import Round, Trajectory
 from gym_gui.core import clock

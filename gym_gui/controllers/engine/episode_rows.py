@@ -9,8 +9,8 @@ import numpy as np
 import orjson
 from msgspec import Struct
 
-from gym_gui.controllers.engine import chain
-from gym_gui.core.plain import to_plain
+from gym_gui.controllers.engine import hash_chain
+from gym_gui.core.plain_data import to_plain
 from gym_gui.core.spaces import Parts, SpaceCodec
 from gym_gui.core.types import WORD, AgentID
 from gym_gui.services.backends import SlotInfo
@@ -82,7 +82,7 @@ class SeatCodecs:
         """
         self.seats[agent] = slot
         self.encode[agent] = info.observation_codec.encode
-        self.seen[agent] = chain.blob_of(info.observation_codec)
+        self.seen[agent] = hash_chain.blob_of(info.observation_codec)
         self._acts[agent] = (
             agent.encode() + b"\0",
             _digested(info.action_codec),
@@ -100,8 +100,8 @@ class SeatCodecs:
             seed: The environment's.
             words: What was played in the game's own notation, where it has one.
         """
-        acts, digest, fronts = self._acts, chain.START, list[bytes]()
-        link, append = chain.link, fronts.append
+        acts, digest, fronts = self._acts, hash_chain.START, list[bytes]()
+        link, append = hash_chain.link, fronts.append
         writer = _RowWriter(rows, episode, seed)
         for number, row in enumerate(rows):
             agent, action, extras = row.agent, row.action, row.extras
@@ -189,7 +189,7 @@ def _json_numbers(numbers: list[Any]) -> list[bytes]:
 
 def _digested(action_codec: SpaceCodec) -> Callable[[Any], bytes]:
     """What the digest takes of an action; of the few there are of a kind it is worked out once."""
-    encode, blob, known = action_codec.encode, chain.blob_of(action_codec), dict[int, bytes]()
+    encode, blob, known = action_codec.encode, hash_chain.blob_of(action_codec), dict[int, bytes]()
     if action_codec.space.kind != "Discrete" or action_codec.space.n > _MOST_CACHED:
         return lambda action: blob(encode(action))
 

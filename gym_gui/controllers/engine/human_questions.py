@@ -11,7 +11,7 @@ from typing import Any
 from gym_gui.controllers.engine.session_events import OnSessionEvent, QuestionWithdrawn
 from gym_gui.core.experiment.legality import problem_with
 from gym_gui.core.live import HumanQuestion
-from gym_gui.core.plain import action_from_plain
+from gym_gui.core.plain_data import action_from_plain
 from gym_gui.core.spaces import Space
 from gym_gui.core.types import AgentID, Decision, legal_indices
 from gym_gui.workers.slot import WorkerSlot
@@ -97,7 +97,7 @@ class QuestionDesk:
         self._give_up(lambda one: one.slot.agent_id == agent)
 
     def close(self) -> None:
-        """Drop all questions: the desk asks no more."""
+        """Drop all questions: nothing more is asked."""
         self._give_up(lambda _: True)
 
     def _give_up(self, chosen: Callable[[_Open], bool]) -> None:

@@ -9,12 +9,12 @@ from functools import cached_property
 
 from gym_gui import envs
 from gym_gui.controllers.engine.appearing_agents import spelled_out
-from gym_gui.controllers.engine.environment_seats import EnvironmentSeats, SeatsOf, of_operator, slots_in
-from gym_gui.controllers.engine.lineup import (
+from gym_gui.controllers.engine.bound_operator import (
     Seating,
     nothing_to_do,
     seatings,
 )
+from gym_gui.controllers.engine.environment_seats import EnvironmentSeats, SeatsOf, of_operator, slots_in
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError, MissingDependencyError, UnknownNameError, UsageError
 from gym_gui.core.experiment import aliases
@@ -29,11 +29,11 @@ from gym_gui.envs import Environment
 from gym_gui.envs.environment_registry import family_of
 from gym_gui.envs.simulator import as_json
 from gym_gui.services.backends import SlotInfo
-from gym_gui.services.fit import fit, other_worker, pipeline_of, policy_path
+from gym_gui.services.compatibility import fit, other_worker, pipeline_of, policy_path
 from gym_gui.services.policies.policy_library import at_path, known_name
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.workers.discovery import find_workers
-from gym_gui.workers.named import needs_of_settings
+from gym_gui.workers.named_resources import needs_of_settings
 from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 from gym_gui.workers.status import check_installed
 from gym_gui.workers.team_context import TeamContext

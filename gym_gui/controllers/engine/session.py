@@ -16,15 +16,15 @@ from typing import cast
 
 from msgspec.structs import replace
 
+from gym_gui.controllers.engine.bound_operator import BoundOperator, Player
 from gym_gui.controllers.engine.environment_pool import EnvironmentPool
 from gym_gui.controllers.engine.episode import Episode
 from gym_gui.controllers.engine.episode_queue import EpisodeQueue
 from gym_gui.controllers.engine.episode_rows import SeatCodecs
 from gym_gui.controllers.engine.game_clock import GameClock
-from gym_gui.controllers.engine.lineup import Lineup, Player
-from gym_gui.controllers.engine.live_looks import Spectator
-from gym_gui.controllers.engine.pacing import Gate
 from gym_gui.controllers.engine.session_events import EpisodeRetried, EpisodeStarted, OnSessionEvent
+from gym_gui.controllers.engine.spectator import Spectator
+from gym_gui.controllers.engine.step_gate import StepGate
 from gym_gui.controllers.engine.trajectory import Round, Trajectory
 from gym_gui.controllers.engine.unusable_answers import how_refused, take_unusable
 from gym_gui.core.enums import EpisodeStatus, Loss
@@ -52,7 +52,7 @@ class SessionController:
     """Plays episodes of one operator.
 
     Args:
-        lineup: Who plays where.
+        bound: Who plays where.
         on_event: Told of episodes that begin, begin again and end.
         concurrency: Episodes in flight at once; 1 where a policy can hold no more.
         max_steps: Environment steps after which an episode is truncated.
@@ -63,7 +63,7 @@ class SessionController:
 
     def __init__(
         self,
-        lineup: Lineup,
+        bound: BoundOperator,
         on_event: OnSessionEvent,
         *,
         concurrency: int = 1,
@@ -72,25 +72,25 @@ class SessionController:
         spectator: Spectator | None = None,
         begin_again: bool = True,
     ) -> None:
-        self._lineup, self._on_event, self._policies = lineup, on_event, lineup.policies
+        self._bound, self._on_event, self._policies = bound, on_event, bound.policies
         self._room, self._spectator = concurrency, spectator
         self._max_steps, self._keep = max_steps, keep_observations
         self._queue, self._begin_again = EpisodeQueue(), begin_again
         self._more = True
         self._live: dict[int, Episode] = {}
-        self._environments = EnvironmentPool(lineup)
+        self._environments = EnvironmentPool(bound)
         self._ids = count(1)
         self._ready: list[Decision] = []
-        self._unasked = UnaskedBatches(lineup.policies, self._ids.__next__)
+        self._unasked = UnaskedBatches(bound.policies, self._ids.__next__)
         self._asks_in_batches = False
-        self._gate = Gate(self._nudge)
+        self._gate = StepGate(self._nudge)
         self._credit_ahead = 0  # steps asked for between giving an episode and its beginning
-        self._sources = {slot: _source_of(player) for slot, player in lineup.players.items()}
-        lineup.policies.on_bound = self._on_bound
-        self._players = dict(lineup.players)
+        self._sources = {slot: _source_of(player) for slot, player in bound.players.items()}
+        bound.policies.on_bound = self._on_bound
+        self._players = dict(bound.players)
         self._last: tuple[int, int, Trajectory] | None = None  # of an episode that people may go back in
-        self._codecs = [SeatCodecs(lineup.slots, seating) for seating in lineup.seatings]
-        self._patterns = {name: slot for name, slot in lineup.slots.items() if is_pattern(name)}
+        self._codecs = [SeatCodecs(bound.slots, seating) for seating in bound.seatings]
+        self._patterns = {name: slot for name, slot in bound.slots.items() if is_pattern(name)}
         self._stopping = False
         self._record_aborted = False
         self._fresh = asyncio.Event()
@@ -167,19 +167,19 @@ class SessionController:
         """
         slot = binding.agent_id
         self._unfold()
-        self._lineup.rules = {**self._lineup.rules, slot: rule}
+        self._bound.rules = {**self._bound.rules, slot: rule}
         undecided = [(e, d) for e in self._live.values() for d in e.undecided(slot)]
         gone = {decision.id for _, decision in undecided}
         self._policies.revoke(decision for _, decision in undecided)
         self._ready = [decision for decision in self._ready if decision.id not in gone]
         for episode, decision in undecided:
-            episode.views = self._lineup.views
+            episode.views = self._bound.views
             try:
                 self._ready.append(episode.ask_another(decision))
             except EpisodeError as exc:
                 self._fail(episode, exc)
         for episode in self._live.values():
-            episode.views = self._lineup.views
+            episode.views = self._bound.views
             for agent in [agent for agent, played_by in episode.joined.items() if played_by == slot]:
                 self._policies.tell(agent, episode.joining(agent))
         self._policies.attach(binding, backend, allowance)
@@ -228,7 +228,7 @@ class SessionController:
     def _choose_how_to_ask(self) -> None:
         """Ask in batches if no spectator, pace or pause slows the session and every policy takes them."""
         unseen = self._gate.free and self._spectator is None
-        plain = not self._patterns and not self._lineup.views
+        plain = not self._patterns and not self._bound.views
         self._asks_in_batches = unseen and plain and self._policies.takes_batches
         if not self._asks_in_batches:
             self._unfold()
@@ -253,7 +253,7 @@ class SessionController:
     @property
     def room(self) -> int:
         """Episodes that may be in flight at once: one where some policy, or the world, can hold no more."""
-        return 1 if self._policies.exclusive or self._lineup.one_world else self._room
+        return 1 if self._policies.exclusive or self._bound.one_world else self._room
 
     @room.setter
     def room(self, episodes: int) -> None:
@@ -402,7 +402,7 @@ class SessionController:
 
     def _episode_of(self, plan: EpisodePlan) -> Episode:
         environment = self._environments.take()
-        seats = self._lineup.seatings[plan.seating]
+        seats = self._bound.seatings[plan.seating]
         patterns = self._patterns
         if patterns:
             environment.seat([])
@@ -411,11 +411,11 @@ class SessionController:
             plan,
             environment,
             # Agents that appear are seated in one episode, and not in the others.
-            SeatCodecs(self._lineup.slots, seats) if patterns else self._codecs[plan.seating],
+            SeatCodecs(self._bound.slots, seats) if patterns else self._codecs[plan.seating],
             self._max_steps,
             self._ids.__next__,
             keep_observations=self._keep,
-            views=self._lineup.views,
+            views=self._bound.views,
             own_seeds=self._policies.own_seeds,
         )
         episode.players = self._players
@@ -576,7 +576,7 @@ class SessionController:
         if answer.loss is Loss.DIED and self._begin_again:
             self._lose(episode, f"{decision.agent_id}: {answer.failure}", WORKER)
             return
-        slots, rule = self._lineup.slots, self._lineup.rules.get(decision.slot)
+        slots, rule = self._bound.slots, self._bound.rules.get(decision.slot)
         again = take_unusable(episode, answer, rule, slots.get(decision.agent_id) or slots[decision.slot])
         if again is not None:
             self._ready.append(again)
@@ -605,11 +605,11 @@ class SessionController:
     def _finish(self, episode: Episode, status: EpisodeStatus, error: str | None) -> None:
         players = episode.players
         try:
-            finished = episode.record(self._lineup.operator_id, status, error, players)
+            finished = episode.record(self._bound.operator_id, status, error, players)
         except EpisodeError as exc:
             self._log_cause(episode, exc)
             status, error = EpisodeStatus.FAILED, str(exc)
-            finished = episode.record(self._lineup.operator_id, status, error, players)
+            finished = episode.record(self._bound.operator_id, status, error, players)
         if self._spectator is not None:
             self._spectator.over(episode, status, error or "")
             self._last = (episode.index, episode.plan.seed, episode.trajectory)

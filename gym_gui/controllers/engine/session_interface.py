@@ -10,11 +10,11 @@ from msgspec import Struct, field
 
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.engine.session_events import OnSessionEvent
+from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.spending import Amount
-from gym_gui.core.sight import Sight
 from gym_gui.core.types import AgentID
 
 
@@ -164,7 +164,7 @@ class Session(Protocol):
         """
         ...
 
-    async def see(self, agent: AgentID) -> Sight:
+    async def see(self, agent: AgentID) -> AgentObservation:
         """What a slot sees at this moment, for people who watch.
 
         Args:

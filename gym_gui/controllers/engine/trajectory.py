@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite, nan
 from typing import Any
 
-from gym_gui.controllers.engine import chain
+from gym_gui.controllers.engine import hash_chain
 from gym_gui.controllers.engine.episode_rows import Row, SeatCodecs
 from gym_gui.core.errors import EnvironmentFailure
 from gym_gui.core.paradigms import OptionEnd, ParadigmAdapter
-from gym_gui.core.plain import to_plain
+from gym_gui.core.plain_data import to_plain
 from gym_gui.core.spaces import NotInSpace, Parts
 from gym_gui.core.types import CLOCK, AgentID, Decision, StepOutcome
 
@@ -118,7 +118,7 @@ class Trajectory:
     def _digested(self, agent: AgentID, encoded: Parts) -> bytes:
         """What the digest takes of an observation."""
         seen = self._seen[agent](encoded)
-        return chain.condensed(seen) if len(seen) > chain.KEEP else seen
+        return hash_chain.condensed(seen) if len(seen) > hash_chain.KEEP else seen
 
     def join(self, agent: AgentID, *, untold: bool) -> None:
         """An agent has appeared, and is seated."""

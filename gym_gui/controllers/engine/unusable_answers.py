@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from gym_gui.controllers.engine.bound_operator import noop_of
 from gym_gui.controllers.engine.episode import Episode
-from gym_gui.controllers.engine.lineup import noop_of
 from gym_gui.core.enums import ActionSource, EpisodeStatus, Limit, Loss, UnusableCause
 from gym_gui.core.errors import SpaceError
 from gym_gui.core.experiment.assignment import OnInvalid

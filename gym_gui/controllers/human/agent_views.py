@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.drawing.packed_picture import pack
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
-from gym_gui.core.sight import Sight
 from gym_gui.core.spaces import Space, to_space
 from gym_gui.core.types import Decision, Mask
 from gym_gui.envs import Environment
 from gym_gui.envs.describers.value_words import say
-from gym_gui.workers.streams import Fed
+from gym_gui.workers.observation_streams import Fed
 from mosaic_worker.failures import described
 
 _T = TypeVar("_T")
@@ -32,9 +32,9 @@ _OWN = "The picture that it gets"
 _DRAWN = "What it sees, drawn"
 
 
-def sight_of(
+def observation_of(
     environment: Environment, decision: Decision, view: PromptInputs | None = None, fed: Fed | None = None
-) -> Sight:
+) -> AgentObservation:
     """What an agent is shown with a question.
 
     Args:
@@ -50,7 +50,7 @@ def sight_of(
     picture, caption = _tried(lambda: _picture_in(given.space, given.value)), _OWN
     if picture is None and "whole" not in environment.pictures(agent):  # else it stands beside it already
         picture, caption = _tried(lambda: environment.seat_picture(agent, decision.observation)), _DRAWN
-    return Sight(
+    return AgentObservation(
         agent,
         decision.step,
         text=_cut(text),

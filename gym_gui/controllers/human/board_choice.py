@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from gym_gui.controllers.human.board_words import piece_word
+from gym_gui.controllers.human.square_names import piece_word
 from gym_gui.core.live import Board, Move
 
 Square = tuple[int, int]

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from gym_gui.controllers.engine.operator_state import ALIVE
 from gym_gui.controllers.engine.session_events import ConfigChanged
+from gym_gui.controllers.live_play.episode_totals import Tally
 from gym_gui.controllers.live_play.session_play import SessionPlay
-from gym_gui.controllers.live_play.tally import Tally
 from gym_gui.controllers.setup.play_setup import seated_as_written, with_player
+from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.execution import Opening, TimeControl
 from gym_gui.core.experiment.spending import Taking
 from gym_gui.core.live import HumanQuestion
-from gym_gui.core.sight import Sight
 
 if TYPE_CHECKING:
     from gym_gui.controllers.engine.session_interface import Session
@@ -115,7 +115,7 @@ class EpisodePlayer(SessionPlay):
         opening: Opening | None = None,
         time_control: TimeControl | None = None,
     ) -> None:
-        self.trouble = self.shortage = ""
+        self.trouble = self.budget_message = ""
         self.ending = False
         self._early = None
         self.feed.begin(seed, episodes, opening, time_control)
@@ -126,7 +126,7 @@ class EpisodePlayer(SessionPlay):
     def restart(self) -> None:
         """After trouble: open a new session, which plays the episode that was lost or is next."""
         if not self.closed and self.trouble:
-            self.trouble = self.shortage = ""
+            self.trouble = self.budget_message = ""
             self.ending = False
             self._work(self._open())
 
@@ -231,7 +231,7 @@ class EpisodePlayer(SessionPlay):
         """
         return await (await self._playing()).present(agent)
 
-    async def see(self, agent: str) -> Sight:
+    async def see(self, agent: str) -> AgentObservation:
         """What a slot sees at this moment.
 
         Raises:
@@ -249,7 +249,7 @@ class EpisodePlayer(SessionPlay):
     def stop(self) -> None:
         """End the session; what was played stays on show, :meth:`start` begins anew."""
         if not self.closed:
-            self.trouble = self.shortage = ""
+            self.trouble = self.budget_message = ""
             self.ending = True
             self.feed.limit = 0
             self._work(self._shut())

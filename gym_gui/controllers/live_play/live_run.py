@@ -19,7 +19,7 @@ from typing import Any
 from gym_gui.controllers.engine.resolved_operator import unchecked_operator
 from gym_gui.controllers.engine.session_events import EpisodeFinished
 from gym_gui.controllers.engine.session_interface import SessionReady
-from gym_gui.controllers.runs.episode_funds import EpisodeFunds
+from gym_gui.controllers.runs.episode_budget import EpisodeBudget
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
 from gym_gui.controllers.runs.run_participants import RunParticipants
 from gym_gui.core.config import Experiment, OperatorConfig
@@ -79,10 +79,10 @@ class LiveRun:
         self._counts: dict[str, int] = {operator.operator_id: 0 for operator in operators}
         self._taken: dict[str, int] = {}
         self._players = {operator.operator_id: _playing(operator) for operator in self._operators}
-        self._funds = EpisodeFunds(
+        self._episode_budget = EpisodeBudget(
             Experiment(self._operators, ExecutionConfig()), list(self._players.values())
         )
-        self._funds.watch(self._keep_ledger)
+        self._episode_budget.watch(self._keep_ledger)
         self._ledger_lines: list[bytes] = []
         self._ledger_file: Appender | None = None
         self._held: list[_Job] = []
@@ -116,7 +116,7 @@ class LiveRun:
         self._operators = [fixed if o.operator_id == same else o for o in self._operators]
         if same in self._players and self._players[same].resolved.config != fixed:
             self._players[same] = _playing(fixed)
-            self._funds.seat(self._players[same], taking)
+            self._episode_budget.seat(self._players[same], taking)
 
     def offer(self, config: OperatorConfig, slot: str, plan: EpisodePlan) -> Amount | None:
         """What a new player of a slot may spend in the rest of an episode that is being played.
@@ -133,7 +133,7 @@ class LiveRun:
             UsageError: The new player's budget is used up.
         """
         playing = _playing(replace(config, seats="fixed"))
-        offered = self._funds.offer(playing, slot, plan.index)
+        offered = self._episode_budget.offer(playing, slot, plan.index)
         if offered is None:
             raise UsageError(
                 f"the budget of slot {config.operator_id}/{slot} is used up in this run",
@@ -145,7 +145,7 @@ class LiveRun:
         """Note who plays for an operator, the words of its actions, and the versions of all that acts."""
         self._introduced.add(operator_id, ready)
         if operator_id in self._players:
-            self._funds.introduce(self._players[operator_id], ready.announcing)
+            self._episode_budget.introduce(self._players[operator_id], ready.announcing)
 
     def admit(self, config: OperatorConfig) -> bool:
         """One more operator plays, or one as another, as long as nothing has been played.
@@ -159,7 +159,7 @@ class LiveRun:
         if len(known) == len(self._operators):
             self._operators.append(replace(config, seats="fixed"))
             self._players[config.operator_id] = _playing(self._operators[-1])
-            self._funds.seat(self._players[config.operator_id])
+            self._episode_budget.seat(self._players[config.operator_id])
         self.describe(config)
         self._counts.setdefault(config.operator_id, 0)
         return True
@@ -193,17 +193,17 @@ class LiveRun:
         """
         if operator_id in self._cannot_go_on:
             return None
-        return self._funds.admit(self._players[operator_id], plan)
+        return self._episode_budget.admit(self._players[operator_id], plan)
 
-    def shortage(self, operator_id: str, plan: EpisodePlan) -> str:
+    def budget_message(self, operator_id: str, plan: EpisodePlan) -> str:
         """Why an episode may not begin, in a sentence; a server that was down is asked anew the next time."""
         sentence = self._cannot_go_on.pop(operator_id, "")
-        sentence = sentence or self._funds.shortage(self._players[operator_id], plan)
+        sentence = sentence or self._episode_budget.budget_message(self._players[operator_id], plan)
         return f"{sentence[0].upper()}{sentence[1:]}"
 
     def lost(self, operator_id: str, index: int, *, begun: bool) -> None:
         """An episode's session is gone, so that its end stays unknown; count what it may have cost."""
-        self._funds.lost(self._players[operator_id], index, begun=begun)
+        self._episode_budget.lost(self._players[operator_id], index, begun=begun)
 
     def episode(self, operator_id: str, plan: EpisodePlan, episode: EpisodeFinished) -> None:
         """Write an episode.
@@ -233,26 +233,26 @@ class LiveRun:
     def _settle(self, operator_id: str, episode: EpisodeFinished) -> None:
         run = self._players[operator_id]
         if episode.unplayed:
-            self._funds.short(run, episode.index)
+            self._episode_budget.short(run, episode.index)
         elif episode.status is EpisodeStatus.ABORTED:  # its session lives, and tells what is still paid for
-            self._funds.lost(run, episode.index, begun=False)
+            self._episode_budget.lost(run, episode.index, begun=False)
         else:
-            self._funds.over(run, episode.index)
+            self._episode_budget.over(run, episode.index)
 
     def call(self, operator_id: str, line: bytes) -> None:
         """Write a paid call, at once: what has cost money is never lost."""
-        self._funds.call(self._players[operator_id], line)
+        self._episode_budget.call(self._players[operator_id], line)
         if not self._closed and not self.problem:
             self._enqueue(partial(self._write_call, operator_id, line))
 
     def announced(self, operator_id: str, index: int, slot: str, most: Amount) -> bool:
         """A slot is about to make a paid request; returns whether it may."""
-        return self._funds.announced(self._players[operator_id], index, slot, most)
+        return self._episode_budget.announced(self._players[operator_id], index, slot, most)
 
     async def close(self) -> None:
         """End the run: everything on the disk, its figures final."""
         if not self._closed:
-            self._funds.close()
+            self._episode_budget.close()
             self._closed = True
             self._held.clear()
             await self._written()  # apart from what is still to be written: that may fail

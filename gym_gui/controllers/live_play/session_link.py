@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
 from gym_gui.controllers.engine.session_events import LogLine
-from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.experiment.execution import EpisodePlan
 

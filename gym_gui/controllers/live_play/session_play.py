@@ -28,9 +28,9 @@ from gym_gui.controllers.engine.session_events import (
     TurnTaken,
 )
 from gym_gui.controllers.live_play.episode_feed import PATIENCE_S, EpisodeFeed
-from gym_gui.controllers.live_play.latest_job import LatestJob, Spawn
+from gym_gui.controllers.live_play.episode_totals import Tally
+from gym_gui.controllers.live_play.latest_task import LatestJob, Spawn
 from gym_gui.controllers.live_play.session_link import Look, SessionLink
-from gym_gui.controllers.live_play.tally import Tally
 from gym_gui.controllers.setup.play_setup import seated_as_written
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import EpisodeStatus
@@ -68,7 +68,7 @@ class SessionPlay:
         self.link = SessionLink(self.on_event, open_session, spawn, everything_shown)
         self.feed = EpisodeFeed(seeds)
         self.state = OperatorState.IDLE
-        self.trouble = self.shortage = ""
+        self.trouble = self.budget_message = ""
         self.compiling: Compiling | None = None
         self.last_view: LiveView | None = None
         self.last_frame: Any = None
@@ -119,7 +119,7 @@ class SessionPlay:
             return OperatorState.STOPPING
         if self._questions:
             return OperatorState.YOUR_MOVE
-        if self.shortage:
+        if self.budget_message:
             return OperatorState.SPENT
         if self.feed.flight is None:
             return OperatorState.READY
@@ -177,7 +177,7 @@ class SessionPlay:
         if session is None:
             self._early = by_agent
             return
-        if self.feed.done or self.shortage:
+        if self.feed.done or self.budget_message:
             return
         self.stepping = True
         self.touch()
@@ -326,7 +326,7 @@ class SessionPlay:
         if self.feed.give(session, operator_id, self.recording):
             self.touch()
         elif self.recording is not None:  # it waits until a person gives it more
-            self.shortage = self.recording.shortage(
+            self.budget_message = self.recording.budget_message(
                 operator_id, self.feed.upcoming(operator_id, self.recording)
             )
             self.stepping = False

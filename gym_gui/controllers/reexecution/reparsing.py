@@ -21,7 +21,7 @@ from gym_gui.analysis import Run
 from gym_gui.analysis.records.compare import EpisodeRows
 from gym_gui.analysis.records.recorded_calls import Attempts, RecordedCalls
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
-from gym_gui.controllers.reexecution.departures import Deviation
+from gym_gui.controllers.reexecution.divergence import Divergence
 from gym_gui.controllers.reexecution.verification import Verification, experiment_of, verify
 from gym_gui.controllers.runs.model_slots import CALLS
 from gym_gui.controllers.runs.script_execution import OnProgress
@@ -29,7 +29,7 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import FALLBACKS, ActionSource
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
-from gym_gui.core.plain import action_from_plain, to_plain
+from gym_gui.core.plain_data import action_from_plain, to_plain
 from gym_gui.core.record_fields import mapping
 from gym_gui.core.spaces import space_to_spec
 from gym_gui.core.types import REFUSED, AgentID, Decision, Shown
@@ -112,13 +112,13 @@ class Reparsing:
     Attributes:
         operators: Those whose models were asked, in order.
         changed: Decisions that would differ, in order.
-        departures: Where episodes do not play out here as recorded; nothing was read from there on.
+        divergences: Where episodes do not play out here as recorded; nothing was read from there on.
         versions: Versions that differ from the run's: name to (then, now).
     """
 
     operators: list[OperatorReread] = field(default_factory=list[OperatorReread])
     changed: list[RereadDecision] = field(default_factory=list[RereadDecision])
-    departures: list[Deviation] = field(default_factory=list[Deviation])
+    divergences: list[Divergence] = field(default_factory=list[Divergence])
     versions: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
 
 
@@ -297,13 +297,17 @@ def _calls(run: Run, operator_id: str) -> RecordedCalls:
 
 
 def _ends(verified: Verification, result: Reparsing) -> dict[tuple[str, int], int]:
-    """Up to which step each episode that departs from the record is read; the departures are noted."""
+    """Up to which step each episode that diverges from the record is read; the divergences are noted."""
     ends: dict[tuple[str, int], int] = {}
-    for deviation in verified.deviations:
-        if deviation.operator_id is None or deviation.episode_index is None or deviation.step_index is None:
+    for divergence in verified.divergences:
+        if (
+            divergence.operator_id is None
+            or divergence.episode_index is None
+            or divergence.step_index is None
+        ):
             continue  # what playing cannot tell: no reply is read otherwise for it
-        ends[deviation.operator_id, deviation.episode_index] = deviation.step_index
-        result.departures.append(deviation)
+        ends[divergence.operator_id, divergence.episode_index] = divergence.step_index
+        result.divergences.append(divergence)
     return ends
 
 

@@ -22,7 +22,7 @@ from gym_gui.analysis.records.compare import EpisodeRows
 from gym_gui.analysis.records.record_check import changed_files
 from gym_gui.analysis.records.run_digest import FILES
 from gym_gui.controllers.engine.appearing_agents import found_by_patterns
-from gym_gui.controllers.engine.lineup import read_slots
+from gym_gui.controllers.engine.bound_operator import read_slots
 from gym_gui.controllers.engine.resolved_operator import (
     ResolvedOperator,
     make_environment,
@@ -31,9 +31,9 @@ from gym_gui.controllers.engine.resolved_operator import (
 )
 from gym_gui.controllers.engine.session import SessionController
 from gym_gui.controllers.engine.session_events import EpisodeFinished, SessionEvent
-from gym_gui.controllers.reexecution.departures import (
+from gym_gui.controllers.reexecution.divergence import (
     EPISODE_KEYS,
-    Deviation,
+    Divergence,
     counted,
     key_differs,
     row_differs,
@@ -71,7 +71,7 @@ class Verification:
         undigested: Episodes without a digest of their record, written by an earlier version.
         sealed: Whether the run has a digest of its own, written when it ended.
         unheld: Files of a report that were made by another version, or before the run ended.
-        deviations: The first deviation of each episode that has one, in order.
+        divergences: The first of each episode that has one, in order.
         versions: Versions that differ from the run's: name to (then, now).
     """
 
@@ -81,7 +81,7 @@ class Verification:
     undigested: int = 0
     sealed: bool = False
     unheld: Sequence[str] = ()
-    deviations: list[Deviation] = field(default_factory=list[Deviation])
+    divergences: list[Divergence] = field(default_factory=list[Divergence])
     versions: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
 
     @property
@@ -165,17 +165,17 @@ def _check_seal(run: Run, result: Verification) -> None:
     header = read_header(run.path)
     result.sealed = KEY in header and FILES in header and run.record.status != RUNNING
     # An episode that differs is named already, with what differs.
-    told = {f"operators/{deviation.operator_id}/episodes.jsonl" for deviation in result.deviations}
+    told = {f"operators/{divergence.operator_id}/episodes.jsonl" for divergence in result.divergences}
     for name in changed_files(run, header):
         if name not in told:
             what = f"{name} is not as it was when the run ended"
             if name == "run.json" and not result.sealed:
                 what = "the run has ended, and run.json has lost its digests"
-            result.deviations.append(Deviation(None, None, what))
+            result.divergences.append(Divergence(None, None, what))
     changed, result.unheld = changed_reports(run, header, checked([run], summarize(run)))
     for name in changed:
         what = f"{name} does not say what the run says: make it anew with mosaic report"
-        result.deviations.append(Deviation(None, None, what))
+        result.divergences.append(Divergence(None, None, what))
 
 
 def see_allowed(run: Run) -> None:
@@ -259,17 +259,17 @@ class _Replay:
         if expected is None:
             expected = [i for i in self._plans if self._planned is None or i < self._planned]
         for index in sorted(set(expected) - self._rows.rows.keys()):
-            self._deviates(Deviation(self._operator.operator_id, index, "the episode is missing"))
+            self._diverges(Divergence(self._operator.operator_id, index, "the episode is missing"))
         self._total = len(plans)
         cut = {i: row for i, row in self._rows.rows.items() if row.get("limit") or row.get("out_of_time")}
         limited = {i: int(row["length"]) for i, row in cut.items()}
         views = self._onlooker.views(self._resolved) if self._onlooker is not None else None
         on_asked = self._asked if self._onlooker is not None else None
-        lineup, backend = replay_lineup(self._resolved, self._rows.steps, limited, views, on_asked)
+        bound, backend = replay_lineup(self._resolved, self._rows.steps, limited, views, on_asked)
         self._gaps = backend.gaps
-        # One at a time, so that an environment with global state deviates only where it must.
+        # One at a time, so that an environment with global state diverges only where it must.
         controller = SessionController(
-            lineup, self._on_event, max_steps=self._limit, keep_observations=self._keep
+            bound, self._on_event, max_steps=self._limit, keep_observations=self._keep
         )
         controller.add(plans)
         controller.close()
@@ -285,13 +285,13 @@ class _Replay:
                 continue
             plan = self._plans.get(index)
             if plan is None:
-                self._deviates(
-                    Deviation(self._operator.operator_id, index, "the experiment has no such episode")
+                self._diverges(
+                    Divergence(self._operator.operator_id, index, "the experiment has no such episode")
                 )
             elif row["status"] != "completed" and not row["length"] and not any(self._rows.steps(index)):
                 self._result.unplayed += 1
                 if what := self._altered(row, ()):
-                    self._deviates(Deviation(self._operator.operator_id, index, what))
+                    self._diverges(Divergence(self._operator.operator_id, index, what))
             else:
                 yield plan
 
@@ -308,9 +308,9 @@ class _Replay:
             )
         return ""
 
-    def _deviates(self, deviation: Deviation) -> None:
+    def _diverges(self, divergence: Divergence) -> None:
         self._failed += 1
-        self._result.deviations.append(deviation)
+        self._result.divergences.append(divergence)
 
     def _on_event(self, event: SessionEvent) -> None:
         """The engine has played an episode; nothing that is verified can be lost."""
@@ -319,36 +319,36 @@ class _Replay:
 
     def _finished(self, episode: EpisodeFinished) -> None:
         played = [orjson.loads(line) for line in episode.steps.splitlines()]
-        deviation = self._compare(episode.index, played, orjson.loads(episode.line))
-        if deviation is not None:
-            self._deviates(deviation)
+        divergence = self._compare(episode.index, played, orjson.loads(episode.line))
+        if divergence is not None:
+            self._diverges(divergence)
         self._result.episodes += 1
         self._result.decisions += len(played)
         self._done += 1
         self._tell(self._done, self._total, self._failed)
 
-    def _compare(self, index: int, played: Sequence[Any], episode: Mapping[str, Any]) -> Deviation | None:
+    def _compare(self, index: int, played: Sequence[Any], episode: Mapping[str, Any]) -> Divergence | None:
         operator, recorded = self._operator.operator_id, self._rows.rows[index]
         rows = list(self._rows.steps(index))
         for then, now in zip(rows, played, strict=False):
             what = row_differs(then, now)
             if what:
                 what = _EARLIER_OPTIONS if any(map(_of_earlier_options, rows)) else what
-                return Deviation(operator, index, what, then.get("step_index"), then.get("agent_id"))
+                return Divergence(operator, index, what, then.get("step_index"), then.get("agent_id"))
         error, gap = episode["error"], self._gaps.get(index)
         if gap is not None and (len(rows) > len(played) or recorded["status"] == "completed"):
-            return Deviation(operator, index, "the row is missing", *gap)
+            return Divergence(operator, index, "the row is missing", *gap)
         if len(rows) > len(played):
             row = rows[len(played)]
             what = f"played again, the episode ends before it{f' ({error})' if error else ''}"
-            return Deviation(operator, index, what, row.get("step_index"), row.get("agent_id"))
+            return Divergence(operator, index, what, row.get("step_index"), row.get("agent_id"))
         # Where the engine was stopped, the record just ends.
         keys = [key for key in EPISODE_KEYS if key != "status" or recorded["status"] != "aborted"]
         if recorded.get("out_of_time"):
             keys.remove("outcome")  # which the clocks said, and no game that is played again
         what = next((w for key in keys if (w := key_differs(key, recorded, episode))), "")
         what = what or self._altered(recorded, rows)
-        return Deviation(operator, index, what) if what else None
+        return Divergence(operator, index, what) if what else None
 
 
 def _of_earlier_options(row: Mapping[str, Any]) -> bool:

@@ -27,7 +27,7 @@ from gym_gui.analysis.exports.episode_curves import completed_episodes, nothing_
 from gym_gui.analysis.exports.pending_folder import environment_variables, pending_folder
 from gym_gui.analysis.records.compare import EpisodeRows
 from gym_gui.analysis.records.reader import OperatorRun, Run
-from gym_gui.controllers.engine.lineup import recorded_slots
+from gym_gui.controllers.engine.bound_operator import recorded_slots
 from gym_gui.controllers.engine.resolved_operator import make_environment, vouch
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.controllers.replays.replayed_episode import ReplayedEpisode

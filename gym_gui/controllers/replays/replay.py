@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gym_gui.controllers.engine.lineup import Lineup, Player
+from gym_gui.controllers.engine.bound_operator import BoundOperator, Player
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.core.enums import Limit
 from gym_gui.core.experiment.legality import problem_with
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
-from gym_gui.core.plain import action_from_plain
+from gym_gui.core.plain_data import action_from_plain
 from gym_gui.core.records import IN_PROCESS
 from gym_gui.core.types import AgentID, Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.services.actor import ActorService
@@ -114,8 +114,8 @@ def replay_lineup(
     limited: Mapping[int, int],
     views: Mapping[AgentID, PromptInputs] | None = None,
     on_asked: OnAsked | None = None,
-) -> tuple[Lineup, ReplayBackend]:
-    """A line-up in which the record plays every slot; no worker is started.
+) -> tuple[BoundOperator, ReplayBackend]:
+    """A bound operator in which the record plays every slot; no worker is started.
 
     Args:
         resolved: The operator.
@@ -125,7 +125,7 @@ def replay_lineup(
         on_asked: Called with every decision before it is answered.
 
     Returns:
-        The line-up, and the backend that answers in all of its slots.
+        The bound operator, and the backend that answers in all of its slots.
     """
     policies = PolicyMappingService(ActorService())
     backend = ReplayBackend(resolved.slots, rows, policies.collect, limited, on_asked)
@@ -134,7 +134,7 @@ def replay_lineup(
         policies.set_slot(slot)
         policies.bind_agent_policy(slot.agent_id, REPLAY)
     players = dict.fromkeys(resolved.slots, Player(IN_PROCESS, REPLAY, REPLAY))
-    lineup = Lineup(
+    bound = BoundOperator(
         resolved.config.operator_id,
         resolved.make_environment,
         resolved.slots,
@@ -143,4 +143,4 @@ def replay_lineup(
         players,
         views=views or {},
     )
-    return lineup, backend
+    return bound, backend

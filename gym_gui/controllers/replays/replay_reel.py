@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import IO
 
 from gym_gui.controllers.replays.replay_session import Picture, ReplayFrame
+from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.drawing.packed_picture import PackedPicture, unpack
 from gym_gui.core.live import Board
-from gym_gui.core.sight import Sight
 
 ROOM = 512 << 20
 """Bytes that an episode's compressed pictures may take; beyond it every other one goes."""
@@ -34,7 +34,7 @@ class Look:
         text: The same.
         scores: The same.
         result: The same.
-        sight: The same, without its picture: that is the look's own.
+        observed: The same, without its picture: that is the look's own.
     """
 
     position: int
@@ -44,7 +44,7 @@ class Look:
     text: str = ""
     scores: Mapping[str, float] | None = None
     result: str = ""
-    sight: Sight | None = None
+    observed: AgentObservation | None = None
 
     @classmethod
     def of(cls, frame: ReplayFrame) -> Look:

@@ -15,16 +15,16 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from gym_gui.controllers.engine.lineup import recorded_slots
+from gym_gui.controllers.engine.bound_operator import recorded_slots
 from gym_gui.controllers.engine.resolved_operator import make_environment
 from gym_gui.controllers.replays.replayed_episode import ReplayedEpisode
-from gym_gui.controllers.replays.replayed_sight import ReplayedSight
+from gym_gui.controllers.replays.replayed_observation import ReplayedObservations
+from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import EpisodeError, RunFormatError
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.live import Board
-from gym_gui.core.sight import Sight
 from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.types import PLAN_POINTS, AgentID, Plan
 from gym_gui.services.backends import SlotInfo
@@ -49,7 +49,7 @@ class ReplayOrder:
         max_steps: Step at which the engine truncated it, or ``None``.
         lines: Its rows as JSON lines.
         origin: The run's file that names the environment.
-        eyes: Seat whose view is wanted in place of pictures of the whole game; empty: the whole game.
+        seen_from: Seat whose view is wanted in place of pictures of the whole game; empty: the whole game.
     """
 
     operator: Mapping[str, Any]
@@ -59,11 +59,11 @@ class ReplayOrder:
     max_steps: int | None
     lines: bytes
     origin: Origin = TYPED
-    eyes: AgentID = ""
+    seen_from: AgentID = ""
 
     @classmethod
-    def of(cls, recorded: RecordedEpisode, eyes: AgentID = "") -> ReplayOrder:
-        """The order for a recorded episode; ``eyes`` as in :attr:`eyes`.
+    def of(cls, recorded: RecordedEpisode, seen_from: AgentID = "") -> ReplayOrder:
+        """The order for a recorded episode; ``seen_from`` as in :attr:`seen_from`.
 
         Raises:
             RunFormatError: It has no seed, so that it cannot be played again.
@@ -80,7 +80,7 @@ class ReplayOrder:
             recorded.max_steps,
             recorded.lines,
             Origin(str(recorded.run / "run.json"), str(recorded.run)),
-            eyes,
+            seen_from,
         )
 
     @property
@@ -104,7 +104,7 @@ class ReplayFrame:
         scores: Score by team, as the environment keeps it.
         moves: What was played since the look before, in the game's own notation.
         result: Who won how, once the game is over.
-        sight: What the seat sees whose eyes are wanted: its open question, else the one that it had last.
+        observed: What the seat in ``seen_from`` sees: its open question, else the one that it had last.
     """
 
     position: int
@@ -116,7 +116,7 @@ class ReplayFrame:
     scores: Mapping[str, float] | None = None
     moves: tuple[str, ...] = ()
     result: str = ""
-    sight: Sight | None = None
+    observed: AgentObservation | None = None
 
 
 @dataclass
@@ -157,7 +157,7 @@ class EpisodeReplay:
             self.order.max_steps,
             seats={agent: self.order.seats.get(agent, agent) for agent in slots},
         )
-        self._sights = self._eyes(slots) if self.order.eyes else None
+        self._observed = self._seat_view(slots) if self.order.seen_from else None
         self.seats = self._environment.seat_names
         self.meanings = {agent: _words_from_0(slot) for agent, slot in slots.items()}
 
@@ -177,17 +177,17 @@ class EpisodeReplay:
             error = str(exc)
         self.departs = self._compare(error)
 
-    def _eyes(self, slots: Mapping[AgentID, SlotInfo]) -> ReplayedSight:
+    def _seat_view(self, slots: Mapping[AgentID, SlotInfo]) -> ReplayedObservations:
         order = self.order
-        slot = order.seats.get(order.eyes, order.eyes)
+        slot = order.seats.get(order.seen_from, order.seen_from)
         player = order.config.resolved_slots().get(slot)
-        return ReplayedSight(order.eyes, order.index, self._environment, player, slots.get(slot))
+        return ReplayedObservations(order.seen_from, order.index, self._environment, player, slots.get(slot))
 
     def _look(self, position: int) -> ReplayFrame:
         environment, episode, played = self._environment, self._again.episode, self._again.played
-        if self._sights is not None:
-            sight = self._sights.look(self._again.pending)
-            return ReplayFrame(position, episode.steps, played, sight=sight)
+        if self._observed is not None:
+            observed = self._observed.look(self._again.pending)
+            return ReplayFrame(position, episode.steps, played, observed=observed)
         plans = self._plans()
         picture = _tried(lambda: environment.picture(plans)) if self.render else None
         board = _tried(environment.board) if self.render else None

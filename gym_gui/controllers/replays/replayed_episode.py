@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
+from gym_gui.controllers.engine.bound_operator import Player
 from gym_gui.controllers.engine.episode import Episode
 from gym_gui.controllers.engine.episode_rows import SeatCodecs
-from gym_gui.controllers.engine.lineup import Player
 from gym_gui.controllers.replays.replay import REPLAY, ReplayBackend
 from gym_gui.core.enums import ActionSource
 from gym_gui.core.experiment.execution import EpisodePlan

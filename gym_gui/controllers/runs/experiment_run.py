@@ -16,9 +16,9 @@ from gym_gui.controllers.engine.environment_seats import SeatsOf
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.engine.session_events import OnSessionEvent
 from gym_gui.controllers.engine.session_interface import OpenSession
-from gym_gui.controllers.runs.kept_sessions import KeptSessions
 from gym_gui.controllers.runs.matrix_check import resolve_all, tried_of
 from gym_gui.controllers.runs.operator_execution import OperatorProgress, RunResult
+from gym_gui.controllers.runs.reusable_sessions import KeptSessions
 from gym_gui.controllers.runs.script_execution import OnProgress, OperatorScriptExecutionManager
 from gym_gui.controllers.runs.shard_plan import ShardPlan
 from gym_gui.core.config import Experiment
@@ -31,7 +31,8 @@ from gym_gui.services.versions import made_here
 
 
 class Rounds(Protocol):
-    """What is played, round after round; a :class:`~gym_gui.controllers.runs.contest.Contest` is one."""
+    """What is played, round after round: a
+    :class:`~gym_gui.controllers.runs.tournament_run.TournamentRun` is one."""
 
     @property
     def header(self) -> Mapping[str, Any]:

@@ -14,8 +14,8 @@ from typing import Any
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.engine.session_events import EpisodeFinished, OnSessionEvent
 from gym_gui.controllers.engine.session_interface import OpenSession, SessionReady
-from gym_gui.controllers.runs.episode_funds import EpisodeFunds
-from gym_gui.controllers.runs.kept_sessions import KeptSessions
+from gym_gui.controllers.runs.episode_budget import EpisodeBudget
+from gym_gui.controllers.runs.interim_looks import RunLooks
 from gym_gui.controllers.runs.matrix_check import without_unstarted
 from gym_gui.controllers.runs.model_slots import gone_on_with, with_limits
 from gym_gui.controllers.runs.operator_execution import (
@@ -25,9 +25,9 @@ from gym_gui.controllers.runs.operator_execution import (
     RunResult,
 )
 from gym_gui.controllers.runs.operator_sessions import OperatorSessions
-from gym_gui.controllers.runs.run_ledger import RunLedger
-from gym_gui.controllers.runs.run_looks import RunLooks
+from gym_gui.controllers.runs.reusable_sessions import KeptSessions
 from gym_gui.controllers.runs.run_watch import RunWatch
+from gym_gui.controllers.runs.run_writer import RunWriter
 from gym_gui.controllers.runs.session_shares import SessionShare
 from gym_gui.controllers.runs.session_starts import SessionStarts
 from gym_gui.core.config import Experiment, OperatorConfig
@@ -94,7 +94,7 @@ class OperatorScriptExecutionManager:
         self._service.operators.follow(experiment.execution)
         self._processes = processes
         self._on_progress = on_progress
-        self._ledger = RunLedger(out, resume)
+        self._ledger = RunWriter(out, resume)
         limited = [with_limits(resolved, experiment.execution) for resolved in resolved_operators]
         if resume is not None:
             limited = [gone_on_with(resolved, resume) for resolved in limited]
@@ -105,7 +105,7 @@ class OperatorScriptExecutionManager:
         execution = experiment.execution
         looked_at = execution if only is None else replace(execution, until="all", batch=None)
         self._looks = RunLooks(looked_at, self._runs, self._ledger)
-        self._funds = EpisodeFunds(experiment, self._runs, leased)
+        self._episode_budget = EpisodeBudget(experiment, self._runs, leased)
         self._starts = SessionStarts(self, experiment, open_session, self.introduce, kept)
         self._sessions = {run.operator_id: OperatorSessions(self, self._starts, run) for run in self._runs}
         self._changed = asyncio.Event()
@@ -130,7 +130,7 @@ class OperatorScriptExecutionManager:
 
         One that waits there would begin after the run's time is over.
         """
-        return not self._funds.limits_time
+        return not self._episode_budget.limits_time
 
     def seats_of(self, run: OperatorExecution) -> int:
         """Sessions at work for an operator."""
@@ -139,21 +139,21 @@ class OperatorScriptExecutionManager:
 
     def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
         """An episode as it is to be played; ``None``: the run's budgets do not carry it now."""
-        return self._funds.admit(run, plan)
+        return self._episode_budget.admit(run, plan)
 
     def finished(self, run: OperatorExecution, plan: EpisodePlan, episode: EpisodeFinished) -> None:
         """An episode is over: write it down."""
         if self.stopping:
             return
         if episode.unplayed:
-            self._funds.short(run, plan.index)
+            self._episode_budget.short(run, plan.index)
             run.put_back(plan)
             if episode.cannot_go_on:
                 self._ledger.problem = self._ledger.problem or f"The run stops: {episode.cannot_go_on}"
                 self._check_ledger()
             self.nudge()
             return
-        self._funds.over(run, plan.index)
+        self._episode_budget.over(run, plan.index)
         self._ledger.episode(run, episode)
         self._check_ledger()
         self.nudge()
@@ -162,28 +162,28 @@ class OperatorScriptExecutionManager:
     def retried(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
         """A process was lost, and its session begins an episode again: write it down."""
         self._ledger.retry(run, index, reason, lost)
-        self._funds.again(run, index)
+        self._episode_budget.again(run, index)
         self.nudge()
 
     def called(self, run: OperatorExecution, line: bytes) -> None:
         """A paid call was made: write it down."""
         self._ledger.call(run, line)
-        self._funds.call(run, line)
+        self._episode_budget.call(run, line)
         self._check_ledger()
 
     def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
         """A slot is about to make a paid request: write it down; returns whether it may."""
-        may = self._funds.announced(run, index, slot, most)
+        may = self._episode_budget.announced(run, index, slot, most)
         self._check_ledger()
         return may
 
     def introduce(self, run: OperatorExecution, ready: SessionReady) -> None:
         """A session of an operator is ready: note who plays in it."""
         self._ledger.introduce(run, ready)
-        self._funds.introduce(run, ready.announcing)
+        self._episode_budget.introduce(run, ready.announcing)
 
     def _check_ledger(self) -> None:
-        self._ledger.problem = self._ledger.problem or self._funds.problem
+        self._ledger.problem = self._ledger.problem or self._episode_budget.problem
         if self._ledger.problem:
             self.stop()
             self.nudge()
@@ -197,7 +197,7 @@ class OperatorScriptExecutionManager:
         for index in begun:
             self._ledger.retry(run, index, words, SESSION)
         for index in seat.assigned:
-            self._funds.lost(run, index, begun=index in seat.begun)
+            self._episode_budget.lost(run, index, begun=index in seat.begun)
         for plan in run.take_back(seat.assigned.values(), seat.begun):
             tries = run.tries[plan.index]
             self.finished(run, plan, run.given_up(plan, f"its session process {words}, {tries} times"))
@@ -259,13 +259,13 @@ class OperatorScriptExecutionManager:
             # A part of an experiment may be a few episodes of a thousand operators.
             there = [run.operator_id for run in self._runs if run.total or self._only is None]
             self._ledger.open(self._experiment, there, self._header)
-            self._funds.open(self._ledger.folder)
+            self._episode_budget.open(self._ledger.folder)
             await self._play()
             status = self._status()
         finally:
             await self._close_all()
-            self._funds.close()
-            self._ledger.problem = self._ledger.problem or self._funds.problem
+            self._episode_budget.close()
+            self._ledger.problem = self._ledger.problem or self._episode_budget.problem
             self._ledger.close(status)
         if self._experiment.execution.record.compress and status != STOPPED:
             from gym_gui.services.runs.run_packing import compress_ended  # few runs are compressed
@@ -316,15 +316,15 @@ class OperatorScriptExecutionManager:
         for operator_id in failed:
             self._service.remove_operator(operator_id)
         self._runs = [run for run in self._runs if run.operator_id not in failed]
-        self._funds.leave_out(failed)
+        self._episode_budget.leave_out(failed)
         self._header |= {"episodes": {run.operator_id: run.total for run in self._runs}}
 
     async def _play(self) -> None:
         while not self.stopping and not self._is_over():
             self._changed.clear()
             self._stop_finished()
-            self._funds.look()
-            self._hold_up(self._funds.is_held_up)
+            self._episode_budget.look()
+            self._hold_up(self._episode_budget.is_held_up)
             if self._looks.due:
                 await self._looks.take()
                 self._check_ledger()
@@ -339,9 +339,9 @@ class OperatorScriptExecutionManager:
                 and self._next_operator() is None
                 and not self._looks.due
                 and not all(run.finished for run in self._runs)
-                and not self._funds.waits()
+                and not self._episode_budget.waits()
             ):
-                self._ledger.problem = self._ledger.problem or self._funds.why_left()
+                self._ledger.problem = self._ledger.problem or self._episode_budget.why_left()
                 self._ledger.unplayed = sum(len(run.pending) + len(run.suspects) for run in self._runs)
                 break
             self._watch.tend(self._seats)
@@ -389,12 +389,12 @@ class OperatorScriptExecutionManager:
             if not run.suspects or not self._has_world(run):
                 continue
             alone = any(seat.quarantine for seat in self._sessions[run.operator_id].seats)
-            if not alone and self._funds.carries(run, run.suspects[0]):
+            if not alone and self._episode_budget.carries(run, run.suspects[0]):
                 return run, True
         waiting = [
             run
             for run in self._runs
-            if run.pending and self._has_world(run) and self._funds.carries(run, run.pending[0])
+            if run.pending and self._has_world(run) and self._episode_budget.carries(run, run.pending[0])
         ]
         if not waiting:
             return None

@@ -20,8 +20,8 @@ from gym_gui.controllers.engine.session_events import (
     StepsTaken,
 )
 from gym_gui.controllers.engine.session_interface import Session, SessionReady
-from gym_gui.controllers.runs.kept_sessions import KeptSession
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
+from gym_gui.controllers.runs.reusable_sessions import KeptSession
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.live import LiveView

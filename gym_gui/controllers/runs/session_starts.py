@@ -15,8 +15,8 @@ from gym_gui.controllers.engine.session_interface import (
     SessionSettings,
     default_concurrency,
 )
-from gym_gui.controllers.runs.kept_sessions import KeptSession, KeptSessions, SessionRoute
 from gym_gui.controllers.runs.operator_execution import OperatorExecution
+from gym_gui.controllers.runs.reusable_sessions import KeptSession, KeptSessions, SessionRoute
 from gym_gui.controllers.runs.session_shares import SessionShare, ShareOwner
 from gym_gui.core.config import Experiment
 from gym_gui.processes.child import start_again

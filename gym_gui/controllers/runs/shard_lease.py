@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gym_gui.controllers.runs.payers import Payers
+from gym_gui.controllers.runs.cost_accounts import CostAccounts
 from gym_gui.core.experiment.leases import Claim
 from gym_gui.core.experiment.spending import NOTHING, Amount, Amounts
 from gym_gui.services.runs.budget_ledger import BudgetLedger
@@ -19,15 +19,15 @@ class ShardLease:
 
     Args:
         files: Where it is given, and where the shard says what it needs.
-        payers: Who spends it; what others have found out that an episode needs is told to them.
+        cost_accounts: Who spends it; what others have found out that an episode needs is told to them.
         ledger: The shard's own books, which are limited to it.
 
     Attributes:
         ended: Whether the shard has come to its end for want of more.
     """
 
-    def __init__(self, files: LeaseFiles, payers: Payers, ledger: BudgetLedger) -> None:
-        self._files, self._payers, self._ledger = files, payers, ledger
+    def __init__(self, files: LeaseFiles, cost_accounts: CostAccounts, ledger: BudgetLedger) -> None:
+        self._files, self._cost_accounts, self._ledger = files, cost_accounts, ledger
         self._keeps: dict[str, Amount] = {}
         self.ended = False
         ledger.limit(self._keeps)
@@ -52,7 +52,7 @@ class ShardLease:
         if before is None or lease.number > before.number:
             self._keeps = dict(lease.amounts)
             self._ledger.limit(self._keeps)
-        known = self._payers.learn(lease.needs)
+        known = self._cost_accounts.learn(lease.needs)
         return known or not held or before is None or lease.number > before.number or lease.ended
 
     def claim(self, next_: Amounts | None, rest: Amounts, *, waits: bool = False) -> None:
@@ -63,14 +63,14 @@ class ShardLease:
             rest: What all that is left may need.
             waits: Whether nothing is played before more is given.
         """
-        gone = {account: self._ledger.gone(account) for account in self._payers.budgets}
+        gone = {account: self._ledger.gone(account) for account in self._cost_accounts.budgets}
         if waits:
             self._keep(gone)
         elif next_ is not None:
             self._keep({account: gone[account] + rest.get(account, NOTHING) * _PLENTY for account in gone})
         lease = self._files.lease
         number = 0 if lease is None else lease.number
-        claim = Claim(number, gone, self._keeps, next_, rest, self._payers.needs, waits, self.ended)
+        claim = Claim(number, gone, self._keeps, next_, rest, self._cost_accounts.needs, waits, self.ended)
         self._files.claim(claim)
 
     def _keep(self, most: Mapping[str, Amount]) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.experiment.slot_patterns import is_pattern, slot_for
-from gym_gui.core.plain import to_plain
+from gym_gui.core.plain_data import to_plain
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 

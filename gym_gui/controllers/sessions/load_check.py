@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
 from gym_gui.controllers.runs.model_slots import DRY_RUN, dry, has_setting
-from gym_gui.controllers.sessions.staffing import process_groups, slot_requests
+from gym_gui.controllers.sessions.bind_workers import process_groups, slot_requests
 from gym_gui.core.config import ExecutionConfig, Experiment
 from gym_gui.core.errors import SlotRefusedError, WorkerLaunchError
 from gym_gui.core.experiment.assignment import WorkerAssignment

@@ -11,13 +11,12 @@ from itertools import count
 from typing import Any
 
 from gym_gui import envs
+from gym_gui.controllers.engine.bound_operator import BoundOperator, Player
 from gym_gui.controllers.engine.episode import Episode
 from gym_gui.controllers.engine.episode_rows import SeatCodecs
-from gym_gui.controllers.engine.eyes import Eyes
 from gym_gui.controllers.engine.human_questions import QuestionDesk
-from gym_gui.controllers.engine.lineup import Lineup, Player
-from gym_gui.controllers.engine.live_looks import Spectator
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
+from gym_gui.controllers.engine.seat_view import SeatView
 from gym_gui.controllers.engine.session import SessionController
 from gym_gui.controllers.engine.session_events import (
     CallMade,
@@ -35,15 +34,16 @@ from gym_gui.controllers.engine.session_interface import (
     SessionSettings,
     checked_pace,
 )
-from gym_gui.controllers.human.agent_views import sight_of
+from gym_gui.controllers.engine.spectator import Spectator
+from gym_gui.controllers.human.agent_views import observation_of
+from gym_gui.controllers.sessions.bind_workers import Secrets, bind_workers, start_worker
 from gym_gui.controllers.sessions.slot_context import examples_for, slot_context
-from gym_gui.controllers.sessions.staffing import Secrets, staff, start_worker
+from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.errors import EpisodeError, MosaicError, UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.execution import EpisodePlan
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.core.live import Compiling
-from gym_gui.core.sight import Sight
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment, EnvSpec
 from gym_gui.envs.compiling import compile_ahead
@@ -104,20 +104,20 @@ class LocalSession:
         # Reading the metadata of all that is installed takes as long as a worker takes to start.
         versions = asyncio.create_task(asyncio.to_thread(versions_of, self._resolved))
         try:
-            lineup = await staff(self._resolved, self._supervisor, self._secrets)
+            bound = await bind_workers(self._resolved, self._supervisor, self._secrets)
             await compiling
         except BaseException:
             versions.cancel()
             compiling.cancel()
             await self._supervisor.close()
             raise
-        self._lineup = lineup
+        self._bound = bound
         if spectator is not None:
-            lineup.make_environment = self._make_drawn
+            bound.make_environment = self._make_drawn
         self._controller = SessionController(
-            lineup,
+            bound,
             self._on_engine,
-            concurrency=self._room(lineup),
+            concurrency=self._room(bound),
             max_steps=settings.max_steps,
             keep_observations=settings.observations,
             spectator=spectator,
@@ -127,7 +127,7 @@ class LocalSession:
         if live is not None:
             self._desk = QuestionDesk(self._on_event, self._controller.is_moving)
         self._task = asyncio.get_running_loop().create_task(self._run(self._controller))
-        players = {slot: dict(player.record()) for slot, player in lineup.players.items()}
+        players = {slot: dict(player.record()) for slot, player in bound.players.items()}
         announcing: list[AgentID] = []
         for process in self._supervisor.processes():
             for agent in process.launch.agents:
@@ -161,8 +161,8 @@ class LocalSession:
 
     def _watch(self, live: LiveSettings) -> Spectator:
         self._mode = _render_mode(self._resolved, live)
-        eyes = Eyes(self._people, live.everything)
-        spectator = Spectator(live, self._mode, self._resolved.slots, self._on_event, eyes)
+        seat_view = SeatView(self._people, live.everything)
+        spectator = Spectator(live, self._mode, self._resolved.slots, self._on_event, seat_view)
         if live.first is not None:
             self._preview(spectator, live.first)
         return spectator
@@ -199,10 +199,10 @@ class LocalSession:
             self._mode = None
             return self._resolved.make_environment()
 
-    def _room(self, lineup: Lineup) -> int:
+    def _room(self, bound: BoundOperator) -> int:
         """A person plays one episode at a time: the one that is shown."""
         asked = self._settings.live is not None and any(
-            player.worker_type == "human" for player in lineup.players.values()
+            player.worker_type == "human" for player in bound.players.values()
         )
         return 1 if asked else self._settings.concurrency
 
@@ -294,7 +294,7 @@ class LocalSession:
             controller.watch(None)
             return
         self._mode = _render_mode(self._resolved, live)
-        everything = Eyes(frozenset, True)  # no player watches
+        everything = SeatView(frozenset, True)  # no player watches
         slots, tell = self._resolved.slots, self._on_event
         spectator = Spectator(live, self._mode, slots, tell, everything, controller.is_drawn)
         controller.watch(spectator, self._make_drawn if self._mode is not None else None)
@@ -317,7 +317,7 @@ class LocalSession:
         async with self._rebinding:
             resolved = self._resolved.with_assignment(agent, assignment)
             given = {agent: dict(secrets or {})}
-            sink = self._lineup.policies.collect
+            sink = self._bound.policies.collect
             try:
                 binding, slot = await start_worker(resolved, agent, self._supervisor, given, sink)
             except MosaicError as exc:
@@ -325,12 +325,12 @@ class LocalSession:
             before = self._supervisor.slot_of(agent, other_than=slot)
             if self._desk is not None:
                 self._desk.forget_slot(agent)
-            self._lineup.views = resolved.views
+            self._bound.views = resolved.views
             self.controller.rebind(binding, slot, assignment.on_invalid, allowance)
             self._resolved = resolved
             player = Player.of(binding)
-            self._lineup.players = {**self._lineup.players, agent: player}
-            self.controller.room = self._room(self._lineup)
+            self._bound.players = {**self._bound.players, agent: player}
+            self.controller.room = self._room(self._bound)
             if before is not None:
                 await self._supervisor.stop_worker(before, self._grace_s)
             if self._spectator is not None:
@@ -345,7 +345,7 @@ class LocalSession:
             known = self._examples[agent] = self._resolved, examples_for(self._resolved, agent)
         return slot_context(self._resolved, agent, self._controller.asked_in(agent), known[1])
 
-    async def see(self, agent: AgentID) -> Sight:
+    async def see(self, agent: AgentID) -> AgentObservation:
         if self._controller is None:
             raise UsageError("the session is not running", fix="Start it first")
         found = self._controller.asked_in(agent)
@@ -359,7 +359,7 @@ class LocalSession:
             )
         slot = self._supervisor.slot_of(agent)
         fed = None if slot is None else slot.fed(decision)
-        return sight_of(episode.environment, decision, self._resolved.views.get(agent), fed)
+        return observation_of(episode.environment, decision, self._resolved.views.get(agent), fed)
 
     @property
     def _grace_s(self) -> float:

@@ -13,7 +13,7 @@ from gym_gui.controllers.engine.episode import Episode
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 from gym_gui.controllers.sessions.example_turns import SETTING, most_turns, turns_by_seat
 from gym_gui.core.errors import UsageError
-from gym_gui.core.plain import to_plain
+from gym_gui.core.plain_data import to_plain
 from gym_gui.core.spaces import space_to_spec
 from gym_gui.core.types import AgentID, Decision, Shown
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
-from gym_gui.controllers.sessions.staffing import process_groups
+from gym_gui.controllers.sessions.bind_workers import process_groups
 from gym_gui.core.config import Experiment
 from gym_gui.core.experiment.execution import Isolation
 

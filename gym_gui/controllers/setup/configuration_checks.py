@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gym_gui.controllers.engine.lineup import nothing_to_do, seatings
+from gym_gui.controllers.engine.bound_operator import nothing_to_do, seatings
+from gym_gui.controllers.setup.check_message import Finding, Level, listed, worst
 from gym_gui.controllers.setup.configuration_draft import Draft, Rows
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.setup.finding import Finding, Level, listed, worst
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.controllers.setup.joint_parts import part_findings, part_of, parts_played
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
 from gym_gui.core.errors import MosaicError, UsageError, without_capital
@@ -22,7 +22,7 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.secret_refs import references
 from gym_gui.core.types import AgentID
 from gym_gui.services.backends import SlotInfo
-from gym_gui.services.fit import fit
+from gym_gui.services.compatibility import fit
 from gym_gui.services.policies.policy_catalogue import (
     Policy,
     names_in_words,
@@ -133,11 +133,11 @@ class ConfigurationChecks:
         """The name of an operator for which the user has chosen none: its deciding players."""
         return names_in_words([self.title(row) for row in rows.values()])
 
-    def check(self, draft: Draft, sheet: EnvironmentSheet) -> Report:
+    def check(self, draft: Draft, env_info: EnvironmentInfo) -> Report:
         """Everything that can be said of a draft."""
-        workers = {agent: tuple(self._worker_offers(slot)) for agent, slot in sheet.slots.items()}
-        policies = {agent: self.offers(slot) for agent, slot in sheet.slots.items()}
-        findings = [*self._rows(draft, sheet), *self._links(draft), *self._seats(draft, sheet)]
+        workers = {agent: tuple(self._worker_offers(slot)) for agent, slot in env_info.slots.items()}
+        policies = {agent: self.offers(slot) for agent, slot in env_info.slots.items()}
+        findings = [*self._rows(draft, env_info), *self._links(draft), *self._seats(draft, env_info)]
         parts = parts_played(draft)
         wrong = {finding.agent for finding in findings if finding.level is Level.ERROR}
         findings += part_findings(draft, {a: p for a, p in parts.items() if a not in wrong}, self.title)
@@ -148,9 +148,9 @@ class ConfigurationChecks:
             except MosaicError as error:
                 findings.append(Finding(Level.ERROR, str(error)))
             else:
-                findings.append(Finding(Level.OK, _all_fit(sheet)))
+                findings.append(Finding(Level.OK, _all_fit(env_info)))
         offered = {o.policy.worker_id for of_slot in policies.values() for o in of_slot if not o.reason}
-        findings += self._not_offered(draft, sheet.env_id, workers, offered)
+        findings += self._not_offered(draft, env_info.env_id, workers, offered)
         order = list(Level)
         findings.sort(key=lambda finding: order.index(finding.level))
         whose = {agent: part for agent, (_, part) in parts.items()}
@@ -178,11 +178,11 @@ class ConfigurationChecks:
         now = read_policy_file(policy.file.path)
         return now and replace(now, name=policy.file.name, called=policy.file.called)
 
-    def misfits(self, rows: Rows, sheet: EnvironmentSheet) -> dict[AgentID, str]:
+    def misfits(self, rows: Rows, env_info: EnvironmentInfo) -> dict[AgentID, str]:
         """Who of these cannot play slots of an environment, and why, as :meth:`problem` says it."""
-        workers = {agent: self.worker(row) for agent, row in rows.items() if agent in sheet.slots}
+        workers = {agent: self.worker(row) for agent, row in rows.items() if agent in env_info.slots}
         wrong = {
-            agent: fit(sheet.slots[agent], worker, rows[agent], self._file(rows[agent]))
+            agent: fit(env_info.slots[agent], worker, rows[agent], self._file(rows[agent]))
             for agent, worker in workers.items()
             if worker is not None
         }
@@ -213,8 +213,8 @@ class ConfigurationChecks:
 
     # -- what is wrong ---------------------------------------------------------------
 
-    def _rows(self, draft: Draft, sheet: EnvironmentSheet) -> Iterator[Finding]:
-        for agent, slot in sheet.slots.items():
+    def _rows(self, draft: Draft, env_info: EnvironmentInfo) -> Iterator[Finding]:
+        for agent, slot in env_info.slots.items():
             row = draft.rows.get(agent)
             if row is None:
                 yield Finding(Level.ERROR, f"No policy plays {agent}: choose one in its row", agent)
@@ -228,14 +228,14 @@ class ConfigurationChecks:
             if reason := self._absent.get(worker.type_id) or fit(slot, worker, row, self._file(row)):
                 yield Finding(Level.ERROR, f"{agent}: {reason}", agent, self._remedy(worker))
                 continue  # what else is wrong says nothing more
-            yield from self._row(agent, row, worker, sheet, slot)
+            yield from self._row(agent, row, worker, env_info, slot)
 
     def _row(
         self,
         agent: AgentID,
         row: WorkerAssignment,
         worker: WorkerTypeDefinition,
-        sheet: EnvironmentSheet,
+        env_info: EnvironmentInfo,
         slot: SlotInfo,
     ) -> Iterator[Finding]:
         if row.worker_type != worker.kind.value:
@@ -251,12 +251,12 @@ class ConfigurationChecks:
                 yield Finding(Level.ERROR, str(error), agent)
         for setting in worker.settings_schema:
             if setting.kind == "policy":
-                yield from _checkpoint(agent, row, setting.name, sheet)
+                yield from _checkpoint(agent, row, setting.name, env_info)
         manager = f"{agent}{GOAL_SUFFIX}"
-        if manager in sheet.slots and row.settings.get("behavior") in _HEEDLESS:
+        if manager in env_info.slots and row.settings.get("behavior") in _HEEDLESS:
             text = f"{agent}: {self.title(row)} takes no notice of what {manager} asks for; choose skills"
             yield Finding(Level.WARNING, text, agent)
-        if note := nothing_to_do(slot, row, sheet.env_id):
+        if note := nothing_to_do(slot, row, env_info.env_id):
             yield Finding(Level.NOTE, note, agent)
         yield from _secrets(agent, row)
         if row.worker_type == "human" and "script" not in row.settings:
@@ -279,15 +279,15 @@ class ConfigurationChecks:
                     Level.NOTE, f"{self.title(row)} holds one policy: {listed(link.agents)} play it"
                 )
 
-    def _seats(self, draft: Draft, sheet: EnvironmentSheet) -> Iterator[Finding]:
+    def _seats(self, draft: Draft, env_info: EnvironmentInfo) -> Iterator[Finding]:
         if draft.seats != "swap":
             return
         try:
-            count = len(seatings(sheet.teams, sheet.slots, swap=True))
+            count = len(seatings(env_info.teams, env_info.slots, swap=True))
         except MosaicError as error:
             yield Finding(Level.ERROR, str(error))
         else:
-            who = "teams change sides" if len(sheet.teams) > 1 else "agents change seats"
+            who = "teams change sides" if len(env_info.teams) > 1 else "agents change seats"
             yield Finding(Level.OK, f"Every seed is played {count} times: the {who}")
 
     def _not_offered(
@@ -340,10 +340,10 @@ def _after(worker: WorkerTypeDefinition, reason: str) -> str:
     return f"it {rest}" if rest != reason else without_capital(reason)
 
 
-def _all_fit(sheet: EnvironmentSheet) -> str:
-    if sheet.single:
+def _all_fit(env_info: EnvironmentInfo) -> str:
+    if env_info.single:
         return "Observation and action spaces fit"
-    count = len(sheet.slots)
+    count = len(env_info.slots)
     where = "both" if count == 2 else f"all {_NUMBERS.get(count, str(count))}"
     return f"Observation and action spaces fit in {where} slots"
 
@@ -364,7 +364,7 @@ def _checkpoint(
     agent: AgentID,
     row: WorkerAssignment,
     setting: str,
-    sheet: EnvironmentSheet,
+    env_info: EnvironmentInfo,
 ) -> Iterator[Finding]:
     written = row.settings.get(setting)
     if not isinstance(written, str) or not written:
@@ -376,7 +376,7 @@ def _checkpoint(
     file = read_policy_file(path)
     if file is None:
         return  # of a format that only its worker reads
-    if file.env_id != sheet.env_id:
+    if file.env_id != env_info.env_id:
         yield Finding(Level.WARNING, f"{agent}: {path.name} was trained in {file.env_id}", agent)
     algorithm = str(row.settings.get("algorithm") or "").lower()
     if algorithm and file.algorithm and algorithm != file.algorithm:

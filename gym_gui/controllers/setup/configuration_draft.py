@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
 from gym_gui.core.experiment.assignment import GROUP_COLORS, LinkGroup, WorkerAssignment
 from gym_gui.core.experiment.slot_patterns import slot_for
@@ -185,22 +185,22 @@ class Draft:
             rows[follower] = replace(row, checkpoint_agent=None if own is None else own.checkpoint_agent)
         return replace(self, rows=rows)
 
-    def seated(self, sheet: EnvironmentSheet, default: Callable[[AgentID], WorkerAssignment]) -> Draft:
+    def seated(self, env_info: EnvironmentInfo, default: Callable[[AgentID], WorkerAssignment]) -> Draft:
         """The draft with exactly the slots of its environment.
 
         A row whose name is a pattern says who plays the slots that it stands for.
 
         Args:
-            sheet: The environment.
+            env_info: The environment.
             default: Gives the player of a slot that has none yet.
         """
-        named = {agent: slot_for(agent, self.rows) for agent in sheet.agents}
+        named = {agent: slot_for(agent, self.rows) for agent in env_info.agents}
         rows = {agent: default(agent) if row is None else self.rows[row] for agent, row in named.items()}
         links = tuple(link for link in self.links if set(link.agents) <= set(rows))
         teams = self.teams
         if teams is not None and any(a not in rows for members in teams.values() for a in members):
             teams = None
-        seats = self.seats if sheet.has_seats_to_change else "fixed"
+        seats = self.seats if env_info.has_seats_to_change else "fixed"
         return replace(self, rows=rows, links=links, teams=teams, seats=seats)
 
     def link_of(self, agent: AgentID) -> Link | None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from gym_gui import envs
+from gym_gui.controllers.setup.environment_info_cache import fingerprint
 from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
-from gym_gui.controllers.setup.environment_sheet_cache import fingerprint
 from gym_gui.core.errors import MosaicError
 from gym_gui.envs.pictures import Picture
 from gym_gui.envs.png import as_png

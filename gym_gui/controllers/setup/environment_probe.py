@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gym_gui import envs
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.core.trusted.subjects import Subject
 from gym_gui.core.trusted.trust import TYPED, Origin, require
 from gym_gui.processes.child import ManagedChild
@@ -131,14 +131,14 @@ class EnvironmentProbe:
         """Whether there is a child."""
         return self._child is not None
 
-    async def describe(self, request: EnvironmentRequest) -> EnvironmentSheet:
+    async def describe(self, request: EnvironmentRequest) -> EnvironmentInfo:
         """Describe an environment.
 
         Raises:
             UsageError: It is unknown, not installed, or cannot be made so.
         """
         header, _ = await self._ask_child({"do": "describe", **request.to_json()}, request.vouch)
-        return EnvironmentSheet.from_json(header["sheet"])
+        return EnvironmentInfo.from_json(header["sheet"])
 
     async def preview(self, request: EnvironmentRequest, seed: int) -> Preview:
         """The first look at the episode of ``seed``.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 
 from gym_gui import envs
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.trusted.subjects import subject_of
@@ -61,7 +61,7 @@ class Bench:
     def _describe(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         environment = _environment_of(request)
         try:
-            return {"sheet": EnvironmentSheet.of(environment, request["slots"]).to_json()}, b""
+            return {"sheet": EnvironmentInfo.of(environment, request["slots"]).to_json()}, b""
         finally:
             environment.close()
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from gym_gui.controllers.setup.check_message import Finding, Level
 from gym_gui.controllers.setup.configuration_draft import Draft
-from gym_gui.controllers.setup.finding import Finding, Level
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.types import AgentID
 from gym_gui.services.policy_files import PolicyFile, read_policy_file

@@ -94,7 +94,7 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class Lineup:
+class BoundOperator:
     """Who plays for whom.
 
     Attributes:
@@ -143,7 +143,7 @@ class Matrix:
     """
 
     policies: Mapping[str, WorkerAssignment]
-    lineups: tuple[Lineup, ...]
+    lineups: tuple[BoundOperator, ...]
     tasks: Mapping[str, Mapping[str, Any]]
     variants: tuple[Variant, ...]
     roles: Mapping[str, str]

@@ -123,7 +123,7 @@ def _amount(value: object) -> Amount:
     return Amount(count(written.get("tokens")) or 0, number(written.get("usd")) or 0.0)
 
 
-class Course(Struct, frozen=True):
+class SlotSpending(Struct, frozen=True):
     """What a slot has taken in an episode so far.
 
     Attributes:
@@ -147,11 +147,11 @@ class Course(Struct, frozen=True):
         """The most that requests take which were announced, and of which no call has told since."""
         return (self.announced - self.accounted).most(NOTHING)
 
-    def with_request(self, most: Amount) -> Course:
+    def with_request(self, most: Amount) -> SlotSpending:
         """With a request more that is about to be sent."""
         return replace(self, announced=self.announced + most, announces=True)
 
-    def with_call(self, call: Mapping[str, Any]) -> Course:
+    def with_call(self, call: Mapping[str, Any]) -> SlotSpending:
         """With one call more."""
         spent, most = self.paid + paid(call), needed(call)
         return replace(
@@ -162,7 +162,7 @@ class Course(Struct, frozen=True):
             accounted=self.accounted + accounted(call),
         )
 
-    def cut_off(self, requests: int = 1) -> Course:
+    def cut_off(self, requests: int = 1) -> SlotSpending:
         """It was cut off: what was announced may be paid for; without announcements, so many requests more
         may have been under way."""
         unseen = self.open if self.announces else self.request * requests

@@ -11,10 +11,10 @@ from gym_gui.core.config import ENVIRONMENT_KEYS, ExecutionConfig, OperatorConfi
 from gym_gui.core.declared_keys import Key, keys_of
 from gym_gui.core.experiment import experiment_data
 from gym_gui.core.experiment.assignment import refuse_repeats
+from gym_gui.core.experiment.named_training_groups import TrainingOf
 from gym_gui.core.experiment.pairings import most_rounds, usual_rounds
-from gym_gui.core.experiment.pool import Player, Pool, players_from_data
 from gym_gui.core.experiment.seed_lists import MAX_EPISODES
-from gym_gui.core.experiment.training_of import TrainingOf
+from gym_gui.core.experiment.tournament_pool import Player, Pool, players_from_data
 from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.validation import (
     ConfigError,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from gym_gui.core.enums import SteppingParadigm
-from gym_gui.core.paradigms.border import INFO
+from gym_gui.core.paradigms.foreign_calls import INFO
 from gym_gui.core.types import AgentID, Mask, StepResult
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.experiment.slot_patterns import pattern_of
 from gym_gui.core.paradigms.base import ParadigmAdapter
-from gym_gui.core.paradigms.walk import OnCall, Walk, quietly
+from gym_gui.core.paradigms.random_episode import OnCall, Walk, quietly
 from mosaic_worker.failures import described
 
 Make = Callable[[], ParadigmAdapter]

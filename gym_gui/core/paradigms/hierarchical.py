@@ -12,7 +12,7 @@ from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure, UsageError
 from gym_gui.core.paradigms.base import ParadigmAdapter
-from gym_gui.core.paradigms.border import wrong_agents
+from gym_gui.core.paradigms.foreign_calls import wrong_agents
 from gym_gui.core.paradigms.options import Option, OptionEnd, OptionLibrary, Place
 from gym_gui.core.types import AgentID, Mask, StepResult
 

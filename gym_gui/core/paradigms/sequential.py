@@ -13,7 +13,7 @@ from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure
-from gym_gui.core.paradigms.border import (
+from gym_gui.core.paradigms.foreign_calls import (
     MASK_KEY,
     RAISED,
     as_mask,
@@ -22,7 +22,7 @@ from gym_gui.core.paradigms.border import (
     split_mask,
     wrong_agents,
 )
-from gym_gui.core.paradigms.wrapped import NamedAgentsAdapter
+from gym_gui.core.paradigms.wrapped_environment import NamedAgentsAdapter
 from gym_gui.core.types import AgentID, Mask, StepResult
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure
-from gym_gui.core.paradigms.border import (
+from gym_gui.core.paradigms.foreign_calls import (
     MASK_KEY,
     NO_INFO,
     RAISED,
@@ -18,7 +18,7 @@ from gym_gui.core.paradigms.border import (
     split_mask,
     wrong_agents,
 )
-from gym_gui.core.paradigms.wrapped import NamedAgentsAdapter
+from gym_gui.core.paradigms.wrapped_environment import NamedAgentsAdapter
 from gym_gui.core.types import AgentID, Mask, StepResult
 from mosaic_worker.interfaces import spaces_of
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import EnvironmentFailure
-from gym_gui.core.paradigms.border import (
+from gym_gui.core.paradigms.foreign_calls import (
     MASK_KEY,
     NO_INFO,
     OBSERVATION,
@@ -21,7 +21,7 @@ from gym_gui.core.paradigms.border import (
     without_mask,
     wrong_agents,
 )
-from gym_gui.core.paradigms.wrapped import WrappedAdapter
+from gym_gui.core.paradigms.wrapped_environment import WrappedAdapter
 from gym_gui.core.types import AgentID, Mask, StepResult
 from mosaic_worker.learning.action_masks import METHOD, mask_method
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gym_gui.envs.boards.position import OFF_BOARD
+from gym_gui.envs.boards.board_helpers import OFF_BOARD
 
 __all__ = ["OFF_BOARD"]

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from gym_gui.core.live import Board, Move
 from gym_gui.core.types import AgentID
-from gym_gui.envs.boards.position import (
+from gym_gui.envs.boards.board_game_words import SIDES, area_words, chess_captured, chess_end
+from gym_gui.envs.boards.board_helpers import (
     FIRST,
     OFF_BOARD,
     SECOND,
@@ -23,7 +24,6 @@ from gym_gui.envs.boards.position import (
     square_named,
     turn_of,
 )
-from gym_gui.envs.boards.words import SIDES, area_words, chess_captured, chess_end
 from gym_gui.envs.index import is_installed
 from gym_gui.envs.instance import Instance
 from mosaic_worker.squares import placed_word, point_named

@@ -13,7 +13,15 @@ from msgspec.structs import replace
 from gym_gui.core.drawing.chess_numbers import numbered
 from gym_gui.core.live import Board, Move
 from gym_gui.core.types import AgentID
-from gym_gui.envs.boards.position import (
+from gym_gui.envs.boards.board_game_words import (
+    SIDES,
+    area_words,
+    chess_captured,
+    chess_end,
+    sans_since,
+    stones_captured,
+)
+from gym_gui.envs.boards.board_helpers import (
     FIRST,
     OFF_BOARD,
     SECOND,
@@ -21,14 +29,6 @@ from gym_gui.envs.boards.position import (
     drops,
     placings,
     turn_of,
-)
-from gym_gui.envs.boards.words import (
-    SIDES,
-    area_words,
-    chess_captured,
-    chess_end,
-    sans_since,
-    stones_captured,
 )
 from gym_gui.envs.instance import Instance
 from mosaic_worker.squares import placed_word, point_named
@@ -153,7 +153,7 @@ def words_since(environment: Instance, game: str, actions: Sequence[int], since:
 
 
 def how_it_ended(environment: Instance, game: str) -> str:
-    """By what a game was decided, as :func:`~gym_gui.envs.boards.words.result_words` takes it."""
+    """By what a game was decided, as :func:`~gym_gui.envs.boards.board_game_words.result_words` takes it."""
     if game == "chess":
         return chess_end(environment.env.board)
     return area_words(go(environment).cells, float(environment.env._go.komi)) if game == "go" else ""

@@ -12,7 +12,7 @@ from typing import Any, Final
 from gym_gui.core.experiment.prompt_inputs import Mode, Renaming
 from gym_gui.core.live import Board, Move
 from gym_gui.core.types import AgentID, Choice, Mask
-from gym_gui.envs.boards.position import FIRST, OFF_BOARD, SECOND, Square, turn_of
+from gym_gui.envs.boards.board_helpers import FIRST, OFF_BOARD, SECOND, Square, turn_of
 from gym_gui.envs.describers.describer import ActionWord, Describer, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.other_words import Terms, letters, numbers

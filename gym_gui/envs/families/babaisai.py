@@ -9,7 +9,7 @@ from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.served import Wanted
+    from gym_gui.envs.remote_env import Wanted
 
 _DISTRACTIONS = ("", "-distr_obj", "-distr_rule", "-distr_obj_rule", "-distr_obj-irrelevant_rule")
 """Of most levels there is one with each of these."""

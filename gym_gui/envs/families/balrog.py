@@ -15,7 +15,7 @@ from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.served import Wanted
+    from gym_gui.envs.remote_env import Wanted
 
 _PLAYED = "mosaic_env_server.shims.balrog:Balrog"
 _EVALUATED = "mosaic_env_server.shims.balrog_evaluator:Evaluated"

@@ -10,7 +10,7 @@ from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.served import Wanted
+    from gym_gui.envs.remote_env import Wanted
 
 _HEAD = "bsuite/"
 _SUMMARIES: Mapping[str, str] = {

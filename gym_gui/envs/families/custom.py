@@ -16,13 +16,13 @@ from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.types import Plan
 from gym_gui.envs import mujoco_gl, mujoco_plans
 from gym_gui.envs.describers import Describer
+from gym_gui.envs.environment_source import EnvironmentSource, called
 from gym_gui.envs.factories import Factory
 from gym_gui.envs.families.gymnasium import success_in_info
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
 from gym_gui.envs.instance import Instance
 from gym_gui.envs.simulator import Simulator, mujoco_in, simulator_in
 from gym_gui.envs.spec import EnvSpec
-from gym_gui.envs.written_out import WrittenOut, called
 
 _POINT = re.compile(r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")
 
@@ -110,7 +110,7 @@ class CustomFamily(Family):
         inside = getattr(made, "unwrapped", made)
         return mujoco_gl.drawable(made) if render_mode is not None and mujoco_in(inside) else made
 
-    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+    def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
         """Of what is named ``module:factory``, which may lie beside the file that names it."""
         if callable(spec.entry_point):
             return None
@@ -120,7 +120,7 @@ class CustomFamily(Family):
         kwargs = dict(env_kwargs)
         if len(spec.apis) > 1 and _accepts(self._factory(spec).load(), "api", by_name=True):
             kwargs.setdefault("api", spec.api)
-        return WrittenOut((*beside, f"import {module}"), called(f"{module}.{path}", **kwargs))
+        return EnvironmentSource((*beside, f"import {module}"), called(f"{module}.{path}", **kwargs))
 
     def _factory(self, spec: EnvSpec) -> Factory:
         """What was found when it was named; one that was registered by its name was so from Python."""

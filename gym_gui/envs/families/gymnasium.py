@@ -11,12 +11,12 @@ from gym_gui.core.types import Plan
 from gym_gui.envs import index, mujoco_gl, mujoco_plans
 from gym_gui.envs.describers import Describer
 from gym_gui.envs.documents import source, summaries
+from gym_gui.envs.environment_source import EnvironmentSource, called
 from gym_gui.envs.family import Family
 from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
 from gym_gui.envs.simulator import Simulator, mujoco_in, simulator_in
 from gym_gui.envs.spec import EnvSpec, split_version
-from gym_gui.envs.written_out import WrittenOut, called
 
 _HOME = "gymnasium.envs."
 
@@ -165,12 +165,12 @@ class GymnasiumFamily(Family):
         made = gymnasium.make(spec.id, render_mode=render_mode, disable_env_checker=True, **env_kwargs)
         return mujoco_gl.drawable(made) if render_mode is not None and mujoco_in(made.unwrapped) else made
 
-    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+    def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
         """Only for environments that Gymnasium itself registers; others exist only in this process."""
         if not spec.module.startswith(_HOME):
             return None
         call = called("gymnasium.make", spec.id, disable_env_checker=True, **env_kwargs)
-        return WrittenOut(("import gymnasium",), call)
+        return EnvironmentSource(("import gymnasium",), call)
 
     def simulator(self, environment: Instance) -> Simulator | None:
         """MuJoCo's model and state, also of environments of one's own."""

@@ -11,7 +11,7 @@ from gym_gui.envs.families.served import OwnPythonFamily
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.served import Wanted
+    from gym_gui.envs.remote_env import Wanted
 
 _BEGIN_S = 900.0
 """Longest time until an episode begins: its functions are compiled before the first."""

@@ -14,7 +14,7 @@ from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
-    from gym_gui.envs.served import Wanted
+    from gym_gui.envs.remote_env import Wanted
 
 _ASSETS = "meltingpot-assets-2.3.0.tar.gz"
 _BEGIN_S = 600.0

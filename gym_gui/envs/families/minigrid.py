@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 from gym_gui.envs import index
 from gym_gui.envs.documents import summaries
+from gym_gui.envs.environment_source import EnvironmentSource, called
 from gym_gui.envs.families.gymnasium import last_step
 from gym_gui.envs.family import Family, enum_names
 from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
-from gym_gui.envs.written_out import WrittenOut, called
 
 _WFC = "minigrid.envs.wfc.wfcenv:WFCEnv"
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -56,12 +56,14 @@ class IndexedFamily(Family):
         importlib.import_module(self.registers or self.modules[0])
         return gymnasium.make(spec.id, render_mode=render_mode, disable_env_checker=True, **env_kwargs)
 
-    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+    def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
         """Of an environment for one agent; those for several are given other names for theirs here."""
         if spec.api != "gymnasium":
             return None
         imports = ("import gymnasium", f"import {self.registers or self.modules[0]}")
-        return WrittenOut(imports, called("gymnasium.make", spec.id, disable_env_checker=True, **env_kwargs))
+        return EnvironmentSource(
+            imports, called("gymnasium.make", spec.id, disable_env_checker=True, **env_kwargs)
+        )
 
 
 def _made_with(given: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from gym_gui.envs.environment_source import EnvironmentSource
 from gym_gui.envs.families.gymnasium import success_in_info
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.instance import Instance
 from gym_gui.envs.spec import EnvSpec, split_version
-from gym_gui.envs.written_out import WrittenOut
 
 _HEADS = ("MiniHack-", "NetHack")
 _LEFT_OUT = (
@@ -97,7 +97,7 @@ class MiniHackFamily(IndexedFamily):
 
         return NetHackEnv(spec.id, render_mode, env_kwargs)
 
-    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+    def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
         """Here its seeds follow from the episode's, as in no program of one's own."""
         return None
 

@@ -15,13 +15,13 @@ from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs.describers.mpe2_actions import LETTERS, MOVES
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.documents.markdown import title
+from gym_gui.envs.environment_source import EnvironmentSource, called
 from gym_gui.envs.families.pettingzoo import underscored
 from gym_gui.envs.family import Family, Teams
 from gym_gui.envs.index import package_dir
 from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
-from gym_gui.envs.written_out import WrittenOut, called
 
 _MODULE = re.compile(r"^\w+_v\d+$")
 
@@ -59,9 +59,9 @@ class Mpe2Family(Family):
         factory = module.parallel_env if spec.api == "parallel" else module.env
         return factory(render_mode=render_mode, **env_kwargs)
 
-    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+    def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
         function = f"{spec.module}.{'parallel_env' if spec.api == 'parallel' else 'env'}"
-        return WrittenOut((f"import {spec.module}",), called(function, **env_kwargs))
+        return EnvironmentSource((f"import {spec.module}",), called(function, **env_kwargs))
 
     def hidden_information(self, spec: EnvSpec) -> bool:
         """Most worlds hide from each agent how all others move, and more; one world has a single agent."""

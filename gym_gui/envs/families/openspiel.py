@@ -14,9 +14,9 @@ from gym_gui.core.live import Board
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
 from gym_gui.envs.boards import openspiel as boards
-from gym_gui.envs.boards import spoken
+from gym_gui.envs.boards import openspiel_text
+from gym_gui.envs.boards.board_game_words import result_words
 from gym_gui.envs.boards.openspiel import READERS
-from gym_gui.envs.boards.words import result_words
 from gym_gui.envs.describers import Describer
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
 from gym_gui.envs.index_child import openspiel_row
@@ -108,14 +108,14 @@ class OpenSpielFamily(Family):
         if game not in READERS:
             said = super().result(environment, outcome)
             names = list(self.seat_names(environment).values())
-            return f"{said} {spoken.stakes(boards.state_of(environment), game, names)}".strip()
+            return f"{said} {openspiel_text.stakes(boards.state_of(environment), game, names)}".strip()
         how = boards.how_it_ended(environment, game)
         return result_words(game, self.seat_names(environment), outcome, how)
 
     def achieved(self, environment: Instance) -> str:
         if _name(environment) != "hanabi" or not environment.adapter.is_episode_done():
             return ""
-        return spoken.fireworks(boards.state_of(environment))
+        return openspiel_text.fireworks(boards.state_of(environment))
 
     def notates(self, spec: EnvSpec) -> bool:
         """Boards, and games whose moves everybody sees or hears."""
@@ -124,13 +124,15 @@ class OpenSpielFamily(Family):
     def notation(self, environment: Instance, played: Sequence[tuple[str, Any]], since: int) -> Sequence[str]:
         if not self.has_board(environment.spec):
             names = list(self.seat_names(environment).values())
-            return spoken.heard_since(boards.state_of(environment), names, since)
+            return openspiel_text.heard_since(boards.state_of(environment), names, since)
         return boards.words_since(environment, environment.spec.id.removeprefix(_HEAD), since)
 
     def legal_words(self, environment: Instance) -> Mapping[int, str]:
         if self.has_board(environment.spec):
             return super().legal_words(environment)
-        return spoken.may_be_said(boards.state_of(environment), list(self.seat_names(environment).values()))
+        return openspiel_text.may_be_said(
+            boards.state_of(environment), list(self.seat_names(environment).values())
+        )
 
     def title_of(self, spec: EnvSpec) -> str:
         return str(spec.traits["title"])
@@ -212,7 +214,7 @@ _PAID = {
 
 def _is_open(spec: EnvSpec) -> bool:
     """Whether players move in turn, and nothing that one of them does is secret."""
-    if spec.id.removeprefix(_HEAD).partition("(")[0] in spoken.HEARD:
+    if spec.id.removeprefix(_HEAD).partition("(")[0] in openspiel_text.HEARD:
         return True
     traits = spec.traits
     return (

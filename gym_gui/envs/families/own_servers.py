@@ -19,7 +19,7 @@ from gym_gui.envs.spec import EnvSpec
 from mosaic_worker.interfaces import APIS
 
 if TYPE_CHECKING:
-    from gym_gui.envs.served import Place, Wanted
+    from gym_gui.envs.remote_env import Place, Wanted
 
 FILE = "server.toml"
 _KEYS = {
@@ -129,7 +129,7 @@ class OwnServerFamily(ServedFamily):
         return EnvSpec(env_id, self.name, apis[0], apis, entry_point=entry_point, **facts)
 
     def place(self, spec: EnvSpec) -> Place:
-        from gym_gui.envs.served import Elsewhere, Here
+        from gym_gui.envs.remote_env import Elsewhere, Here
 
         told = self._description
         if told.address:
@@ -137,7 +137,7 @@ class OwnServerFamily(ServedFamily):
         return Here(self.name, told.python, told.path, told.command)
 
     def wanted(self, spec: EnvSpec, arguments: Mapping[str, Any]) -> Wanted:
-        from gym_gui.envs.served import Wanted
+        from gym_gui.envs.remote_env import Wanted
 
         listed, told = self._listed(spec), self._description
         return Wanted(listed.entry, {**listed.arguments, **arguments}, listed.api, told.begin_s, told.step_s)

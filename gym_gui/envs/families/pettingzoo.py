@@ -14,20 +14,20 @@ from gym_gui.core.enums import Outcome
 from gym_gui.core.live import Board
 from gym_gui.core.paradigms import ParadigmAdapter
 from gym_gui.envs import index
+from gym_gui.envs.boards import openspiel_text
 from gym_gui.envs.boards import pettingzoo as boards
-from gym_gui.envs.boards import spoken
+from gym_gui.envs.boards.board_game_words import result_words
 from gym_gui.envs.boards.pettingzoo import READERS
-from gym_gui.envs.boards.words import result_words
 from gym_gui.envs.describers import Describer
 from gym_gui.envs.documents import summaries
 from gym_gui.envs.documents.markdown import title
+from gym_gui.envs.environment_source import EnvironmentSource, called
 from gym_gui.envs.families.gymnasium import WALKER
 from gym_gui.envs.family import Family, Teams, each_alone, ranked, team_returns
 from gym_gui.envs.index_child import pettingzoo_rows
 from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace
 from gym_gui.envs.spec import EnvSpec
-from gym_gui.envs.written_out import WrittenOut, called
 
 _AREAS = ("classic", "butterfly", "sisl", "atari")
 _TURNS = frozenset({"classic"})
@@ -155,12 +155,12 @@ class PettingZooFamily(Family):
         make: Any = pettingzoo.make
         return make(spec.api, spec.traits["registered_as"], **kwargs)
 
-    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+    def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
         kwargs: dict[str, Any] = dict(env_kwargs)
         if spec.id.startswith(_DRAWN):
             kwargs = {"render_mode": "rgb_array", **kwargs}
         call = called("pettingzoo.make", spec.api, spec.traits["registered_as"], **kwargs)
-        return WrittenOut(("import pettingzoo",), call)
+        return EnvironmentSource(("import pettingzoo",), call)
 
     def reusable(self, spec: EnvSpec) -> bool:
         """All but knights_archers_zombies, whose ``reset`` leaves zombies behind."""
@@ -200,7 +200,7 @@ class PettingZooFamily(Family):
     def achieved(self, environment: Instance) -> str:
         if _game(environment.spec) != "hanabi" or not environment.adapter.is_episode_done():
             return ""
-        return spoken.fireworks(environment.env.hanabi_env.game_state)
+        return openspiel_text.fireworks(environment.env.hanabi_env.game_state)
 
     def _after_folding(self, environment: Instance, outcome: Mapping[str, Outcome]) -> str:
         """In poker: whether cards were shown."""
@@ -222,13 +222,13 @@ class PettingZooFamily(Family):
             return boards.words_since(environment, _game(environment.spec), actions, since)
         if _game(environment.spec) == "hanabi":
             names = list(self.seat_names(environment).values())
-            return spoken.heard_since(environment.env.hanabi_env.game_state, names, since)
+            return openspiel_text.heard_since(environment.env.hanabi_env.game_state, names, since)
         return [self.action_meanings(environment, agent)[int(action)] for agent, action in played[since:]]
 
     def legal_words(self, environment: Instance) -> Mapping[int, str]:
         if _game(environment.spec) != "hanabi":
             return super().legal_words(environment)
-        return spoken.may_be_said(
+        return openspiel_text.may_be_said(
             environment.env.hanabi_env.game_state, list(self.seat_names(environment).values())
         )
 

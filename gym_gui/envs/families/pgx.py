@@ -13,7 +13,7 @@ from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
-    from gym_gui.envs.served import Wanted
+    from gym_gui.envs.remote_env import Wanted
 
 JAX = "jax==0.10.2"
 _BEGIN_S = 900.0

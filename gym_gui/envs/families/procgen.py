@@ -12,7 +12,7 @@ from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
     from gym_gui.envs.instance import Instance
-    from gym_gui.envs.served import Wanted
+    from gym_gui.envs.remote_env import Wanted
 
 _GAMES: Mapping[str, str] = {
     "bigfish": "Eat smaller fish and grow; larger ones eat you.",

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 
 from gym_gui.envs import mujoco_gl
 from gym_gui.envs.describers import Describer
+from gym_gui.envs.environment_source import EnvironmentSource
 from gym_gui.envs.families.gymnasium import last_step, success_in_info
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.instance import Instance
 from gym_gui.envs.keymaps import Pace
 from gym_gui.envs.spec import EnvSpec, split_version
-from gym_gui.envs.written_out import WrittenOut
 
 _LEFT_OUT = ("MujocoPy", "envs.mujoco.", "ant_maze_v3")
 """Parts of the entry points of environments that need mujoco-py, which is no longer maintained."""
@@ -77,7 +77,7 @@ class RoboticsFamily(IndexedFamily):
 
         return UndisturbedByLooks(made)
 
-    def written_out(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> WrittenOut | None:
+    def as_source(self, spec: EnvSpec, env_kwargs: Mapping[str, Any]) -> EnvironmentSource | None:
         """A program of one's own that draws would go another way than MOSAIC does."""
         return None
 

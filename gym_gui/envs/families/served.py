@@ -20,7 +20,7 @@ from gym_gui.envs.spec import EnvSpec
 if TYPE_CHECKING:
     from gym_gui.envs.describers import Describer
     from gym_gui.envs.instance import Instance
-    from gym_gui.envs.served import Place, Wanted
+    from gym_gui.envs.remote_env import Place, Wanted
 
 
 class ServedFamily(Family):
@@ -37,12 +37,12 @@ class ServedFamily(Family):
             spec: The environment.
             arguments: The keyword arguments of :meth:`build`, ``render_mode`` and ``api`` added.
         """
-        from gym_gui.envs.served import Wanted
+        from gym_gui.envs.remote_env import Wanted
 
         return Wanted(str(spec.entry_point), arguments, spec.api)
 
     def build(self, spec: EnvSpec, *, render_mode: str | None, env_kwargs: Mapping[str, Any]) -> Any:
-        from gym_gui.envs.served import make_served
+        from gym_gui.envs.remote_env import make_served
 
         arguments = dict(env_kwargs) if render_mode is None else {"render_mode": render_mode, **env_kwargs}
         if len(spec.apis) > 1:
@@ -152,7 +152,7 @@ class OwnPythonFamily(ServedFamily):
         return super().spec(env_id, entry_point, package=self.name, extra=self.name, **facts)
 
     def place(self, spec: EnvSpec) -> Place:
-        from gym_gui.envs.served import Here
+        from gym_gui.envs.remote_env import Here
 
         self.require()
         return Here(self.name, self.interpreter, variables=tuple(self.server_variables.items()))

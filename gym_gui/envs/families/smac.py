@@ -11,7 +11,7 @@ from gym_gui.envs.families.simulators import SimulatorFamily
 from gym_gui.envs.spec import EnvSpec
 
 if TYPE_CHECKING:
-    from gym_gui.envs.served import Wanted
+    from gym_gui.envs.remote_env import Wanted
 
 _START_S = 120.0
 

@@ -51,7 +51,7 @@ class Engine:
         return None
 
     @property
-    def last_words(self) -> str:
+    def last_log_line(self) -> str:
         """The end of what it said, on one line."""
         with contextlib.suppress(OSError):
             lines = (self.folder / "log").read_text(errors="replace").replace("\r", "\n").splitlines()

@@ -390,7 +390,7 @@ class DoomMatch:
             return
         cause = jobs[broken[0]].exception() if broken else None
         at_fault = broken or [i for i, job in jobs.items() if job in waiting]
-        said = self._engines[at_fault[0]].last_words if cause is not None else ""
+        said = self._engines[at_fault[0]].last_log_line if cause is not None else ""
         who = " and ".join(self.possible_agents[i] for i in at_fault)
         self._kill()
         wait(jobs.values(), _KILLED_S)

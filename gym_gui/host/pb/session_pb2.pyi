@@ -187,7 +187,7 @@ class Presented(_message.Message):
     json: bytes
     def __init__(self, json: _Optional[bytes] = ...) -> None: ...
 
-class Sight(_message.Message):
+class AgentObservation(_message.Message):
     __slots__ = ("agent", "step", "text", "fed", "preprocessing", "legal", "caption", "picture")
     AGENT_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
@@ -382,7 +382,7 @@ class Broken(_message.Message):
     def __init__(self, reason: _Optional[str] = ...) -> None: ...
 
 class View(_message.Message):
-    __slots__ = ("episode", "seed", "step", "agents", "turn", "over", "error", "scores", "outcome", "board", "text", "picture", "frame", "kept_from", "eyes", "sent_ns", "pointing", "result", "moves")
+    __slots__ = ("episode", "seed", "step", "agents", "turn", "over", "error", "scores", "outcome", "board", "text", "picture", "frame", "kept_from", "seen_from", "sent_ns", "pointing", "result", "moves")
     EPISODE_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
@@ -397,7 +397,7 @@ class View(_message.Message):
     PICTURE_FIELD_NUMBER: _ClassVar[int]
     FRAME_FIELD_NUMBER: _ClassVar[int]
     KEPT_FROM_FIELD_NUMBER: _ClassVar[int]
-    EYES_FIELD_NUMBER: _ClassVar[int]
+    SEEN_FROM_FIELD_NUMBER: _ClassVar[int]
     SENT_NS_FIELD_NUMBER: _ClassVar[int]
     POINTING_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
@@ -416,12 +416,12 @@ class View(_message.Message):
     picture: int
     frame: Frame
     kept_from: _containers.RepeatedScalarFieldContainer[str]
-    eyes: _containers.RepeatedScalarFieldContainer[str]
+    seen_from: _containers.RepeatedScalarFieldContainer[str]
     sent_ns: int
     pointing: Pointing
     result: str
     moves: _containers.RepeatedCompositeFieldContainer[NamedText]
-    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., step: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentView, _Mapping]]] = ..., turn: _Optional[_Iterable[str]] = ..., over: _Optional[str] = ..., error: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., outcome: _Optional[_Union[Outcomes, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., picture: _Optional[int] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., kept_from: _Optional[_Iterable[str]] = ..., eyes: _Optional[_Iterable[str]] = ..., sent_ns: _Optional[int] = ..., pointing: _Optional[_Union[Pointing, _Mapping]] = ..., result: _Optional[str] = ..., moves: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
+    def __init__(self, episode: _Optional[int] = ..., seed: _Optional[int] = ..., step: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentView, _Mapping]]] = ..., turn: _Optional[_Iterable[str]] = ..., over: _Optional[str] = ..., error: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., outcome: _Optional[_Union[Outcomes, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., picture: _Optional[int] = ..., frame: _Optional[_Union[Frame, _Mapping]] = ..., kept_from: _Optional[_Iterable[str]] = ..., seen_from: _Optional[_Iterable[str]] = ..., sent_ns: _Optional[int] = ..., pointing: _Optional[_Union[Pointing, _Mapping]] = ..., result: _Optional[str] = ..., moves: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
 
 class Scores(_message.Message):
     __slots__ = ("teams",)
@@ -596,7 +596,7 @@ class Withdrawn(_message.Message):
     def __init__(self, question: _Optional[int] = ...) -> None: ...
 
 class ReplayRequest(_message.Message):
-    __slots__ = ("operator", "index", "seed", "seats", "max_steps", "lines", "origin", "folder", "eyes")
+    __slots__ = ("operator", "index", "seed", "seats", "max_steps", "lines", "origin", "folder", "seen_from")
     OPERATOR_FIELD_NUMBER: _ClassVar[int]
     INDEX_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -605,7 +605,7 @@ class ReplayRequest(_message.Message):
     LINES_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_FIELD_NUMBER: _ClassVar[int]
     FOLDER_FIELD_NUMBER: _ClassVar[int]
-    EYES_FIELD_NUMBER: _ClassVar[int]
+    SEEN_FROM_FIELD_NUMBER: _ClassVar[int]
     operator: bytes
     index: int
     seed: int
@@ -614,8 +614,8 @@ class ReplayRequest(_message.Message):
     lines: bytes
     origin: str
     folder: str
-    eyes: str
-    def __init__(self, operator: _Optional[bytes] = ..., index: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ..., max_steps: _Optional[int] = ..., lines: _Optional[bytes] = ..., origin: _Optional[str] = ..., folder: _Optional[str] = ..., eyes: _Optional[str] = ...) -> None: ...
+    seen_from: str
+    def __init__(self, operator: _Optional[bytes] = ..., index: _Optional[int] = ..., seed: _Optional[int] = ..., seats: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ..., max_steps: _Optional[int] = ..., lines: _Optional[bytes] = ..., origin: _Optional[str] = ..., folder: _Optional[str] = ..., seen_from: _Optional[str] = ...) -> None: ...
 
 class Looks(_message.Message):
     __slots__ = ("looks", "meanings", "over", "departs", "seats")
@@ -632,7 +632,7 @@ class Looks(_message.Message):
     def __init__(self, looks: _Optional[_Iterable[_Union[Look, _Mapping]]] = ..., meanings: _Optional[_Iterable[_Union[NamedWords, _Mapping]]] = ..., over: bool = ..., departs: _Optional[str] = ..., seats: _Optional[_Iterable[_Union[NamedText, _Mapping]]] = ...) -> None: ...
 
 class Look(_message.Message):
-    __slots__ = ("position", "step", "rows", "picture", "board", "text", "scores", "moves", "result", "sight")
+    __slots__ = ("position", "step", "rows", "picture", "board", "text", "scores", "moves", "result", "observed")
     POSITION_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     ROWS_FIELD_NUMBER: _ClassVar[int]
@@ -642,7 +642,7 @@ class Look(_message.Message):
     SCORES_FIELD_NUMBER: _ClassVar[int]
     MOVES_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
-    SIGHT_FIELD_NUMBER: _ClassVar[int]
+    OBSERVED_FIELD_NUMBER: _ClassVar[int]
     position: int
     step: int
     rows: int
@@ -652,5 +652,5 @@ class Look(_message.Message):
     scores: Scores
     moves: _containers.RepeatedScalarFieldContainer[str]
     result: str
-    sight: Sight
-    def __init__(self, position: _Optional[int] = ..., step: _Optional[int] = ..., rows: _Optional[int] = ..., picture: _Optional[_Union[Pixels, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., moves: _Optional[_Iterable[str]] = ..., result: _Optional[str] = ..., sight: _Optional[_Union[Sight, _Mapping]] = ...) -> None: ...
+    observed: AgentObservation
+    def __init__(self, position: _Optional[int] = ..., step: _Optional[int] = ..., rows: _Optional[int] = ..., picture: _Optional[_Union[Pixels, _Mapping]] = ..., board: _Optional[_Union[Board, _Mapping]] = ..., text: _Optional[str] = ..., scores: _Optional[_Union[Scores, _Mapping]] = ..., moves: _Optional[_Iterable[str]] = ..., result: _Optional[str] = ..., observed: _Optional[_Union[AgentObservation, _Mapping]] = ...) -> None: ...

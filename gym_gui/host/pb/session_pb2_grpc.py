@@ -82,7 +82,7 @@ class SessionStub(object):
         self.See = channel.unary_unary(
                 '/mosaic.v1.Session/See',
                 request_serializer=mosaic_dot_v1_dot_session__pb2.PresentRequest.SerializeToString,
-                response_deserializer=mosaic_dot_v1_dot_session__pb2.Sight.FromString,
+                response_deserializer=mosaic_dot_v1_dot_session__pb2.AgentObservation.FromString,
                 )
         self.Stop = channel.unary_unary(
                 '/mosaic.v1.Session/Stop',
@@ -292,7 +292,7 @@ def add_SessionServicer_to_server(servicer, server):
             'See': grpc.unary_unary_rpc_method_handler(
                     servicer.See,
                     request_deserializer=mosaic_dot_v1_dot_session__pb2.PresentRequest.FromString,
-                    response_serializer=mosaic_dot_v1_dot_session__pb2.Sight.SerializeToString,
+                    response_serializer=mosaic_dot_v1_dot_session__pb2.AgentObservation.SerializeToString,
             ),
             'Stop': grpc.unary_unary_rpc_method_handler(
                     servicer.Stop,
@@ -553,7 +553,7 @@ class Session(object):
             metadata=None):
         return grpc.experimental.unary_unary(request, target, '/mosaic.v1.Session/See',
             mosaic_dot_v1_dot_session__pb2.PresentRequest.SerializeToString,
-            mosaic_dot_v1_dot_session__pb2.Sight.FromString,
+            mosaic_dot_v1_dot_session__pb2.AgentObservation.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

@@ -14,7 +14,7 @@ import orjson
 
 from gym_gui.analysis.records.compare import essence
 from gym_gui.core.record_fields import items, mapping
-from gym_gui.core.trusted.own_code import digest, hash_of
+from gym_gui.core.trusted.user_code import digest, hash_of
 from gym_gui.services.experiment_file import file_settings
 
 _SLOTS = ("workers", "manager")

@@ -9,8 +9,8 @@ from functools import partial
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.core.experiment.pool import Player, Pool, altered, assignments_of
-from gym_gui.core.experiment.training_of import GROUP_PREFIX, TrainingOf
+from gym_gui.core.experiment.named_training_groups import GROUP_PREFIX, TrainingOf
+from gym_gui.core.experiment.tournament_pool import Player, Pool, altered, assignments_of
 
 
 def members_of(operator: OperatorConfig) -> list[OperatorConfig]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gym_gui.core.config import SINGLE_AGENT
-from gym_gui.services.fit import space_words
+from gym_gui.services.compatibility import space_words
 from mosaic_worker.checkpoint import PolicyDescription
 from mosaic_worker.preprocessing import describe_steps
 

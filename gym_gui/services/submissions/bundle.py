@@ -13,9 +13,9 @@ from typing import Final
 from gym_gui.core.config import Experiment
 from gym_gui.core.errors import RunFormatError, UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.core.experiment.pool import altered
 from gym_gui.core.experiment.tournament import Tournament
-from gym_gui.core.trusted import own_code
+from gym_gui.core.experiment.tournament_pool import altered
+from gym_gui.core.trusted import user_code
 from gym_gui.core.trusted.subjects import Need, Subject, subject_of
 from gym_gui.services.experiment_file import file_settings
 from gym_gui.services.experiments.experiment_identity import content_of
@@ -174,8 +174,8 @@ def _take_code(folder: Path, subjects: Iterable[Subject]) -> None:
             fix="Put it beside the experiment file, or install it on each host",
         )
     for subject in own:
-        files = own_code.fingerprints(Path(subject.name))
-        if own_code.digest(files) != subject.sha256:
+        files = user_code.fingerprints(Path(subject.name))
+        if user_code.digest(files) != subject.sha256:
             raise UsageError(f"{subject.name} has changed since it was handed in", fix="Submit it again")
         for name in files:
             target = folder / name

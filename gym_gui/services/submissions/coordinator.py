@@ -16,12 +16,13 @@ from typing import Final
 
 from gym_gui.core.errors import MosaicError, ProtocolError, UsageError
 from gym_gui.processes.tree import signal_name
-from gym_gui.services.submissions.dealing import MOST_TRIES, Dealing
+from gym_gui.services.submissions.executor_backend import ExecutorBackend
+from gym_gui.services.submissions.host_state import not_named, note_answer, save_log_tail
 from gym_gui.services.submissions.lease_book import LeaseBook
-from gym_gui.services.submissions.places import keep_said, not_named, note_answer
-from gym_gui.services.submissions.shard_look import KILLED, ShardLook
-from gym_gui.services.submissions.site_protocol import Site
-from gym_gui.services.submissions.standing import OnStanding, standing_of
+from gym_gui.services.submissions.shard_progress import OnShardProgress, progress_of
+from gym_gui.services.submissions.shard_scheduler import MOST_TRIES, ShardScheduler
+from gym_gui.services.submissions.shard_status import KILLED, ShardStatus
+from gym_gui.services.submissions.submission_errors import HereError, HostAwayError, HostFailedError
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,
     FAILED,
@@ -32,7 +33,6 @@ from gym_gui.services.submissions.submission_record import (
     Submission,
 )
 from gym_gui.services.submissions.training_mirror import TrainingMirror, TrainingSite
-from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
 
 _LOOK_S: Final = 2.0
 _SHARE, _SELDOM_S = 4.0, 30.0
@@ -53,7 +53,7 @@ class Coordinator:
 
     Args:
         submission: What is played; saved after each change.
-        sites: Where.
+        backends: Where.
         on_standing: Told how far it is.
         look_s: Seconds between two looks at a place.
         leases: Who may spend how much, where budgets hold for all shards together.
@@ -62,13 +62,13 @@ class Coordinator:
     def __init__(
         self,
         submission: Submission,
-        sites: Sequence[Site],
-        on_standing: OnStanding,
+        backends: Sequence[ExecutorBackend],
+        on_standing: OnShardProgress,
         *,
         look_s: float = _LOOK_S,
         leases: LeaseBook | None = None,
     ) -> None:
-        self._submission, self._sites, self._tell = submission, sites, on_standing
+        self._submission, self._backends, self._tell = submission, backends, on_standing
         self._look_s, self._leases = look_s, leases
         trainings = submission.trainings
         self._mirror = TrainingMirror(submission, trainings) if trainings is not None else None
@@ -76,7 +76,7 @@ class Coordinator:
         self._given_up: dict[str, str] = {}
         self._prepared: set[str] = set()
         self._awaited: dict[tuple[int, int], float] = {}
-        self._dealing = Dealing(submission, sites, self._given_up, leases)
+        self._dealing = ShardScheduler(submission, backends, self._given_up, leases)
 
     def stop(self) -> None:
         """Have everything that is being played end; what is done is kept where it is."""
@@ -93,7 +93,7 @@ class Coordinator:
         Raises:
             UsageError: Not one place can be used; nothing is lost, and the submission can be resumed.
         """
-        names = {site.name for site in self._sites}
+        names = {backend.name for backend in self._backends}
         for state in self._submission.states.values():
             # The user who resumes it has mended what was wrong, and may have changed the hosts.
             if state.status == SENT and state.host not in names and self._leases is not None:
@@ -103,14 +103,14 @@ class Coordinator:
                 state.status = WAITING
             state.lost = 0
         self._submission.places.clear()
-        serving = [asyncio.create_task(self._serve(site)) for site in self._sites]
+        serving = [asyncio.create_task(self._serve(backend)) for backend in self._backends]
         try:
             await asyncio.gather(*serving)
         finally:
             for task in serving:
                 task.cancel()
             await asyncio.gather(*serving, return_exceptions=True)
-            await asyncio.gather(*(site.close() for site in self._sites))
+            await asyncio.gather(*(backend.close() for backend in self._backends))
             self._submission.save()
         self._show()
         if self._dealing.open and not self._stopping.is_set():
@@ -130,67 +130,67 @@ class Coordinator:
         """
         submission = self._submission
         left: list[str] = []
-        for site in self._sites:
-            if site.name not in submission.places_used:
+        for backend in self._backends:
+            if backend.name not in submission.places_used:
                 continue
             try:
-                await site.check()
-                await site.clear()
+                await backend.check()
+                await backend.clear()
             except MosaicError as error:
                 left.append(str(error))
             else:
-                submission.emptied.add(site.name)
+                submission.emptied.add(backend.name)
             finally:
-                await site.close()
-        left += not_named(submission, [site.name for site in self._sites])
+                await backend.close()
+        left += not_named(submission, [backend.name for backend in self._backends])
         for words in left:
             _log.warning("Not removed there: %s", words)
         return not left
 
     # -- inside --------------------------------------------------------------------------
 
-    async def _serve(self, site: Site) -> None:
+    async def _serve(self, backend: ExecutorBackend) -> None:
         away_since: float | None = None
         ready, taken_s = False, 0.0
-        while self._dealing.open and site.name not in self._given_up:
-            if self._stopping.is_set() and not self._dealing.of(site):
+        while self._dealing.open and backend.name not in self._given_up:
+            if self._stopping.is_set() and not self._dealing.of(backend):
                 return
             try:
                 if not ready:
-                    await site.check()
+                    await backend.check()
                     # First: what a coordinator has sent that is killed now, the next one removes.
-                    self._submission.used.add(site.name)
-                    self._submission.emptied.discard(site.name)
+                    self._submission.used.add(backend.name)
+                    self._submission.emptied.discard(backend.name)
                     self._submission.save()
-                    await site.prepare()
-                    if mine := self._dealing.of(site):
+                    await backend.prepare()
+                    if mine := self._dealing.of(backend):
                         # Written down, and perhaps not begun: the coordinator before was killed, or the place
                         # went away meanwhile. No try is begun twice.
-                        await site.start(mine)
+                        await backend.start(mine)
                     ready = True
-                    self._prepared.add(site.name)
+                    self._prepared.add(backend.name)
                 if self._stopping.is_set():
-                    await self._end(site)
+                    await self._end(backend)
                     return
-                await self._fill(site)
+                await self._fill(backend)
                 begun = time.monotonic()
-                await self._follow(site)
+                await self._follow(backend)
                 taken_s, away_since = time.monotonic() - begun, None
             except HereError:
                 raise
             except UsageError as error:
-                await self._send_away(site)
-                self._give_up(site, error.message)
+                await self._send_away(backend)
+                self._give_up(backend, error.message)
             except _TROUBLE as error:
                 if self._stopping.is_set():
                     _log.warning("Shards there may go on: %s", error)
                     return
                 now = time.monotonic()
                 away_since = away_since or now
-                self._submission.place(site.name).problem = error.message
+                self._submission.place(backend.name).problem = error.message
                 self._submission.save()
-                if site.name not in self._prepared or now - away_since >= site.patience_s:
-                    self._give_up(site, error.message)
+                if backend.name not in self._prepared or now - away_since >= backend.patience_s:
+                    self._give_up(backend, error.message)
                 ready = False
             await self._pause(max(self._look_s, min(_SHARE * taken_s, _SELDOM_S)))
 
@@ -201,14 +201,14 @@ class Coordinator:
         except TimeoutError:
             pass
 
-    def _give_up(self, site: Site, reason: str) -> None:
+    def _give_up(self, backend: ExecutorBackend, reason: str) -> None:
         """Play nothing more there; what it was playing is played elsewhere."""
-        self._given_up[site.name] = reason
-        place = self._submission.place(site.name)
+        self._given_up[backend.name] = reason
+        place = self._submission.place(backend.name)
         place.problem, place.given_up = reason, True
-        lost = self._dealing.of(site)
+        lost = self._dealing.of(backend)
         if self._leases is not None:
-            self._leases.lose(site.name)
+            self._leases.lose(backend.name)
         for number in lost:
             state = self._submission.states[number]
             state.status, state.problem = WAITING, reason
@@ -216,40 +216,40 @@ class Coordinator:
         waiting = f"{len(lost)} {self._submission.parts} wait for another place"
         _log.warning("%s. Nothing more is played there; %s.", reason, waiting)
 
-    async def _send_away(self, site: Site) -> None:
+    async def _send_away(self, backend: ExecutorBackend) -> None:
         """End what is being played at a place that is used no more."""
-        if mine := self._dealing.of(site):
+        if mine := self._dealing.of(backend):
             try:
-                await site.stop(mine, at_once=False)
+                await backend.stop(mine, at_once=False)
             except _TROUBLE as error:
                 _log.warning("Shards there may go on: %s", error)
 
-    async def _fill(self, site: Site) -> None:
+    async def _fill(self, backend: ExecutorBackend) -> None:
         """Give a place as many shards as it plays at once; or as many hands of several."""
-        room = self._dealing.room(site)
+        room = self._dealing.room(backend)
         begun: dict[int, int] = {}
-        while room > 0 and (hand := self._dealing.next_hand(site)):
+        while room > 0 and (batch := self._dealing.next_batch(backend)):
             room -= 1
-            for number in hand:
+            for number in batch:
                 state = self._submission.state(number)
-                state.status, state.host, state.tries = SENT, site.name, state.tries + 1
-                state.kept, state.hand = state.done, hand[0] if len(hand) > 1 else 0
+                state.status, state.host, state.tries = SENT, backend.name, state.tries + 1
+                state.kept, state.batch = state.done, batch[0] if len(batch) > 1 else 0
                 state.playing, state.node, state.job = False, "", ""
                 begun[number] = state.tries
         if begun:
             self._submission.save()
-            await site.start(begun)
-        elif room > 0 and site.deals and await self._relieve(site):
-            await self._fill(site)
+            await backend.start(begun)
+        elif room > 0 and backend.deals and await self._relieve(backend):
+            await self._fill(backend)
 
-    async def _relieve(self, idle: Site) -> bool:
+    async def _relieve(self, idle: ExecutorBackend) -> bool:
         """Take back what waits for its turn elsewhere, as a place has nothing to do; returns whether any."""
-        found = self._dealing.to_take_back(idle)
+        found = self._dealing.steal_from(idle)
         if found is None:
             return False
-        site, late = found
+        backend, late = found
         try:
-            back = await site.take_back({each: self._submission.states[each].tries for each in late})
+            back = await backend.take_back({each: self._submission.states[each].tries for each in late})
         except _TROUBLE as error:
             _log.debug("What waits there was not taken back: %s", error)
             return False
@@ -258,67 +258,67 @@ class Coordinator:
         self._submission.save()
         return bool(back)
 
-    async def _follow(self, site: Site) -> None:
-        mine = self._dealing.of(site)
+    async def _follow(self, backend: ExecutorBackend) -> None:
+        mine = self._dealing.of(backend)
         if not mine:
             return
         refused = ""
-        looks = await site.look(mine)
-        self._dealing.saw(site, looks)
-        note_answer(self._submission.place(site.name))
-        if self._mirror is not None and isinstance(site, TrainingSite):
-            await self._mirror.follow(site, mine)
+        looks = await backend.look(mine)
+        self._dealing.saw(backend, looks)
+        note_answer(self._submission.place(backend.name))
+        if self._mirror is not None and isinstance(backend, TrainingSite):
+            await self._mirror.follow(backend, mine)
         for number, seen in looks.items():
             state = self._submission.states[number]
-            if (state.status, state.host, state.tries) != (SENT, site.name, mine[number]):
+            if (state.status, state.host, state.tries) != (SENT, backend.name, mine[number]):
                 continue  # taken back meanwhile
             if seen.progress:
                 state.done, state.failed, state.safe = seen.done, seen.failed, seen.done
             state.playing = seen.running and seen.begun
             state.node, state.job = seen.node or state.node, seen.job or state.job
-            self._hear(site, number, seen)
+            self._hear(backend, number, seen)
             if seen.running:
                 continue
             if not seen.begun and self._dealing.is_dealt(number):
                 self._dealing.put_back(number)  # its process was lost with another one
             elif seen.is_complete or seen.is_out_of_budget:
-                if not (missing := await self._fetch(site, number)):
+                if not (missing := await self._fetch(backend, number)):
                     state.status, state.problem = COLLECTED, ""
-                elif self._is_late(site, number, state):
-                    self._lose(site, number, state, replace(seen, said=missing))
+                elif self._is_late(backend, number, state):
+                    self._lose(backend, number, state, replace(seen, said=missing))
             elif state.asked:
-                await self._take_stopped(site, number, state)
+                await self._take_stopped(backend, number, state)
             elif seen.code == _USAGE and not state.done:
-                why = f"{site.name} refuses {self._submission.called(number)}: {seen.said}"
-                keep_said(self._submission.log(number, state.tries), seen.lines)
+                why = f"{backend.name} refuses {self._submission.called(number)}: {seen.said}"
+                save_log_tail(self._submission.log(number, state.tries), seen.lines)
                 refused = refused or why
             else:
-                self._lose(site, number, state, seen)
+                self._lose(backend, number, state, seen)
         self._submission.save()
         self._show()
-        await self._share_out(site, mine, looks)
+        await self._share_out(backend, mine, looks)
         if refused:
             raise UsageError(refused.rstrip("."))
 
-    async def _fetch(self, site: Site, number: int) -> str:
+    async def _fetch(self, backend: ExecutorBackend, number: int) -> str:
         """Bring a shard here; returns why that cannot be."""
         try:
-            await site.fetch(number)
+            await backend.fetch(number)
         except HostFailedError as error:
             return error.message
         return ""
 
-    def _is_late(self, site: Site, number: int, state: ShardState) -> bool:
+    def _is_late(self, backend: ExecutorBackend, number: int, state: ShardState) -> bool:
         """Whether a shard that is said to be complete, and is not there, is waited for no more."""
         now = time.monotonic()
         first = self._awaited.setdefault((number, state.tries), now)
-        return now - first >= min(site.patience_s, _LATE_S)
+        return now - first >= min(backend.patience_s, _LATE_S)
 
-    def _hear(self, site: Site, number: int, seen: ShardLook) -> None:
+    def _hear(self, backend: ExecutorBackend, number: int, seen: ShardStatus) -> None:
         if self._leases is not None:
             self._leases.hear(
                 number,
-                site.name,
+                backend.name,
                 seen.claim,
                 is_live=seen.running,
                 is_over=seen.is_over,
@@ -326,23 +326,28 @@ class Coordinator:
                 after=seen.after,
             )
 
-    async def _share_out(self, site: Site, tries: Mapping[int, int], looks: Mapping[int, ShardLook]) -> None:
+    async def _share_out(
+        self, backend: ExecutorBackend, tries: Mapping[int, int], looks: Mapping[int, ShardStatus]
+    ) -> None:
         """Renew the leases of a place's shards, and say what they have been given."""
         if self._leases is None:
             return
-        states, known = self._submission.states, {each.name for each in self._sites} - self._given_up.keys()
+        states, known = (
+            self._submission.states,
+            {each.name for each in self._backends} - self._given_up.keys(),
+        )
         again = (states[n] for n in self._submission.numbers(WAITING) if n in states)
         self._leases.share_out(more_to_come=any(each.tries and each.host in known for each in again))
         told = {number: tries[number] for number, seen in looks.items() if seen.running and seen.claim}
         if told:
-            words = {n: self._leases.lease(n, site.name, looks[n].holder) for n in told}
-            await site.tell(told, words)
+            words = {n: self._leases.lease(n, backend.name, looks[n].holder) for n in told}
+            await backend.tell(told, words)
 
-    def _lose(self, site: Site, number: int, state: ShardState, seen: ShardLook) -> None:
+    def _lose(self, backend: ExecutorBackend, number: int, state: ShardState, seen: ShardStatus) -> None:
         killed = (seen.code or 0) > KILLED
         why = str(seen.result.get("problem") or (seen.said if not killed else "") or _ended(seen.code))
-        state.problem = f"{site.name}: {why}"
-        keep_said(self._submission.log(number, state.tries), seen.lines)
+        state.problem = f"{backend.name}: {why}"
+        save_log_tail(self._submission.log(number, state.tries), seen.lines)
         # A try that has played something, until its time was over say, was none in vain.
         state.lost = 1 if state.safe > state.kept else state.lost + 1
         state.status = WAITING if state.lost < MOST_TRIES else FAILED
@@ -350,24 +355,24 @@ class Coordinator:
         called = self._submission.called(number)
         _log.warning("%s%s, %s; %s.", called[0].upper(), called[1:], state.problem.rstrip("."), then)
 
-    async def _take_stopped(self, site: Site, number: int, state: ShardState) -> None:
+    async def _take_stopped(self, backend: ExecutorBackend, number: int, state: ShardState) -> None:
         """A person has had it end: what it has kept is all that there will be."""
         try:
-            await site.fetch(number)
+            await backend.fetch(number)
         except HostFailedError:
             state.problem = "it was stopped before it had begun"
         state.status = STOPPED
 
-    async def _end(self, site: Site) -> None:
+    async def _end(self, backend: ExecutorBackend) -> None:
         """Have what a place plays end, and wait for that."""
         deadline = time.monotonic() + _ENDING_S
-        mine = self._dealing.of(site)
+        mine = self._dealing.of(backend)
         ended = dict(mine)
         if mine:
-            await site.stop(mine, at_once=False)
+            await backend.stop(mine, at_once=False)
         while mine and time.monotonic() < deadline:
-            for number, seen in (await site.look(mine)).items():
-                self._hear(site, number, seen)
+            for number, seen in (await backend.look(mine)).items():
+                self._hear(backend, number, seen)
                 if seen.running:
                     continue
                 del mine[number]
@@ -375,13 +380,13 @@ class Coordinator:
                 if seen.progress:
                     state.done = state.safe = seen.done
                 # Asked to: that was no try that failed.
-                state.status, state.hand, state.playing = WAITING, 0, False
+                state.status, state.batch, state.playing = WAITING, 0, False
             if mine:
                 await asyncio.sleep(min(self._look_s, 1.0))
         if mine:
-            await site.stop(mine, at_once=True)
-        if self._mirror is not None and isinstance(site, TrainingSite):
-            await self._mirror.follow(site, ended)
+            await backend.stop(mine, at_once=True)
+        if self._mirror is not None and isinstance(backend, TrainingSite):
+            await self._mirror.follow(backend, ended)
         if self._leases is not None:
             self._leases.save()
         self._submission.save()
@@ -389,7 +394,7 @@ class Coordinator:
     def _show(self) -> None:
         if self._mirror is not None:
             self._mirror.note()
-        self._tell(standing_of(self._submission))
+        self._tell(progress_of(self._submission))
 
 
 def _ended(code: int | None) -> str:

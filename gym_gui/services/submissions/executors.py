@@ -8,18 +8,18 @@ from typing import Final, TypeAlias
 
 from gym_gui.core.errors import ExperimentError, UsageError
 from gym_gui.core.validation import ConfigError, nearest, shown
-from gym_gui.services.submissions.hosts import HostsFile
+from gym_gui.services.submissions.executor_backend import ExecutorBackend
+from gym_gui.services.submissions.hosts_file import HostsFile
+from gym_gui.services.submissions.local_backend import HERE, LocalProfile, ThisMachine, local_profile_of
 from gym_gui.services.submissions.profile import read_profile
+from gym_gui.services.submissions.ray.ray_backend import RayBackend
 from gym_gui.services.submissions.ray.ray_link import require_ray
 from gym_gui.services.submissions.ray.ray_profile import RayProfile, ray_profile_of
-from gym_gui.services.submissions.ray.ray_site import RaySite
-from gym_gui.services.submissions.site_protocol import Site
+from gym_gui.services.submissions.slurm.slurm_backend import SlurmBackend
 from gym_gui.services.submissions.slurm.slurm_profile import SlurmProfile, slurm_profile_of
-from gym_gui.services.submissions.slurm.slurm_site import SlurmSite
+from gym_gui.services.submissions.ssh.ssh_backend import SshBackend
 from gym_gui.services.submissions.ssh.ssh_profile import Host, SshProfile, ssh_profile_of
-from gym_gui.services.submissions.ssh.ssh_site import SshSite
 from gym_gui.services.submissions.submission_record import Submission
-from gym_gui.services.submissions.this_machine import HERE, LocalProfile, ThisMachine, local_profile_of
 
 EXECUTORS: Final = ("local", "ssh", "slurm", "ray")
 Profile: TypeAlias = LocalProfile | SshProfile | SlurmProfile | RayProfile
@@ -58,7 +58,7 @@ def load_profile(executor: str, path: Path | None) -> Profile:
     return profile.beside(path.parent) if isinstance(profile, SshProfile) else profile
 
 
-def sites_of(submission: Submission) -> Sequence[Site]:
+def backends_of(submission: Submission) -> Sequence[ExecutorBackend]:
     """Where a submission is played.
 
     Raises:
@@ -66,13 +66,13 @@ def sites_of(submission: Submission) -> Sequence[Site]:
     """
     profile = _profile_of(submission.executor, submission.profile)
     if isinstance(profile, SlurmProfile):
-        return [SlurmSite(profile, submission)]
+        return [SlurmBackend(profile, submission)]
     if isinstance(profile, RayProfile):
-        return [RaySite(profile, submission)]
+        return [RayBackend(profile, submission)]
     if isinstance(profile, LocalProfile):
         host = Host(HERE, str(submission.folder / _PLAYED), profile.shards, command=profile.command)
-        return [SshSite(host, submission, shell=ThisMachine())]
-    return [SshSite(host, submission, profile.ssh_config) for host in profile.hosts]
+        return [SshBackend(host, submission, shell=ThisMachine())]
+    return [SshBackend(host, submission, profile.ssh_config) for host in profile.hosts]
 
 
 def _profile_of(executor: str, data: object) -> Profile:

@@ -17,7 +17,7 @@ from typing import Final
 
 from gym_gui.core.errors import UsageError, WorkerLaunchError
 from gym_gui.processes.tree import TAG
-from gym_gui.services.last_words import last_words
+from gym_gui.services.last_log_line import last_log_line
 from gym_gui.services.run_lock import is_being_written, lock_run
 from gym_gui.services.submissions.submission_record import Submission
 from mosaic_worker.plain_files import open_file, read_file, replace_file
@@ -121,7 +121,7 @@ def begin_following(submission: Submission) -> None:
     while process.poll() is None and follower_of(folder) is None and time.monotonic() < deadline:
         time.sleep(_LOOK_S)
     if process.poll() not in (None, 0):
-        raise UsageError(last_words(folder / LOG, began) or f"it ended at once; its log is {folder / LOG}")
+        raise UsageError(last_log_line(folder / LOG, began) or f"it ended at once; its log is {folder / LOG}")
 
 
 def end_following(folder: Path, follower: Follower) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from gym_gui.core.errors import UsageError
-from gym_gui.core.inherited import looks_secret
+from gym_gui.core.inherited_environment import looks_secret
 from gym_gui.core.validation import ConfigError, Plain, integer, sequence, text
 from gym_gui.services.experiments.experiment_yaml import parse_yaml
 from mosaic_worker.plain_files import read_file

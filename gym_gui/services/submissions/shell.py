@@ -16,7 +16,7 @@ from gym_gui.core.clock import BEHIND
 from gym_gui.core.experiment.shards import COORDINATED, HAND, PLAYED_AT_ONCE
 from gym_gui.services.shards.lease_files import CLAIM, LEASE
 from gym_gui.services.submissions.profile import Command
-from gym_gui.services.submissions.shard_look import MARK
+from gym_gui.services.submissions.shard_status import MARK
 from gym_gui.services.submissions.submitted_trainings import Trainings
 
 PLAY: Final = "play.sh"
@@ -147,7 +147,7 @@ def _shards(command: str, of: int, how: Command, streams: str) -> list[str]:
     ]
 
 
-def begin(place: str, hands: Sequence[Sequence[tuple[int, int]]]) -> str:
+def begin(place: str, batches: Sequence[Sequence[tuple[int, int]]]) -> str:
     """Begin tries of shards, each once, in the background; they go on when the connection hangs up.
 
     Args:
@@ -161,9 +161,9 @@ def begin(place: str, hands: Sequence[Sequence[tuple[int, int]]]) -> str:
         f"echo $(({int(time.time())} - $(date +%s))) >{_CLOCK}.new && mv {_CLOCK}.new {_CLOCK}",
         "begun=",
     ]
-    for hand in hands:
-        (first, attempt), *others = hand
-        folders = " ".join(f"work/{number}/runs" for number, _ in hand)
+    for batch in batches:
+        (first, attempt), *others = batch
+        folders = " ".join(f"work/{number}/runs" for number, _ in batch)
         listed = " ".join(f"{number}/{t}" for number, t in others)
         lines += [
             f"mkdir -p {folders} || exit 1",

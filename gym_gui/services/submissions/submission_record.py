@@ -15,8 +15,8 @@ from gym_gui.core.formats import check_format
 from gym_gui.core.record_fields import count, integers, items, mapping, strings, text
 from gym_gui.core.record_fields import number as real
 from gym_gui.core.trusted.subjects import Subject
+from gym_gui.services.submissions.submission_errors import HereError
 from gym_gui.services.submissions.submitted_trainings import TRAIN, Trainings, trainings_of
-from gym_gui.services.submissions.trouble import HereError
 from mosaic_worker.plain_files import read_file, replace_file
 
 NAME: Final = "submission.json"
@@ -54,7 +54,7 @@ class ShardState:
         problem: Why it was lost the last time.
         done: Work of it that is done, in the submission's units.
         failed: Of these, failed ones.
-        hand: The first of the shards that one process plays, one after the other, this among them; 0: none.
+        batch: The first of the shards that one process plays, one after the other, this among them; 0: none.
         safe: Work that no end of its process takes away: that of a training to its last checkpoint.
         score: Mean return of the last episodes of a training; ``None`` before the first.
         asked: The user wants it to end.
@@ -71,7 +71,7 @@ class ShardState:
     problem: str = ""
     done: int = 0
     failed: int = 0
-    hand: int = 0
+    batch: int = 0
     safe: int = 0
     score: float | None = None
     asked: bool = False
@@ -241,12 +241,12 @@ class Submission:
             if (self.states[number].status in statuses if number in self.states else waiting)
         ]
 
-    def hands(self, tries: Mapping[int, int]) -> list[list[tuple[int, int]]]:
+    def batches(self, tries: Mapping[int, int]) -> list[list[tuple[int, int]]]:
         """Tries of shards by the process that plays them, in their order."""
         found: dict[int, list[tuple[int, int]]] = {}
         for number, attempt in sorted(tries.items()):
             state = self.states.get(number)
-            found.setdefault(state.hand if state and state.hand else number, []).append((number, attempt))
+            found.setdefault(state.batch if state and state.batch else number, []).append((number, attempt))
         return list(found.values())
 
     def save(self) -> None:
@@ -384,7 +384,7 @@ def _state(row: Mapping[str, Any]) -> ShardState:
         problem=text(row.get("problem")) or "",
         done=count(row.get("done")) or 0,
         failed=count(row.get("failed")) or 0,
-        hand=count(row.get("hand")) or 0,
+        batch=count(row.get("batch", row.get("hand"))) or 0,
         safe=count(row.get("safe")) or 0,
         score=real(row.get("score")),
         asked=row.get("asked") is True,

@@ -18,6 +18,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import count, mapping, number
+from gym_gui.services.submissions.submission_errors import HereError
 from gym_gui.services.submissions.submission_record import (
     FAILED,
     SENT,
@@ -28,7 +29,6 @@ from gym_gui.services.submissions.submission_record import (
 )
 from gym_gui.services.submissions.submitted_trainings import Trainings
 from gym_gui.services.submissions.training_files import FOLLOWED, Grown, Known
-from gym_gui.services.submissions.trouble import HereError
 from gym_gui.services.trainer import training_elsewhere
 from gym_gui.services.trainer.training_elsewhere import Elsewhere, keep_elsewhere, read_elsewhere
 from gym_gui.services.trainer.training_folder import ELSEWHERE
@@ -46,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 @runtime_checkable
 class TrainingSite(Protocol):
-    """A place whose trainings can be followed; see :class:`.site_protocol.Site`."""
+    """A place whose trainings can be followed; see :class:`.site_protocol.ExecutorBackend`."""
 
     async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
         """Ask trainings to end."""
@@ -69,11 +69,11 @@ class TrainingMirror:
         self._submission, self._trainings = submission, trainings
         self._where: dict[int, Elsewhere] = {}
 
-    async def follow(self, site: TrainingSite, tries: Mapping[int, int]) -> None:
+    async def follow(self, backend: TrainingSite, tries: Mapping[int, int]) -> None:
         """Bring what trainings of one place have written, and pass wishes on to them.
 
         Args:
-            site: The place.
+            backend: The place.
             tries: Which try of each part it plays.
 
         Raises:
@@ -90,8 +90,8 @@ class TrainingMirror:
             for part in stopped:
                 self._submission.state(part).asked = True
             self._submission.save()
-            await site.stop(stopped, at_once=False)
-        grown = await site.exchange(known)
+            await backend.stop(stopped, at_once=False)
+        grown = await backend.exchange(known)
         await asyncio.to_thread(self._take, known, grown)
 
     def note(self) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.core.errors import MissingDependencyError, UsageError
-from gym_gui.services.fit import known_paradigm
+from gym_gui.services.compatibility import known_paradigm
 from gym_gui.services.trainer.request import TrainRequest
 from gym_gui.services.trainer.training_folder import POLICY, RunFolder
 from gym_gui.services.trainer.training_records import RunLimits, TrainingRecord

@@ -11,13 +11,13 @@ from typing import Any, cast
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError
 from gym_gui.core.formats import check_format
 from gym_gui.services.trainer.file_follower import Follower
+from gym_gui.services.trainer.queue_place import CANCELLED, HELD, Place, place_of, was_cancelled
 from gym_gui.services.trainer.reading import after_event
 from gym_gui.services.trainer.request import REQUEST_FORMAT
 from gym_gui.services.trainer.training_folder import EVENTS, REQUEST, RunFolder
 from gym_gui.services.trainer.training_process import TrainingProcess
 from gym_gui.services.trainer.training_records import DEFAULT_LIMITS, RunLimits, TrainingRecord
 from gym_gui.services.trainer.training_registry import RunPlan
-from gym_gui.services.trainer.waiting import CANCELLED, HELD, Place, place_of, was_cancelled
 
 _log = logging.getLogger(__name__)
 

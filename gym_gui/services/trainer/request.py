@@ -15,19 +15,19 @@ from typing import Any
 from ulid import ULID
 
 from gym_gui.core.errors import UnknownNameError, UsageError
-from gym_gui.core.experiment.training_of import group_name
+from gym_gui.core.experiment.named_training_groups import group_name
 from gym_gui.core.formats import check_format
 from gym_gui.core.trusted.subjects import Need, Subject
 from gym_gui.core.trusted.trust import TYPED, Origin, require
 from gym_gui.core.validation import folder_name
 from gym_gui.envs import needs_of, resolve
-from gym_gui.services.fit import known_paradigm, training_incompatibilities
+from gym_gui.services.compatibility import known_paradigm, training_incompatibilities
 from gym_gui.services.trainer.settings_flags import flags_of, texts_of_flags
 from gym_gui.services.trainer.training_folder import POLICY, REQUEST, RunFolder
 from gym_gui.services.trainer.training_records import RunLimits
 from gym_gui.services.trainer.training_settings import AlgorithmSchema, agents_incompatibility, read_schemas
 from gym_gui.version import __version__
-from gym_gui.workers.named import is_local_address
+from gym_gui.workers.named_resources import is_local_address
 from gym_gui.workers.registry import TrainSpec, WorkerTypeDefinition
 from mosaic_worker.checkpoint import holds_checkpoint, read_description
 from mosaic_worker.worker import LoadError

@@ -16,7 +16,7 @@ import mosaic_worker
 from gym_gui.core.errors import MosaicError, UsageError, WorkerLaunchError
 from gym_gui.core.paths import PACKAGE
 from gym_gui.processes.tree import TAG
-from gym_gui.services.last_words import last_words
+from gym_gui.services.last_log_line import last_log_line
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.daemon_address import NOTIFY, Address, find, log_file
 from gym_gui.workers.discovery import discover
@@ -112,7 +112,7 @@ def _started_daemon(store: Store, log: Path, began: int, listens: bool) -> Addre
     """The daemon that was started, or the one that another process has started just before."""
     deadline = time.monotonic() + START_S
     while (address := find(store)) is None:
-        said = last_words(log, began)
+        said = last_log_line(log, began)
         if not listens and "already" not in said:
             raise WorkerLaunchError(
                 f"the trainer daemon did not start: {said or 'it said nothing'}", fix=f"Its log is {log}"

@@ -15,16 +15,16 @@ from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.admission import Admission
 from gym_gui.services.trainer.file_follower import Follower
-from gym_gui.services.trainer.following import RunsElsewhere
 from gym_gui.services.trainer.queue import Claim, Grant, RunQueue
+from gym_gui.services.trainer.queue_place import CANCELLED, was_cancelled
 from gym_gui.services.trainer.reading import after_event
+from gym_gui.services.trainer.remote_runs import RunsElsewhere
 from gym_gui.services.trainer.run_store import Run, RunStore
 from gym_gui.services.trainer.training_folder import EVENTS, RUNNER, RunFolder
 from gym_gui.services.trainer.training_outcome import TrainingOutcome
 from gym_gui.services.trainer.training_process import TrainingProcess
 from gym_gui.services.trainer.training_records import RunState
 from gym_gui.services.trainer.usage import UsageMeter, available_mb
-from gym_gui.services.trainer.waiting import CANCELLED, was_cancelled
 
 _log = logging.getLogger(__name__)
 

@@ -23,16 +23,16 @@ from gym_gui.core.errors import MissingDependencyError, MosaicError, UsageError
 from gym_gui.services.store import Store
 from gym_gui.services.trainer.admission import Admission
 from gym_gui.services.trainer.change_notices import Watch
-from gym_gui.services.trainer.following import tell_elsewhere
 from gym_gui.services.trainer.queue import CAPACITY, Machine, RunQueue
+from gym_gui.services.trainer.queue_place import CANCELLED, HELD, Place, keep_place
 from gym_gui.services.trainer.recovery import found_again
+from gym_gui.services.trainer.remote_runs import tell_elsewhere
 from gym_gui.services.trainer.run_store import Run, RunStore
 from gym_gui.services.trainer.supervision import Supervision
 from gym_gui.services.trainer.training_elsewhere import forget
 from gym_gui.services.trainer.training_folder import REQUEST, RunFolder
 from gym_gui.services.trainer.training_records import DEFAULT_LIMITS, RunLimits, TrainingRecord
 from gym_gui.services.trainer.training_registry import RunPlan
-from gym_gui.services.trainer.waiting import CANCELLED, HELD, Place, keep_place
 from gym_gui.services.trash import throw_away
 from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 

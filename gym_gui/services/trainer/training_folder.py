@@ -92,7 +92,7 @@ class RunFolder:
         text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
         replace_file(self.path / name, text.encode())
 
-    def last_words(self, size: int = 4096) -> str:
+    def last_log_line(self, size: int = 4096) -> str:
         """The last line that the training printed."""
         try:
             data, _ = Follower(self.path / LOG).read_end(size)

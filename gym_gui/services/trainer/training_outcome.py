@@ -99,7 +99,7 @@ def _step(last: Mapping[str, Mapping[str, Any]]) -> int:
 def _ending_words(folder: RunFolder, ended: Mapping[str, Any]) -> str:
     if ended.get("status") is None:
         return str(ended.get("reason", ""))
-    outcome = from_code(int(ended["status"]), (folder.last_words(),))
+    outcome = from_code(int(ended["status"]), (folder.last_log_line(),))
     return f"{outcome.words}, but never said that it was done" if outcome.succeeded else outcome.words
 
 

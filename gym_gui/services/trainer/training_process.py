@@ -112,7 +112,7 @@ class TrainingProcess:
                 child = start_runner(command, environment, folder / LOG, lock)
                 runner = folder.read(RUNNER)
                 if runner is None:
-                    raise WorkerLaunchError(f"the training could not be started: {folder.last_words()}")
+                    raise WorkerLaunchError(f"the training could not be started: {folder.last_log_line()}")
         except BaseException as error:
             if new:
                 folder.discard()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from gym_gui.core.errors import MissingDependencyError, WorkerLaunchError
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.processes.child import ManagedChild, lines_of
 from gym_gui.services.store import Store
 

@@ -88,7 +88,7 @@ def _trainer(definition: WorkerTypeDefinition) -> Trainer:
 
 def environment_reason(trainer: Trainer, spec: EnvSpec) -> str:
     """Why a worker cannot train in an environment, as far as that is known without making it."""
-    from gym_gui.services.fit import known_paradigm, training_incompatibilities
+    from gym_gui.services.compatibility import known_paradigm, training_incompatibilities
 
     wrong = training_incompatibilities(trainer.definition, spec)
     if wrong and spec.paradigm not in trainer.definition.capabilities.supported_paradigms:

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
-from gym_gui.core.experiment.training_of import GROUP_PREFIX, group_name
+from gym_gui.core.experiment.named_training_groups import GROUP_PREFIX, group_name
 from gym_gui.services.store import Store
+from gym_gui.services.trainer.queue_place import was_cancelled
 from gym_gui.services.trainer.request import KeptRequest
 from gym_gui.services.trainer.training_elsewhere import read_elsewhere
 from gym_gui.services.trainer.training_folder import QUEUE, REQUEST, RUNNER, RunFolder
 from gym_gui.services.trainer.training_outcome import read_outcome
 from gym_gui.services.trainer.training_process import TrainingProcess
-from gym_gui.services.trainer.waiting import was_cancelled
 
 DEPTHS: Final = (f"*/{REQUEST}", f"*/*/{REQUEST}")
 """Where trainings lie below a folder in which policies are looked for."""

@@ -22,7 +22,7 @@ from gym_gui.ui.agents.table import AgentConfigTable
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.line_links import link_of
 from gym_gui.ui.environments.install_dialog import InstallDialog, open_install_dialog
-from gym_gui.ui.language.desk import SettingsDesk
+from gym_gui.ui.language.settings_services import SettingsServices
 from gym_gui.ui.policies.policy_items import show_player
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, KindBadge, PickerButton, label
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
@@ -67,8 +67,8 @@ class ActorCard(Card):
         model.report_changed.connect(self._refresh)
 
     def _agent(self) -> str:
-        sheet = self._model.sheet
-        return sheet.agents[0] if sheet is not None and sheet.single else ""
+        env_info = self._model.env_info
+        return env_info.agents[0] if env_info is not None and env_info.single else ""
 
     def _refresh(self) -> None:
         agent, model = self._agent(), self._model
@@ -114,7 +114,7 @@ class AdvancedConfigTab(QWidget):
         self.table = AgentConfigTable(self.model)
         self._actor = ActorCard(self.model)
         self._checks = ChecksPanel(self.model, self._link_of)
-        self.slot = SlotPanel(self.model, desk=SettingsDesk(context))
+        self.slot = SlotPanel(self.model, services=SettingsServices(context))
         self.operator = OperatorPanel(self.model)
         self.preview = PreviewPanel(context, self.model)
         self._hint = EmptyHint(
@@ -156,33 +156,33 @@ class AdvancedConfigTab(QWidget):
         page.addWidget(self._scroll, 1)
 
     def _refresh(self) -> None:
-        chosen, sheet = bool(self.model.draft.task), self.model.sheet
+        chosen, env_info = bool(self.model.draft.task), self.model.env_info
         self._hint.setVisible(not chosen)
         self._scroll.setVisible(chosen)
-        single = sheet is not None and sheet.single
+        single = env_info is not None and env_info.single
         self._actor.setVisible(single)
-        self._table_card.setVisible(sheet is not None and not single)
-        self.operator.setVisible(sheet is not None)
-        if sheet is not None:
-            self.slot.show_slot(sheet.agents[0] if single else self.table.selected or sheet.agents[0])
+        self._table_card.setVisible(env_info is not None and not single)
+        self.operator.setVisible(env_info is not None)
+        if env_info is not None:
+            self.slot.show_slot(env_info.agents[0] if single else self.table.selected or env_info.agents[0])
 
     def open_link_dialog(self, primary: str) -> LinkAgentsDialog | None:
         """Ask who shares the file of a slot."""
-        sheet = self.model.sheet
-        if sheet is None:
+        env_info = self.model.env_info
+        if env_info is None:
             return None
         problem = self.model.checks.problem if self.model.checks is not None else None
-        dialog = LinkAgentsDialog(self.model.draft, sheet, primary, self.window(), problem)
+        dialog = LinkAgentsDialog(self.model.draft, env_info, primary, self.window(), problem)
         dialog.linked.connect(self._on_linked)
         dialog.open()
         return dialog
 
     def open_steps_dialog(self, agent: str) -> StepsDialog | None:
         """Ask what happens to a slot's observations before its policy sees them."""
-        sheet, checks, row = self.model.sheet, self.model.checks, self.model.draft.rows.get(agent)
-        if sheet is None or checks is None or row is None:
+        env_info, checks, row = self.model.env_info, self.model.checks, self.model.draft.rows.get(agent)
+        if env_info is None or checks is None or row is None:
             return None
-        dialog = StepsDialog(sheet.slots[agent], row, checks, self._context.spawn, self.window())
+        dialog = StepsDialog(env_info.slots[agent], row, checks, self._context.spawn, self.window())
         dialog.chosen.connect(partial(self._on_steps, agent))
         dialog.open()
         return dialog

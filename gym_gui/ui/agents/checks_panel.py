@@ -9,7 +9,7 @@ from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QWidget
 
-from gym_gui.controllers.setup.finding import Finding, Level
+from gym_gui.controllers.setup.check_message import Finding, Level
 from gym_gui.controllers.setup.installing import Missing, missing_in
 from gym_gui.ui import theme
 from gym_gui.ui.agents.model import ConfigurationModel

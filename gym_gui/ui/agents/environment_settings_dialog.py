@@ -28,9 +28,9 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.scrolling import scroll_over
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.live_play.latest_job import Spawn
+    from gym_gui.controllers.live_play.latest_task import Spawn
+    from gym_gui.controllers.setup.catalog_cache import CatalogCache
     from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
-    from gym_gui.controllers.setup.knowledge import Knowledge
     from gym_gui.workers.settings.settings_schema import Setting
 
 _SIZE = QSize(560, 560)
@@ -46,7 +46,7 @@ class EnvironmentSettingsDialog(Dialog):
 
     Args:
         request: The environment as it stands.
-        knowledge: Has it made.
+        catalog: Has it made.
         spawn: Starts what takes a moment.
         parent: The window.
     """
@@ -57,12 +57,12 @@ class EnvironmentSettingsDialog(Dialog):
     def __init__(
         self,
         request: EnvironmentRequest,
-        knowledge: Knowledge,
+        catalog: CatalogCache,
         spawn: Spawn,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("environment-settings", "Environment settings", parent, size=_SIZE)
-        self._request, self._knowledge, self._spawn = request, knowledge, spawn
+        self._request, self._catalog, self._spawn = request, catalog, spawn
         self._form: SettingsForm | None = None
         self._known: frozenset[str] = frozenset()
         self._title = title_label(f"What {request.task} is made with")
@@ -93,7 +93,7 @@ class EnvironmentSettingsDialog(Dialog):
         inner.addWidget(self._further)
         inner.addWidget(self._taken)
         inner.addStretch(1)
-        reset = QuietButton("As it comes", name="environment-reset", on_click=self._on_reset)
+        reset = QuietButton("Reset to defaults", name="environment-reset", on_click=self._on_reset)
         reset.setToolTip("Nothing set: every argument as the environment's package has it")
         cancel = QuietButton("Cancel", name="environment-cancel", on_click=self.reject)
         self._use = PrimaryButton("Use these settings", name="environment-use", on_click=self.accept)
@@ -195,7 +195,7 @@ class EnvironmentSettingsDialog(Dialog):
         # Only agents that it has with these settings can have teams and managers.
         request = replace(self._request, env_kwargs=values, teams=None, managed=())
         try:
-            await self._knowledge.sheet(request)
+            await self._catalog.env_info(request)
         except MosaicError as error:
             self._use.set_text("Use these settings")
             self._say(error.sentence)

@@ -13,9 +13,9 @@ from gym_gui.ui.widgets import (
 )
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.live_play.latest_job import Spawn
+    from gym_gui.controllers.live_play.latest_task import Spawn
+    from gym_gui.controllers.setup.catalog_cache import CatalogCache
     from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
-    from gym_gui.controllers.setup.knowledge import Knowledge
     from gym_gui.ui.agents.environment_settings_dialog import EnvironmentSettingsDialog
 
 
@@ -23,7 +23,7 @@ class EnvironmentSettingsLink(LinkButton):
     """Says what an environment is made with, and opens the dialog.
 
     Args:
-        knowledge: Says what an environment is; has it made to see whether it takes what was set.
+        catalog: Says what an environment is; has it made to see whether it takes what was set.
         spawn: Starts what takes a moment.
         request: The environment as it stands, or ``None`` where there is none.
         name: Its object name.
@@ -35,7 +35,7 @@ class EnvironmentSettingsLink(LinkButton):
 
     def __init__(
         self,
-        knowledge: Knowledge,
+        catalog: CatalogCache,
         spawn: Spawn,
         request: Callable[[], EnvironmentRequest | None],
         *,
@@ -43,7 +43,7 @@ class EnvironmentSettingsLink(LinkButton):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__("", name=name, parent=parent)
-        self._knowledge, self._spawn, self._request = knowledge, spawn, request
+        self._catalog, self._spawn, self._request = catalog, spawn, request
         self.clicked.connect(self.open_dialog)
         self.show_values({})
 
@@ -64,7 +64,7 @@ class EnvironmentSettingsLink(LinkButton):
             return None
         from gym_gui.ui.agents.environment_settings_dialog import EnvironmentSettingsDialog
 
-        dialog = EnvironmentSettingsDialog(request, self._knowledge, self._spawn, self.window())
+        dialog = EnvironmentSettingsDialog(request, self._catalog, self._spawn, self.window())
         dialog.chosen.connect(self.set_to)
         dialog.open()
         return dialog

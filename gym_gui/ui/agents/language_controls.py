@@ -14,7 +14,7 @@ from gym_gui.services.api_keys import Provider
 from gym_gui.ui import theme
 from gym_gui.ui.agents.setting_controls import PathControl, SettingControl, TextControl
 from gym_gui.ui.editor.file_request import FileRequest
-from gym_gui.ui.language.desk import PromptsRequest, ServerLook, ServerRequest, SettingsDesk
+from gym_gui.ui.language.settings_services import PromptsRequest, ServerLook, ServerRequest, SettingsServices
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import LinkButton, QuietButton, restyle
 from gym_gui.ui.widgets.combo_box import SteadyComboBox
@@ -32,7 +32,7 @@ class FormAccess(Protocol):
     """What a control may ask of the form it stands in."""
 
     @property
-    def desk(self) -> SettingsDesk:
+    def services(self) -> SettingsServices:
         """The window's help."""
         ...
 
@@ -58,7 +58,7 @@ class FormAccess(Protocol):
 
 
 class HelpedControl(SettingControl):
-    """A control with something to do beside its value; without a desk it is a plain field."""
+    """A control with something to do beside its value; without services it is a plain field."""
 
     access: FormAccess | None = None
     _task: asyncio.Task[None] | None = None
@@ -99,7 +99,7 @@ class HelpedControl(SettingControl):
         if self.access is not None and not self._is_asking:
             button.setEnabled(False)
             self._say("muted", words)
-            self._task = self.access.desk.spawn(work(self.access), what)
+            self._task = self.access.services.spawn(work(self.access), what)
 
     def attach(self, access: FormAccess) -> None:
         """The form lends its help."""
@@ -134,7 +134,7 @@ class ServerControl(HelpedControl, TextControl):
 
     async def _try(self, access: FormAccess) -> None:
         request = access.server(self.setting.module)
-        look = await access.desk.look(request)
+        look = await access.services.look(request)
         try:
             self._test.setEnabled(True)
             if access.server(self.setting.module) == request:
@@ -182,7 +182,7 @@ class ModelControl(HelpedControl):
     def attach(self, access: FormAccess) -> None:
         super().attach(access)
         self._fetch_button.setVisible(bool(self.setting.module))
-        self._offer(access.desk.known_models(access.server(self.setting.module)))
+        self._offer(access.services.known_models(access.server(self.setting.module)))
 
     def value(self) -> Any:
         return self.line.text().strip() or self.setting.default
@@ -205,7 +205,7 @@ class ModelControl(HelpedControl):
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
         if self.access is not None:
-            self._offer(self.access.desk.known_models(self.access.server(self.setting.module)))
+            self._offer(self.access.services.known_models(self.access.server(self.setting.module)))
             if not self._is_asking:
                 self._say("muted", "")
 
@@ -214,7 +214,7 @@ class ModelControl(HelpedControl):
             self._offer(look.models)
 
     async def _fetch(self, access: FormAccess) -> None:
-        look = await access.desk.look(access.server(self.setting.module))
+        look = await access.services.look(access.server(self.setting.module))
         try:
             self._fetch_button.setEnabled(True)
             if look.models:
@@ -307,13 +307,13 @@ class SecretControl(HelpedControl, TextControl):
         self._looked = (provider, empty)
         self._use.hide()
         if empty:
-            self.access.desk.spawn(self._find(self.access, provider), "Looking for a key")
+            self.access.services.spawn(self._find(self.access, provider), "Looking for a key")
         else:
             self._say("muted", "")
 
     async def _find(self, access: FormAccess, provider: Provider) -> None:
-        where = await asyncio.to_thread(access.desk.keys.where, provider)
-        reference = await asyncio.to_thread(access.desk.keys.reference, provider) if where else ""
+        where = await asyncio.to_thread(access.services.keys.where, provider)
+        reference = await asyncio.to_thread(access.services.keys.reference, provider) if where else ""
         try:
             if self._looked == (provider, True):
                 words = _PLACES[where].format(provider.title, variable=provider.variable) if where else ""
@@ -338,10 +338,10 @@ class SecretControl(HelpedControl, TextControl):
         self._field.clear()  # it stands nowhere for longer than it must
         if key.strip() and self.access is not None:
             provider = self.access.provider(self.setting)
-            self.access.desk.spawn(self._save(self.access, provider, key), "Saving the key")
+            self.access.services.spawn(self._save(self.access, provider, key), "Saving the key")
 
     async def _save(self, access: FormAccess, provider: Provider, key: str) -> None:
-        keys = access.desk.keys
+        keys = access.services.keys
         try:
             where = await asyncio.to_thread(keys.save, provider, key)
             trouble = await asyncio.to_thread(keys.trouble) if where == "memory" else ""
@@ -382,11 +382,11 @@ class PromptsControl(HelpedControl, PathControl):
 
     def attach(self, access: FormAccess) -> None:
         super().attach(access)
-        self._edit.setVisible(bool(self.setting.module) and access.desk.on_prompts is not None)
+        self._edit.setVisible(bool(self.setting.module) and access.services.on_prompts is not None)
 
     def _on_edit(self) -> None:
         if self.access is not None:
-            self.access.desk.edit_prompts(self.access.prompts(self.setting))
+            self.access.services.edit_prompts(self.access.prompts(self.setting))
 
 
 class FileControl(HelpedControl, PathControl):
@@ -403,7 +403,7 @@ class FileControl(HelpedControl, PathControl):
 
     def _on_edit(self) -> None:
         if self.access is not None:
-            self.access.desk.edit_file(self.access.file(self.setting))
+            self.access.services.edit_file(self.access.file(self.setting))
 
 
 def _column_in(row: QHBoxLayout) -> QVBoxLayout:

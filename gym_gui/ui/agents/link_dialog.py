@@ -10,7 +10,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QCheckBox, QHBoxLayout, QWidget
 
 from gym_gui.controllers.setup.configuration_draft import Draft
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.controllers.setup.joint_parts import joint_file, part_of
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.spaces import short_space
@@ -30,7 +30,7 @@ class LinkAgentsDialog(Dialog):
 
     Args:
         draft: The configuration.
-        sheet: Its environment.
+        env_info: Its environment.
         primary: Whose file is shared.
         parent: The window.
         problem: Why a row's worker cannot play a slot, as a sentence; or empty.
@@ -42,7 +42,7 @@ class LinkAgentsDialog(Dialog):
     def __init__(
         self,
         draft: Draft,
-        sheet: EnvironmentSheet,
+        env_info: EnvironmentInfo,
         primary: str,
         parent: QWidget | None = None,
         problem: Callable[[SlotInfo, WorkerAssignment], str] | None = None,
@@ -63,18 +63,18 @@ class LinkAgentsDialog(Dialog):
         )
         column.addSpacing(theme.STEP)
         self._boxes: dict[str, QCheckBox] = {}
-        for agent in sheet.agents:
+        for agent in env_info.agents:
             if agent != primary:
-                column.addLayout(self._row(draft, sheet, agent))
+                column.addLayout(self._row(draft, env_info, agent))
         column.addSpacing(theme.STEP)
-        column.addLayout(self._buttons(sheet))
+        column.addLayout(self._buttons(env_info))
 
-    def _row(self, draft: Draft, sheet: EnvironmentSheet, agent: str) -> QHBoxLayout:
+    def _row(self, draft: Draft, env_info: EnvironmentInfo, agent: str) -> QHBoxLayout:
         box = QCheckBox(agent, self)
         box.setObjectName(f"link_{agent}")
         mine, other = draft.link_of(self.primary), draft.link_of(agent)
         box.setChecked(other is not None and other is mine)
-        why = self._incompatibility(draft, sheet, agent)
+        why = self._incompatibility(draft, env_info, agent)
         if not why and other is not None and other is not mine:
             why = f"now in link {link_letter(draft, other)}"
         else:
@@ -84,26 +84,26 @@ class LinkAgentsDialog(Dialog):
         row = QHBoxLayout()
         row.addWidget(box)
         row.addStretch(1)
-        team = sheet.team_of(agent) if len(sheet.teams) > 1 else ""
+        team = env_info.team_of(agent) if len(env_info.teams) > 1 else ""
         part = part_of(self._file, agent, None) if self._file is not None else ""
         takes = f"the part of {part}" if part != agent else "its own part"
         said = ", ".join(filter(None, (team.replace("_", " ").capitalize(), takes if part else "")))
         row.addWidget(muted_label(_cut(why) or said))
         return row
 
-    def _incompatibility(self, draft: Draft, sheet: EnvironmentSheet, agent: str) -> str:
+    def _incompatibility(self, draft: Draft, env_info: EnvironmentInfo, agent: str) -> str:
         """Why a slot cannot be played from the file: of a joint one its part has to fit, else its spaces."""
         if self._file is None or self._problem is None:
-            return _incompatibility(sheet, self.primary, agent)
+            return _incompatibility(env_info, self.primary, agent)
         row = replace(draft.rows[self.primary], checkpoint_agent=None)
-        return self._problem(sheet.slots[agent], row)
+        return self._problem(env_info.slots[agent], row)
 
-    def _buttons(self, sheet: EnvironmentSheet) -> QHBoxLayout:
+    def _buttons(self, env_info: EnvironmentInfo) -> QHBoxLayout:
         row = row_layout()
-        team = sheet.teams.get(sheet.team_of(self.primary), ())
-        if 1 < len(team) < len(sheet.agents):
+        team = env_info.teams.get(env_info.team_of(self.primary), ())
+        if 1 < len(team) < len(env_info.agents):
             row.addWidget(QuietButton("Its team", name="link_team", on_click=partial(self._tick, team)))
-        row.addWidget(QuietButton("All", name="link_all", on_click=partial(self._tick, sheet.agents)))
+        row.addWidget(QuietButton("All", name="link_all", on_click=partial(self._tick, env_info.agents)))
         row.addWidget(QuietButton("None", name="link_none", on_click=partial(self._tick, ())))
         row.addStretch(1)
         row.addWidget(QuietButton("Cancel", name="link_cancel", on_click=self.reject))
@@ -132,8 +132,8 @@ def _cut(sentence: str) -> str:
     return sentence if len(sentence) <= _ROOM else f"{sentence[: _ROOM - 1].rstrip()}…"
 
 
-def _incompatibility(sheet: EnvironmentSheet, primary: str, agent: str) -> str:
-    one, other = sheet.slots[primary], sheet.slots[agent]
+def _incompatibility(env_info: EnvironmentInfo, primary: str, agent: str) -> str:
+    one, other = env_info.slots[primary], env_info.slots[agent]
     for what, mine, theirs in (
         ("sees", one.observation_codec.space, other.observation_codec.space),
         ("does", one.action_codec.space, other.action_codec.space),

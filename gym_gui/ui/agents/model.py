@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QUndoStack
 
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
+from gym_gui.controllers.setup.check_message import Finding, Level, listed
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
 from gym_gui.controllers.setup.configuration_draft import Draft
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.controllers.setup.environment_probe import Preview
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.setup.finding import Finding, Level, listed
-from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
 from gym_gui.core.errors import MosaicError, with_capital
 from gym_gui.core.experiment.assignment import WorkerAssignment
@@ -25,7 +25,7 @@ from gym_gui.ui.timers import single_shot_timer
 from gym_gui.ui.undo import Edit
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.live_play.latest_job import Spawn
+    from gym_gui.controllers.live_play.latest_task import Spawn
     from gym_gui.services.policies.policy_catalogue import Policy
     from gym_gui.ui.context import AppContext
 
@@ -48,7 +48,7 @@ class ConfigurationModel(QObject):
 
     Attributes:
         draft: What stands in the table.
-        sheet: Its environment, ``None`` while that is not known.
+        env_info: Its environment, ``None`` while that is not known.
         report: What was found when it was last checked, or ``None``.
         checks: The workers there are, ``None`` until they have been found.
         trouble: Why the environment cannot be had, as a sentence; or empty.
@@ -65,9 +65,9 @@ class ConfigurationModel(QObject):
     def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._context = context
-        self._knowledge = Knowledge(context.store)
+        self._catalog = CatalogCache(context.store)
         self.draft, self.trouble = Draft(), ""
-        self.sheet: EnvironmentSheet | None = None
+        self.env_info: EnvironmentInfo | None = None
         self.report: Report | None = None
         self.checks: ConfigurationChecks | None = None
         self._checked: Draft | None = None
@@ -85,9 +85,9 @@ class ConfigurationModel(QObject):
         context.installed.connect(self.renew)
 
     @property
-    def knowledge(self) -> Knowledge:
+    def catalog(self) -> CatalogCache:
         """What is known of environments and workers."""
-        return self._knowledge
+        return self._catalog
 
     @property
     def spawn(self) -> Spawn:
@@ -116,11 +116,11 @@ class ConfigurationModel(QObject):
         """Take a draft over without a step in the history."""
         before, self.draft = self.draft, draft
         self._verdict = None
-        if self.sheet is None or draft.request() != before.request() or self.trouble:
+        if self.env_info is None or draft.request() != before.request() or self.trouble:
             self._rows_said = {}
             self._look_at_environment()
         else:
-            self.draft = draft.seated(self.sheet, _everybody_random)
+            self.draft = draft.seated(self.env_info, _everybody_random)
             self._tell_bindings(policies_only=True)
             self._check_timer.start()
         self.draft_changed.emit()
@@ -227,7 +227,7 @@ class ConfigurationModel(QObject):
 
     def policy_for(self, agent: str, policy_id: object) -> Policy | None:
         """A policy as it is offered to a slot; ``None`` where there is neither."""
-        slot = self.sheet.slots.get(agent) if self.sheet is not None else None
+        slot = self.env_info.slots.get(agent) if self.env_info is not None else None
         return None if slot is None or self.checks is None else self.checks.policy_for(slot, policy_id)
 
     async def preview(self, seed: int) -> Preview:
@@ -236,16 +236,16 @@ class ConfigurationModel(QObject):
         Raises:
             UsageError: It cannot be drawn, or :meth:`stop_looking` was called.
         """
-        return await self._knowledge.probe.preview(self.draft.request(), seed)
+        return await self._catalog.probe.preview(self.draft.request(), seed)
 
     def renew(self) -> None:
         """A worker or environments were installed: what there is, and who may play, is found out anew."""
-        self._knowledge.renew()
+        self._catalog.renew()
         self._look_at_environment()
 
     def stop_looking(self) -> None:
         """Give up whatever is being found out about the environment."""
-        self._knowledge.probe.cancel()
+        self._catalog.probe.cancel()
 
     async def close(self) -> None:
         """Nothing goes on afterwards."""
@@ -256,13 +256,13 @@ class ConfigurationModel(QObject):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._knowledge.close()
+        await self._catalog.close()
 
     # -- finding out -----------------------------------------------------------------
 
     def _look_at_environment(self) -> None:
         self._stop(self._look)
-        self.sheet, self.report, self.trouble = None, None, ""
+        self.env_info, self.report, self.trouble = None, None, ""
         self._check_timer.stop()
         self._look = None
         if self.draft.task and not self._closed:
@@ -274,8 +274,8 @@ class ConfigurationModel(QObject):
     async def _describe(self, draft: Draft) -> None:
         me = asyncio.current_task()
         try:
-            self.checks = await self._knowledge.checks()
-            sheet = await self._knowledge.sheet(draft.request())
+            self.checks = await self._catalog.checks()
+            env_info = await self._catalog.env_info(draft.request())
         except MosaicError as error:
             if isinstance(error, NotAllowedError):
                 ask = partial(self._context.ask_trust, error)
@@ -287,12 +287,12 @@ class ConfigurationModel(QObject):
             return
         # Reads policies' files, so not in the GUI's thread.
         moved = draft is self._moved
-        misfits = await asyncio.to_thread(self.checks.misfits, self.draft.rows, sheet) if moved else {}
+        misfits = await asyncio.to_thread(self.checks.misfits, self.draft.rows, env_info) if moved else {}
         if self._look is not me:
             return
-        self._look, self.sheet = None, sheet
+        self._look, self.env_info = None, env_info
         rows = {agent: row for agent, row in self.draft.rows.items() if agent not in misfits}
-        self.draft = replace(self.draft, rows=rows).seated(sheet, _everybody_random)
+        self.draft = replace(self.draft, rows=rows).seated(env_info, _everybody_random)
         if misfits:
             reason = next(iter(misfits.values()))
             self._context.notify(f"Random plays {', '.join(misfits)} here: {reason}", "info")
@@ -308,16 +308,16 @@ class ConfigurationModel(QObject):
         self._on_check_due()
 
     def _on_check_due(self) -> None:
-        if self.sheet is None or self.checks is None or self._closed:
+        if self.env_info is None or self.checks is None or self._closed:
             return
         self._stop(self._checking)
-        work = self._check(self.checks, self.draft, self.sheet)
+        work = self._check(self.checks, self.draft, self.env_info)
         self._checking = self._context.spawn(work, "Checking the configuration")
 
-    async def _check(self, checks: ConfigurationChecks, draft: Draft, sheet: EnvironmentSheet) -> None:
+    async def _check(self, checks: ConfigurationChecks, draft: Draft, env_info: EnvironmentInfo) -> None:
         # Looks at files and keyrings, so not in the GUI's thread.
-        report = await asyncio.to_thread(checks.check, draft, sheet)
-        if draft is not self.draft or sheet is not self.sheet:
+        report = await asyncio.to_thread(checks.check, draft, env_info)
+        if draft is not self.draft or env_info is not self.env_info:
             return
         self.report, self._checked = report, draft
         self._tell_bindings(policies_only=False)
@@ -336,8 +336,8 @@ class ConfigurationModel(QObject):
 
     async def _ask_engine(self, draft: Draft, config: OperatorConfig) -> None:
         try:
-            await self._knowledge.probe.cast(config)
-            verdict = _accepted(await self._knowledge.loading_probe.load(config))
+            await self._catalog.probe.cast(config)
+            verdict = _accepted(await self._catalog.loading_probe.load(config))
         except MosaicError as error:
             words = str(error).removeprefix(f"operator {config.operator_id!r}: ")
             verdict = Finding(Level.ERROR, with_capital(words))

@@ -65,7 +65,7 @@ class OperatorPanel(QWidget):
         self.managers = QCheckBox("managers set goals")
         self.managers.setObjectName("managers")
         self.environment = EnvironmentSettingsLink(
-            model.knowledge, model.spawn, self._request, name="agents-environment-settings"
+            model.catalog, model.spawn, self._request, name="agents-environment-settings"
         )
         self.environment.set_to.connect(self._on_environment)
         rows.add_row(
@@ -82,7 +82,7 @@ class OperatorPanel(QWidget):
         self._refresh()
 
     def _refresh(self) -> None:
-        draft, sheet = self._model.draft, self._model.sheet
+        draft, env_info = self._model.draft, self._model.env_info
         typed = draft.name if draft.named else ""
         if not self.name.hasFocus() and self.name.text() != typed:
             self.name.setText(typed)
@@ -95,16 +95,16 @@ class OperatorPanel(QWidget):
         self.steps.blockSignals(False)
         self.seats.setCurrentIndex(self.seats.findData(draft.seats))
         self.managers.setChecked(bool(draft.managed))
-        if sheet is None:
+        if env_info is None:
             return
-        self._rows.set_row_visible(self.api, len(sheet.apis) > 1)
-        self._rows.set_row_visible(self.seats, sheet.has_seats_to_change)
-        self._rows.set_row_visible(self.managers, sheet.can_have_managers or bool(draft.managed))
-        if [self.api.itemData(i) for i in range(self.api.count())] != list(sheet.apis):
+        self._rows.set_row_visible(self.api, len(env_info.apis) > 1)
+        self._rows.set_row_visible(self.seats, env_info.has_seats_to_change)
+        self._rows.set_row_visible(self.managers, env_info.can_have_managers or bool(draft.managed))
+        if [self.api.itemData(i) for i in range(self.api.count())] != list(env_info.apis):
             self.api.clear()
-            for api in sheet.apis:
+            for api in env_info.apis:
                 self.api.addItem(_APIS.get(api, api), api)
-        self.api.setCurrentIndex(self.api.findData(sheet.api))
+        self.api.setCurrentIndex(self.api.findData(env_info.api))
 
     def _on_name(self, text: str) -> None:
         draft = replace(self._model.draft, name=text.strip(), named=bool(text.strip()))
@@ -121,8 +121,8 @@ class OperatorPanel(QWidget):
         self._model.edit(draft, "change step limit", "max_steps")
 
     def _on_api(self, _index: int) -> None:
-        sheet = self._model.sheet
-        native = sheet is not None and self.api.currentData() == sheet.apis[0]
+        env_info = self._model.env_info
+        native = env_info is not None and self.api.currentData() == env_info.apis[0]
         draft = replace(self._model.draft, api=None if native else self.api.currentData())
         self._model.edit(draft, "change who acts when")
 
@@ -130,8 +130,8 @@ class OperatorPanel(QWidget):
         self._model.edit(replace(self._model.draft, seats=self.seats.currentData()), "change seats")
 
     def _on_managers(self, wanted: bool) -> None:
-        draft, sheet = self._model.draft, self._model.sheet
-        if sheet is None:
+        draft, env_info = self._model.draft, self._model.env_info
+        if env_info is None:
             return
-        agents = [agent for agent in sheet.agents if not agent.endswith(GOAL_SUFFIX)] if wanted else []
+        agents = [agent for agent in env_info.agents if not agent.endswith(GOAL_SUFFIX)] if wanted else []
         self._model.edit(draft.with_managers(agents, RANDOM), "change managers")

@@ -65,12 +65,12 @@ class PreviewPanel(Card):
         await end_task(task)
 
     def _on_seed_changed(self, _seed: int) -> None:
-        if self._model.sheet is not None:
+        if self._model.env_info is not None:
             self._due.start()
 
     def _on_sheet_changed(self) -> None:
         self._due.stop()
-        if self._model.sheet is None:
+        if self._model.env_info is None:
             self._drawn = None
             task = self._model.draft.task
             self._show_hint(
@@ -85,14 +85,14 @@ class PreviewPanel(Card):
         return request.task, request.env_name, request.api, str(request.env_kwargs), self.seed.seed
 
     def _draw(self) -> None:
-        if self._task is None and self._model.sheet is not None:
+        if self._task is None and self._model.env_info is not None:
             self._task = self._context.spawn(self._draw_newest(), "Drawing the preview")
 
     async def _draw_newest(self) -> None:
         """Draw until what is drawn is what is wanted: the seed may change meanwhile."""
         try:
             self._cancel.show()
-            while self._model.sheet is not None and (wanted := self._wanted()) != self._drawn:
+            while self._model.env_info is not None and (wanted := self._wanted()) != self._drawn:
                 self._drawn = wanted
                 try:
                     preview = await self._model.preview(self.seed.seed)

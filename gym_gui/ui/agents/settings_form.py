@@ -29,11 +29,11 @@ from gym_gui.ui.agents.setting_controls import (
 )
 from gym_gui.ui.editor.checks import for_setting
 from gym_gui.ui.editor.file_request import FileRequest
-from gym_gui.ui.language.desk import (
+from gym_gui.ui.language.settings_services import (
     PromptsRequest,
     ServerLook,
     ServerRequest,
-    SettingsDesk,
+    SettingsServices,
     provider_of,
     server_request,
 )
@@ -64,7 +64,7 @@ class SettingsForm(QWidget):
         agent: The slot's name.
         without: Names of settings that are edited elsewhere and not shown here.
         worker: Whose settings they are.
-        desk: Asks servers and keeps keys; without it fields are plain.
+        services: Asks servers and keeps keys; without it fields are plain.
         unknown: Says what is wrong with the name of a setting that the schema does not know; by default
             nothing is.
         parent: Owner.
@@ -83,7 +83,7 @@ class SettingsForm(QWidget):
         agent: str = "",
         without: Collection[str] = (),
         worker: WorkerTypeDefinition | None = None,
-        desk: SettingsDesk | None = None,
+        services: SettingsServices | None = None,
         unknown: Callable[[str], str] | None = None,
         parent: QWidget | None = None,
     ) -> None:
@@ -94,11 +94,11 @@ class SettingsForm(QWidget):
         mine = [s for s in schema if s.name not in without and s.concerns(env_id, policy)]
         self._schema = grouped(mine)
         self._places = {setting.name: place for place, setting in enumerate(self._schema)}
-        self._worker, self._desk, self._env_id, self._agent = worker, desk, env_id, agent
+        self._worker, self._services, self._env_id, self._agent = worker, services, env_id, agent
         self._unknown = unknown
         self.action_words: Sequence[str] = ()
         """Words of the slot's actions, where they are known."""
-        self._unfolded = desk is not None and desk.unfolded
+        self._unfolded = services is not None and services.unfolded
         self._labels: dict[str, QLabel] = {}
         self._controls: dict[str, SettingControl] = {}
         self._notes: dict[str, QLabel] = {}
@@ -241,15 +241,15 @@ class SettingsForm(QWidget):
     def toggle_all(self) -> None:
         """All settings, or the main ones alone."""
         self._unfolded = not self._unfolded
-        if self._desk is not None:
-            self._desk.unfolded = self._unfolded
+        if self._services is not None:
+            self._services.unfolded = self._unfolded
         if self._unfolded:
             self._build_to(len(self._schema))
         self._fold()
 
     def _fold(self) -> None:
         """What is wrong, or was set, is shown also where it is folded away."""
-        if self._worker is not None and self._desk is not None:
+        if self._worker is not None and self._services is not None:
             for helped in self._helped():
                 if helped.access is None:
                     helped.attach(self)
@@ -268,10 +268,10 @@ class SettingsForm(QWidget):
     # -- what controls ask (see FormAccess) --------------------------------------------
 
     @property
-    def desk(self) -> SettingsDesk:
+    def services(self) -> SettingsServices:
         """The window's help."""
-        assert self._desk is not None
-        return self._desk
+        assert self._services is not None
+        return self._services
 
     def server(self, module: str) -> ServerRequest:
         """The server that the form describes now."""

@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 from gym_gui.controllers.setup.configuration_draft import Draft, Link
 from gym_gui.core.experiment.assignment import GROUP_COLORS, group_color
 from gym_gui.ui import theme
-from gym_gui.ui.renderers.together import letter_of
+from gym_gui.ui.renderers.joint_agents import letter_of
 
 _BY_NAME = {"blue": 0, "orange": 1, "green": 2, "purple": 3, "yellow": 4, "red": 5}
 

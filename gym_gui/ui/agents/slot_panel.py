@@ -13,13 +13,13 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 from gym_gui.controllers.setup.joint_parts import part_of
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.validation import ConfigError
-from gym_gui.services.fit import own_steps, takes_steps
+from gym_gui.services.compatibility import own_steps, takes_steps
 from gym_gui.services.policies.policy_catalogue import PolicyFile, read_policy_file
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.rule_box import TIP, RuleBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
 from gym_gui.ui.agents.slot_marks import LinkMark, link_letter
-from gym_gui.ui.language.desk import SettingsDesk
+from gym_gui.ui.language.settings_services import SettingsServices
 from gym_gui.ui.widgets import (
     ElidedLabel,
     FormRows,
@@ -35,7 +35,7 @@ from gym_gui.ui.widgets.number_fields import NumberField
 from gym_gui.workers.settings.settings_schema import chosen_policy
 from mosaic_worker.preprocessing import PreprocessingError, describe_steps
 
-_MODES = ((None, "as it is made"), (True, "its likeliest action"), (False, "a draw from its actions"))
+_MODES = ((None, "policy default"), (True, "most likely"), (False, "sampled"))
 
 
 class SlotPanel(QWidget):
@@ -44,18 +44,21 @@ class SlotPanel(QWidget):
     Args:
         model: The configuration.
         parent: Qt owner.
-        desk: Asks servers and keeps keys for the form.
+        services: Asks servers and keeps keys for the form.
     """
 
     link_asked = pyqtSignal(str)
     steps_asked = pyqtSignal(str)
 
     def __init__(
-        self, model: ConfigurationModel, parent: QWidget | None = None, desk: SettingsDesk | None = None
+        self,
+        model: ConfigurationModel,
+        parent: QWidget | None = None,
+        services: SettingsServices | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("slot_panel")
-        self.desk = desk
+        self.services = services
         self._column = column_layout(self)
         self._heading = section_label("Settings")
         self._column.addWidget(self._heading)
@@ -86,7 +89,7 @@ class SlotPanel(QWidget):
         if row is None or checks is None:
             self._built = ()
             return
-        single = self._model.sheet is not None and self._model.sheet.single
+        single = self._model.env_info is not None and self._model.env_info.single
         self._heading.setText("SETTINGS" if single else f"SETTINGS OF {self._agent.upper()}")
         link = self._model.draft.link_of(self._agent)
         # What the form is made of; its values alone do not make it anew, which would take the focus.
@@ -100,7 +103,7 @@ class SlotPanel(QWidget):
             self._rebuild(row)
 
     def _env_id(self) -> str:
-        return self._model.sheet.env_id if self._model.sheet is not None else ""
+        return self._model.env_info.env_id if self._model.env_info is not None else ""
 
     def _holds_focus(self) -> bool:
         inner = self.focusWidget()
@@ -129,11 +132,11 @@ class SlotPanel(QWidget):
             agent=self._agent,
             without=without,
             worker=worker,
-            desk=self.desk,
+            services=self.services,
             parent=content,
         )
-        sheet = self._model.sheet
-        self.form.action_words = sheet.words_of(self._agent) if sheet is not None else ()
+        env_info = self._model.env_info
+        self.form.action_words = env_info.words_of(self._agent) if env_info is not None else ()
         self.form.values_changed.connect(self._on_values_changed)
         if not self.form.empty:
             content.add_wide(self.form)
@@ -165,7 +168,7 @@ class SlotPanel(QWidget):
         self._mode = _box("deterministic", _MODES)
         self._mode.activated.connect(self._on_mode)
         tip = "Whether the policy's likeliest action is played, or one drawn by its probabilities"
-        rows.add_row("Plays", self._mode, tooltip=tip)
+        rows.add_row("Actions", self._mode, tooltip=tip)
         file = _described(row)
         if (file is not None and len(file.agents) > 1) or row.checkpoint_agent:
             parts = file.agents if file is not None else ()
@@ -175,9 +178,9 @@ class SlotPanel(QWidget):
             rows.add_row("Part of file", self._part, tooltip="Whose part of a joint file this slot plays")
 
     def _add_steps(self, rows: FormRows, row: WorkerAssignment) -> None:
-        checks, sheet = self._model.checks, self._model.sheet
+        checks, env_info = self._model.checks, self._model.env_info
         worker = checks.worker(row) if checks is not None else None
-        slot = sheet.slots.get(self._agent) if sheet is not None else None
+        slot = env_info.slots.get(self._agent) if env_info is not None else None
         if worker is not None and slot is not None and (row.preprocess or takes_steps(worker, slot)):
             line = QWidget()
             beside = row_layout(line)
@@ -187,21 +190,21 @@ class SlotPanel(QWidget):
             change.setToolTip("Change what happens to observations before the policy is shown them")
             beside.addWidget(self._steps, 1)
             beside.addWidget(change)
-            rows.add_row("Is shown", line)
+            rows.add_row("Observation", line)
 
     def _steps_words(self, row: WorkerAssignment) -> str:
         """What happens to observations, on one line."""
         worker = self._model.checks.worker(row) if self._model.checks is not None else None
         steps = row.preprocess or (own_steps(row, worker, self._agent) if worker is not None else ())
         try:
-            return describe_steps(steps) if steps else "unchanged"
+            return describe_steps(steps) if steps else "as is"
         except PreprocessingError:
-            return "steps that cannot be"
+            return "steps that do not fit"
 
     def _add_rules(self, rows: FormRows, row: WorkerAssignment) -> None:
         self._rule = RuleBox("on_invalid")
         self._rule.activated.connect(self._on_rule)
-        rows.add_row("If unusable", self._rule, tooltip=TIP)
+        rows.add_row("On invalid action", self._rule, tooltip=TIP)
         self._limit = NumberField()
         self._limit.setObjectName("deadline_s")
         self._limit.setRange(0.0, 3600.0)
@@ -215,7 +218,7 @@ class SlotPanel(QWidget):
     def _add_link(self, rows: FormRows) -> None:
         draft, agent = self._model.draft, self._agent
         link = draft.link_of(agent)
-        if self._model.sheet is None or self._model.sheet.single:
+        if self._model.env_info is None or self._model.env_info.single:
             return
         line = QWidget()
         row = row_layout(line)

@@ -14,7 +14,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QStackedWidget, QWi
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.backends import SlotInfo
-from gym_gui.services.fit import fit, own_steps, seen_after, space_words
+from gym_gui.services.compatibility import fit, own_steps, seen_after, space_words
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.widgets import EmptyHint, PrimaryButton, QuietButton, label, muted_label, title_label

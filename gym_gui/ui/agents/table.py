@@ -20,9 +20,9 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from gym_gui.controllers.setup.check_message import Level
 from gym_gui.controllers.setup.configuration_checks import WorkerOffer
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.setup.finding import Level
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.slot_marks import LinkMark, team_colour
@@ -245,14 +245,14 @@ class AgentConfigTable(QTableWidget):
     # -- showing ---------------------------------------------------------------------
 
     def _on_sheet_changed(self) -> None:
-        sheet = self._model.sheet
-        agents = () if sheet is None else sheet.agents
+        env_info = self._model.env_info
+        agents = () if env_info is None else env_info.agents
         if tuple(self._rows) != agents:
             chosen = self.selected
             self._rebuild(agents)
             self.select(chosen if chosen in agents else next(iter(agents), ""))
-        if sheet is not None:
-            self._show_teams(sheet)
+        if env_info is not None:
+            self._show_teams(env_info)
             self._refresh()
 
     def _rebuild(self, agents: Sequence[str]) -> None:
@@ -269,13 +269,13 @@ class AgentConfigTable(QTableWidget):
             self._rows[agent] = _Row(self, number, agent)
         self.updateGeometry()
 
-    def _show_teams(self, sheet: EnvironmentSheet) -> None:
+    def _show_teams(self, env_info: EnvironmentInfo) -> None:
         # Where everybody plays alone, the team's name says what the slot's says.
-        self._with_teams = 1 < len(sheet.teams) < len(sheet.slots)
+        self._with_teams = 1 < len(env_info.teams) < len(env_info.slots)
         for number, agent in enumerate(self._rows):
-            team = sheet.team_of(agent)
+            team = env_info.team_of(agent)
             if team:
-                dot = Dot(team_colour(team, list(sheet.teams)))
+                dot = Dot(team_colour(team, list(env_info.teams)))
                 words = team.replace("_", " ").capitalize()
                 self.setCellWidget(number, _TEAM, _cell(dot, label(words)))
                 self._say(number, _TEAM, words)
@@ -287,7 +287,7 @@ class AgentConfigTable(QTableWidget):
 
     def _refresh(self) -> None:
         model = self._model
-        if model.sheet is None or model.checks is None:
+        if model.env_info is None or model.checks is None:
             return
         for number, (agent, row) in enumerate(self._rows.items()):
             assignment = model.draft.rows.get(agent)
@@ -407,14 +407,14 @@ class AgentConfigTable(QTableWidget):
 
     def _mates(self) -> list[str]:
         """Others of the selected slot's team."""
-        sheet, agent = self._model.sheet, self.selected
-        if sheet is None or not agent:
+        env_info, agent = self._model.env_info, self.selected
+        if env_info is None or not agent:
             return []
-        return [a for a in sheet.teams.get(sheet.team_of(agent), ()) if a != agent]
+        return [a for a in env_info.teams.get(env_info.team_of(agent), ()) if a != agent]
 
     def _others(self) -> list[str]:
-        sheet, agent = self._model.sheet, self.selected
-        return [a for a in sheet.agents if a != agent] if sheet is not None and agent else []
+        env_info, agent = self._model.env_info, self.selected
+        return [a for a in env_info.agents if a != agent] if env_info is not None and agent else []
 
     def copy_to(self, agent: str, others: Sequence[str]) -> None:
         """Have others play as this slot does."""

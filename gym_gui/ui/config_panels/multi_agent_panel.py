@@ -16,8 +16,8 @@ from gym_gui.ui.widgets.layouts import column_layout
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
     from gym_gui.controllers.setup.configuration_draft import Draft
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-    from gym_gui.ui.language.desk import SettingsDesk
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
+    from gym_gui.ui.language.settings_services import SettingsServices
 
 
 class MultiAgentPanel(QWidget):
@@ -28,13 +28,13 @@ class MultiAgentPanel(QWidget):
     list_opening = pyqtSignal()
 
     def __init__(
-        self, agents: tuple[str, ...], parent: QWidget | None = None, desk: SettingsDesk | None = None
+        self, agents: tuple[str, ...], parent: QWidget | None = None, services: SettingsServices | None = None
     ) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._services = services
         self.setObjectName("multi-agent-panel")
         self.agents, self._open = agents, ""
-        self._shown: tuple[Draft, EnvironmentSheet, ConfigurationChecks] | None = None
+        self._shown: tuple[Draft, EnvironmentInfo, ConfigurationChecks] | None = None
         self._pickers: dict[str, PlayerPicker] = {}
         self._names: dict[str, ElidedLabel] = {}
         self._gears: dict[str, IconButton] = {}
@@ -67,12 +67,12 @@ class MultiAgentPanel(QWidget):
         self._pickers[agent], self._names[agent], self._gears[agent] = picker, name, more
 
     def show_draft(
-        self, draft: Draft, report: Report, sheet: EnvironmentSheet, checks: ConfigurationChecks
+        self, draft: Draft, report: Report, env_info: EnvironmentInfo, checks: ConfigurationChecks
     ) -> None:
         """Show who plays each slot, and what else could."""
-        self._shown = (draft, sheet, checks)
+        self._shown = (draft, env_info, checks)
         for agent in self.agents:
-            self._call(agent, sheet.seat_name(agent))
+            self._call(agent, env_info.seat_name(agent))
         self.show_offers(draft, report, checks)
         self._show_form()
 
@@ -107,10 +107,10 @@ class MultiAgentPanel(QWidget):
         self._heading.setVisible(player is not None)
         if self._shown is None or player is None:
             return
-        _, sheet, checks = self._shown
-        self._heading.setText(f"SETTINGS OF {sheet.seat_name(self._open).upper()}")
-        self._form = PlayerForm(self._open, player, checks, sheet.env_id, self, self._desk)
-        self._form.form.action_words = sheet.words_of(self._open)
+        _, env_info, checks = self._shown
+        self._heading.setText(f"SETTINGS OF {env_info.seat_name(self._open).upper()}")
+        self._form = PlayerForm(self._open, player, checks, env_info.env_id, self, self._services)
+        self._form.form.action_words = env_info.words_of(self._open)
         self._form.changed.connect(self.player_changed)
         self._column.addWidget(self._form)
 

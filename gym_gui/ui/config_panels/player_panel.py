@@ -21,7 +21,7 @@ from gym_gui.workers.settings.settings_schema import chosen_policy
 
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
-    from gym_gui.ui.language.desk import SettingsDesk
+    from gym_gui.ui.language.settings_services import SettingsServices
 
 _ELSEWHERE = ("script", "script_end")
 """What a person in front of the window has no use for; the Agents page shows it."""
@@ -75,7 +75,7 @@ class PlayerForm(QWidget):
         checks: Knows the workers and their settings.
         env_id: The slot's environment.
         parent: Qt owner.
-        desk: Asks servers and keeps keys for the form.
+        services: Asks servers and keeps keys for the form.
     """
 
     changed = pyqtSignal(str, object)
@@ -88,7 +88,7 @@ class PlayerForm(QWidget):
         checks: ConfigurationChecks,
         env_id: str,
         parent: QWidget | None = None,
-        desk: SettingsDesk | None = None,
+        services: SettingsServices | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName(f"player-form-{agent}")
@@ -109,7 +109,7 @@ class PlayerForm(QWidget):
             agent=agent,
             without=without,
             worker=worker,
-            desk=desk,
+            services=services,
             parent=self,
         )
         self.form.values_changed.connect(self._on_values_changed)
@@ -120,7 +120,7 @@ class PlayerForm(QWidget):
         self._rule = RuleBox(f"on-invalid-{self._agent}", self)
         self._rule.show_rule(player.on_invalid)
         self._rule.activated.connect(self._on_rule)
-        self._rows.add_row("If unusable", self._rule, tooltip=TIP)
+        self._rows.add_row("On invalid action", self._rule, tooltip=TIP)
         self._limit = self._limit_box(person=player.worker_type == "human")
         self._rows.add_row("Time limit", self._limit, tooltip="Seconds for one decision")
         if player.worker_type == "human":

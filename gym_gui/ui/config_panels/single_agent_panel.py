@@ -14,8 +14,8 @@ from gym_gui.ui.widgets.layouts import column_layout
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
     from gym_gui.controllers.setup.configuration_draft import Draft
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-    from gym_gui.ui.language.desk import SettingsDesk
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
+    from gym_gui.ui.language.settings_services import SettingsServices
 
 
 class SingleAgentPanel(QWidget):
@@ -25,9 +25,11 @@ class SingleAgentPanel(QWidget):
     policy_chosen = pyqtSignal(str, str)
     list_opening = pyqtSignal()
 
-    def __init__(self, agent: str, parent: QWidget | None = None, desk: SettingsDesk | None = None) -> None:
+    def __init__(
+        self, agent: str, parent: QWidget | None = None, services: SettingsServices | None = None
+    ) -> None:
         super().__init__(parent)
-        self._desk = desk
+        self._services = services
         self.setObjectName("single-agent-panel")
         self.agent = agent
         self._form: PlayerForm | None = None
@@ -39,7 +41,7 @@ class SingleAgentPanel(QWidget):
         self.picker.opening.connect(self.list_opening)
 
     def show_draft(
-        self, draft: Draft, report: Report, sheet: EnvironmentSheet, checks: ConfigurationChecks
+        self, draft: Draft, report: Report, env_info: EnvironmentInfo, checks: ConfigurationChecks
     ) -> None:
         """Show who decides now, and what else could."""
         self.show_offers(draft, report, checks)
@@ -49,8 +51,8 @@ class SingleAgentPanel(QWidget):
             self._form.deleteLater()
             self._form = None
         if player is not None:
-            self._form = PlayerForm(self.agent, player, checks, sheet.env_id, self, self._desk)
-            self._form.form.action_words = sheet.words_of(self.agent)
+            self._form = PlayerForm(self.agent, player, checks, env_info.env_id, self, self._services)
+            self._form.form.action_words = env_info.words_of(self.agent)
             self._form.changed.connect(self.player_changed)
             self._column.addWidget(self._form)
 

@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from gym_gui.ui.after_typing import AfterTyping
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.code_edit import CodeEdit
 from gym_gui.ui.editor.lexing import LEXERS, spans_of
+from gym_gui.ui.typing_pause import TypingPause
 
 COLOUR_MS: Final = 40
 """Quiet time after a key before the text is coloured."""
 
 
-class Colourer(AfterTyping):
+class Colourer(TypingPause):
     """Colours a text by the suffix of its file; one whose suffix has no lexer is left as it is.
 
     Args:

@@ -16,7 +16,6 @@ from PyQt6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QWidget
 
 from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.ui import theme
-from gym_gui.ui.after_typing import AfterTyping
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.code_edit import CodeEdit
 from gym_gui.ui.editor.colourer import Colourer
@@ -26,6 +25,7 @@ from gym_gui.ui.editor.file_request import Checked, FileRequest, Problem
 from gym_gui.ui.editor.find_bar import FindBar
 from gym_gui.ui.editor.problem_list import ProblemList
 from gym_gui.ui.editor.text_file import TextFile
+from gym_gui.ui.typing_pause import TypingPause
 from gym_gui.ui.widgets import ElidedLabel, InlineMessage, PrimaryButton, QuietButton, label, muted_label
 from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout
@@ -55,7 +55,7 @@ class FileEditor(Dialog):
         self._kept = self._seen = ""
         self._ending = ""
         self._unanswered = self._learned = False
-        self._asking = AfterTyping(context.spawn, self._check, "Checking a file", IDLE_MS, self)
+        self._asking = TypingPause(context.spawn, self._check, "Checking a file", IDLE_MS, self)
         self._asking.began.connect(self._on_check_began)
         self._make()
         self._make_messages()

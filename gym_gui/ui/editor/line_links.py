@@ -10,7 +10,7 @@ from typing import Protocol
 
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import Place
-from gym_gui.services.source_places import folders_of, place_in
+from gym_gui.services.file_references import folders_of, place_in
 from gym_gui.ui.editor.file_request import FileRequest
 from gym_gui.ui.widgets.message_panels import Action
 from gym_gui.workers.definition import WorkerTypeDefinition

@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QWidget
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import Card, LinkButton, QuietButton, label, muted_label
 from gym_gui.ui.widgets.layouts import column_layout
-from gym_gui.ui.widgets.prose import Prose
+from gym_gui.ui.widgets.rich_text import Prose
 
 _SHORT: Final = 420
 """Letters of the summary that stand in the inspector."""

@@ -17,7 +17,7 @@ from gym_gui.controllers.setup.installing import Missing, forget_lookups
 from gym_gui.envs import EnvSpec, Family
 from gym_gui.envs.known_names import known_names
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.environments.environment_looks import EnvironmentLooks
+from gym_gui.ui.environments.environment_thumbnails import EnvironmentThumbnails
 from gym_gui.ui.environments.install_dialog import open_install_dialog
 from gym_gui.ui.widgets import PickerButton, PickerItem
 
@@ -51,7 +51,7 @@ class EnvironmentPicker(PickerButton):
         parent: QWidget | None = None,
     ) -> None:
         self._context = context
-        self._looks = EnvironmentLooks(context) if pictures and context is not None else None
+        self._looks = EnvironmentThumbnails(context) if pictures and context is not None else None
         super().__init__(
             placeholder="Choose an environment…",
             search_hint="Search environments",

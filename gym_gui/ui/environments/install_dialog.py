@@ -43,7 +43,7 @@ class InstallDialog(Dialog):
         super().__init__("install-dialog", f"Install {title}", parent, width=420)
         self._context, self._missing, self._title = context, missing, title
         self.state = muted_label(
-            f"What it lacks is downloaded and installed for MOSAIC; nothing else changes.\n"
+            f"Downloads the missing packages and installs them for MOSAIC; nothing else changes.\n"
             f"In a terminal: mosaic {missing.what} install {missing.name}",
             wrap=True,
         )

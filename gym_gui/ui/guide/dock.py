@@ -23,7 +23,7 @@ from gym_gui.ui.guide.book import FIRST, Book, slug
 from gym_gui.ui.widgets import IconButton, PickerButton, PickerItem, muted_label
 from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
-from gym_gui.ui.widgets.prose import Prose
+from gym_gui.ui.widgets.rich_text import Prose
 from gym_gui.ui.widgets.search_field import search_field
 
 WIDTH: Final = 400

@@ -15,7 +15,7 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.core.errors import MosaicError
-from gym_gui.services.submissions.hosts import HostsFile, look_at_host
+from gym_gui.services.submissions.hosts_file import HostsFile, look_at_host
 from gym_gui.services.submissions.ssh.ssh_profile import Host, SshProfile, ssh_profile_of
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext

@@ -93,7 +93,7 @@ class RunsOn(SteadyComboBox):
 
 
 def _host_names() -> Sequence[str]:
-    from gym_gui.services.submissions.hosts import HostsFile
+    from gym_gui.services.submissions.hosts_file import HostsFile
 
     try:
         return [host.name for host in HostsFile().load().hosts]

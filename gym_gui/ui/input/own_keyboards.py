@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PyQt6.QtCore import QObject
 
 from gym_gui.controllers.human.human_input import KEYBOARD
-from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.ui.input.evdev_input import EvdevInput
 from gym_gui.ui.input.human_answers import HumanInput
 from gym_gui.ui.input.keyboards_panel import KeyboardsPanel

@@ -17,7 +17,7 @@ from gym_gui.ui.input.human_answers import HumanInput
 from gym_gui.ui.input.keys_panel import PersonKeys
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.envs.keymaps import KeyScheme
     from gym_gui.ui.context import AppContext
 
@@ -40,14 +40,14 @@ class People(QObject):
         super().__init__(parent)
         self._context, self._input = context, people_input
         self._keymaps = KeymapsStore(context.store)
-        self._sheet: EnvironmentSheet | None = None
+        self._env_info: EnvironmentInfo | None = None
         self._slots: tuple[str, ...] = ()
         self.devices: dict[str, str] = {}
         self.keys: dict[str, PersonKeys] = {}
 
-    def set_sheet(self, sheet: EnvironmentSheet | None) -> None:
+    def set_env_info(self, env_info: EnvironmentInfo | None) -> None:
         """Another environment."""
-        self._sheet = sheet
+        self._env_info = env_info
         self._slots = ()
         self.devices, self.keys = {}, {}
 
@@ -87,7 +87,7 @@ class People(QObject):
 
     def hands(self, slot: str, player: int | None = None) -> str:
         """What a person in a slot plays with, in words."""
-        if self._sheet is None or slot not in self._sheet.slots:
+        if self._env_info is None or slot not in self._env_info.slots:
             return ""
         scheme = self._scheme(slot, self._player(slot) if player is None else player)
         return hands(keys_of(scheme), mouse=scheme.mouse, typed=scheme.typed)
@@ -107,26 +107,26 @@ class People(QObject):
         return place % 2
 
     def _name(self, slot: str) -> KeymapName:
-        if self._sheet is None:
+        if self._env_info is None:
             raise UsageError("no environment is chosen", fix="Choose one first")
-        known = self._sheet.slots[slot].words
+        known = self._env_info.slots[slot].words
         player = self._player(slot)
-        scheme = self._sheet.page.keys[slot][player]
+        scheme = self._env_info.page.keys[slot][player]
         axes = [axis.word for axis in scheme.axes]
         words = [known.get(n, str(n)) for n in sorted(set(scheme.bindings.values()))]
-        return KeymapName.of(self._sheet.family, words or axes, player)
+        return KeymapName.of(self._env_info.family, words or axes, player)
 
     def _scheme(self, slot: str, player: int) -> KeyScheme:
-        assert self._sheet is not None
-        scheme = self._sheet.page.keys[slot][player]
+        assert self._env_info is not None
+        scheme = self._env_info.page.keys[slot][player]
         return self._keymaps.apply(self._name(slot), scheme) if player == self._player(slot) else scheme
 
     def _give_keys(self) -> None:
         self.keys = {}
-        if self._sheet is None:
+        if self._env_info is None:
             return
         for slot in self._slots:
-            info = self._sheet.slots.get(slot)
+            info = self._env_info.slots.get(slot)
             if info is None:
                 continue
             scheme = self._scheme(slot, self._player(slot))

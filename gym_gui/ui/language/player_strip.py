@@ -14,7 +14,7 @@ from PyQt6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEv
 from PyQt6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from gym_gui.analysis.transcripts.action_scores import in_a_line, listed
-from gym_gui.analysis.transcripts.thoughts import Thought
+from gym_gui.analysis.transcripts.bdi_thoughts import Thought
 from gym_gui.analysis.transcripts.turn import DRY, Turn
 from gym_gui.controllers.live_play.call_log import Spending
 from gym_gui.ui import theme

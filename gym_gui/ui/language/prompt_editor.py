@@ -24,11 +24,11 @@ from gym_gui.core.errors import MosaicError
 from gym_gui.services.module_query import ask
 from gym_gui.services.prompt_files import FOLDER, PromptFiles, default_prompts
 from gym_gui.ui import theme
-from gym_gui.ui.after_typing import AfterTyping
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.language.desk import PromptsRequest
+from gym_gui.ui.language.settings_services import PromptsRequest
 from gym_gui.ui.language.turn_view import write_sections
 from gym_gui.ui.numbers import local
+from gym_gui.ui.typing_pause import TypingPause
 from gym_gui.ui.widgets import (
     ElidedLabel,
     InlineMessage,
@@ -74,7 +74,7 @@ class PromptEditor(Dialog):
         self._context, self._request, self._files, self._look = context, request, files, look
         self._name, self._kept = "", ""
         self._moment: Mapping[str, Any] | None = None
-        self._looking = AfterTyping(context.spawn, self._preview, "Previewing a prompt", IDLE_MS, self)
+        self._looking = TypingPause(context.spawn, self._preview, "Previewing a prompt", IDLE_MS, self)
         self._looking.began.connect(self._on_preview_began)
         self._said: Mapping[str, Any] = {}
         self._make()

@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QCheckBox, QLineEdit, QSplitter, QWidget
 
 from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.controllers.live_play.call_log import CallLog
-from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.ui import theme
 from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView

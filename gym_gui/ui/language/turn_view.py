@@ -15,7 +15,7 @@ from PyQt6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor
 from PyQt6.QtWidgets import QTextEdit, QWidget
 
 from gym_gui.analysis.transcripts.action_scores import listed
-from gym_gui.analysis.transcripts.thoughts import FAILED, Thought
+from gym_gui.analysis.transcripts.bdi_thoughts import FAILED, Thought
 from gym_gui.analysis.transcripts.turn import DRY, Turn, repeated
 from gym_gui.controllers.live_play.call_log import dollars
 from gym_gui.ui import theme

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, overload
 
 from PyQt6.QtCore import QObject
 
-from gym_gui.controllers.live_play.free_names import following_id, with_free_name
+from gym_gui.controllers.live_play.unique_names import following_id, with_free_name
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
-from gym_gui.ui.live.deck_run import DeckRun
 from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.operator_recording import OperatorRecording
 from gym_gui.ui.timers import single_shot_timer
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class LiveOperators(Sequence[LiveOperator]):
     def __init__(
         self,
         service: MultiOperatorService,
-        run: DeckRun,
+        run: OperatorRecording,
         make: Callable[[OperatorConfig], LiveOperator],
         *,
         added: Callable[[LiveOperator, int], object],

@@ -49,7 +49,7 @@ def words_of(player: EpisodePlayer) -> str:
     if player.state is OperatorState.BROKEN:
         return player.trouble
     if player.state is OperatorState.SPENT:
-        return player.shortage
+        return player.budget_message
     if player.state is OperatorState.STARTING and player.compiling is not None:
         return f"Compiling {len(player.compiling.functions)} of {player.compiling.total}…"
     return state_words(player.state, thinking_s=player.waiting_s, done=player.done)

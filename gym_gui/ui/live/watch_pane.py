@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QWidget
 
 from gym_gui.core.live import LiveView
 from gym_gui.core.types import AgentID
-from gym_gui.ui.apart import Berth
+from gym_gui.ui.detached import DockSlot
 from gym_gui.ui.renderers import SlotPlayer, StageView, facts_in_words
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, ElidedLabel, IconButton
@@ -38,11 +38,11 @@ class WatchPane(Card):
         head = row_layout()
         head.addWidget(self.name, 1)
         self.stage = StageView(current, self)
-        self.berth = Berth(self.stage, parent=self)
-        head.addWidget(self.berth.button(24))
+        self.dock_slot = DockSlot(self.stage, parent=self)
+        head.addWidget(self.dock_slot.button(24))
         head.addWidget(self._close)
         self.body.addLayout(head)
-        self.add(self.berth, 1)
+        self.add(self.dock_slot, 1)
         self.facts = ElidedLabel("", "muted", parent=self, name="watch-facts")
         self.add(self.facts)
 
@@ -56,7 +56,7 @@ class WatchPane(Card):
             text: Shown below the title.
         """
         self.name.setText(name)
-        self.berth.set_title(f"Watching {name}")
+        self.dock_slot.set_title(f"Watching {name}")
         self.setAccessibleName(f"Watching {name}")
         self.stage.set_seats(seats)
         self.stage.set_overlay_shown(len(seats) > 1)
@@ -69,7 +69,7 @@ class WatchPane(Card):
         if not self.stage.ways:
             self.stage.set_hint("The next episode comes with pictures", "This one began before you looked.")
         self.facts.setText(f"Episode {view.episode + 1} · seed {view.seed} · {facts_in_words(view)}")
-        self.berth.set_note(self.facts.text())
+        self.dock_slot.set_note(self.facts.text())
 
     def show_frame(self, frame: Any) -> None:
         """Show a picture, ``(height, width, 3)``, ``uint8``."""

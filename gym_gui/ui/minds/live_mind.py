@@ -11,16 +11,16 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 from gym_gui.analysis.transcripts.beliefs import Beliefs
 from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.controllers.live_play.call_log import CallLog
-from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.controllers.live_play.latest_task import Spawn
+from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.drawing.packed_picture import unpack
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import AgentView
-from gym_gui.core.sight import Sight
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.minds.mind import Mind
 from gym_gui.ui.minds.mind_view import MindView
 from gym_gui.ui.renderers.agent_words import seat_words
-from gym_gui.ui.renderers.together import together_of
+from gym_gui.ui.renderers.joint_agents import together_of
 from gym_gui.ui.timers import single_shot_timer
 
 EVERY_MS: Final = 120
@@ -39,7 +39,7 @@ class LiveMind(QWidget):
         self.setObjectName("live-mind")
         self._spawn = spawn
         self._operator: LiveOperator | None = None
-        self._sights: dict[str, tuple[int, Sight, NDArray[np.uint8] | None]] = {}
+        self._observed: dict[str, tuple[int, AgentObservation, NDArray[np.uint8] | None]] = {}
         self._believing: _Believing | None = None
         self._asking = self._stale = False
         self.view = MindView(parent=self)
@@ -58,7 +58,7 @@ class LiveMind(QWidget):
             if each is not None:
                 for signal in (each.viewed, each.called, each.state_changed):
                     getattr(signal, change)(self._on_news)
-        self._sights.clear()
+        self._observed.clear()
         self._believing = None
         self.view.show_mind(None)
         if operator is None:
@@ -104,11 +104,11 @@ class LiveMind(QWidget):
     async def _ask(self, operator: LiveOperator, seat: AgentView) -> None:
         trouble = ""
         try:
-            sight = await operator.player.see(seat.slot)
+            observed = await operator.player.see(seat.slot)
             view = operator.player.last_view
             if operator is self._operator and view is not None:
-                picture = None if sight.picture is None else unpack(sight.picture)
-                self._sights[seat.agent] = view.episode, sight, picture
+                picture = None if observed.picture is None else unpack(observed.picture)
+                self._observed[seat.agent] = view.episode, observed, picture
         except MosaicError as error:
             view = operator.player.last_view
             waits = view is not None and not view.over and seat.agent not in view.turn
@@ -131,13 +131,15 @@ class LiveMind(QWidget):
         view = operator.player.last_view if operator is not None else None
         if operator is None or view is None or seat is None:
             return
-        episode, sight, picture = self._sights.get(seat.agent, (-1, None, None))
+        episode, observed, picture = self._observed.get(seat.agent, (-1, None, None))
         if episode != view.episode:
-            sight = picture = None
+            observed = picture = None
         turn, believes = self._thoughts(operator, seat, view.episode)
         action = turn.word if turn is not None else ""
         together = together_of(operator.player.config.link_groups).get(seat.slot)
-        self.view.show_mind(Mind(seat.agent, view, sight, trouble, turn, believes, action, together), picture)
+        self.view.show_mind(
+            Mind(seat.agent, view, observed, trouble, turn, believes, action, together), picture
+        )
 
     def _thoughts(self, operator: LiveOperator, seat: AgentView, episode: int) -> tuple[Turn | None, str]:
         log = operator.player.tally.calls

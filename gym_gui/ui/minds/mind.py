@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gym_gui.analysis.transcripts.thoughts import COME, GONE
+from gym_gui.analysis.transcripts.bdi_thoughts import COME, GONE
 from gym_gui.analysis.transcripts.turn import Turn
+from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.config import GOAL_SUFFIX
 from gym_gui.core.live import AgentView, LiveView
-from gym_gui.core.sight import Sight
 from gym_gui.core.types import AgentID
 from gym_gui.ui.language.turn_view import SCORES, Section, sections
 from gym_gui.ui.numbers import count
 from gym_gui.ui.renderers.agent_words import number_words, option_words, source_words
-from gym_gui.ui.renderers.together import Together
+from gym_gui.ui.renderers.joint_agents import Together
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Mind:
     Attributes:
         agent: The agent (seat).
         view: The live view of the whole environment at that moment; ``None``: there is none yet.
-        sight: What the agent sees, or saw when it was last asked for an action; ``None``: not known.
-        trouble: Why ``sight`` is not known, in a sentence.
+        observed: What the agent sees, or saw when it was last asked for an action; ``None``: not known.
+        trouble: Why ``observed`` is not known, in a sentence.
         turn: The record of its last decision; ``None`` where there is none.
         believes: All beliefs, one per line; only of an agent that a program plays.
         action: The action of :attr:`turn`, in words.
@@ -34,7 +34,7 @@ class Mind:
 
     agent: AgentID
     view: LiveView | None = None
-    sight: Sight | None = None
+    observed: AgentObservation | None = None
     trouble: str = ""
     turn: Turn | None = None
     believes: str = ""
@@ -58,15 +58,15 @@ def mind_sections(mind: Mind) -> Iterator[Section]:
         yield from part
     if mind.believes:
         yield "Believes", mind.believes, "text"
-    if mind.sight is not None:
-        yield from _numbers(mind.sight)
+    if mind.observed is not None:
+        yield from _numbers(mind.observed)
 
 
 def _sees(mind: Mind) -> Iterator[Section]:
-    if mind.sight is None and mind.trouble:
+    if mind.observed is None and mind.trouble:
         yield "Sees", mind.trouble, "muted"
-    if mind.sight is not None and mind.sight.text:
-        yield f"Sees at step {mind.sight.step}", mind.sight.text, "text"
+    if mind.observed is not None and mind.observed.text:
+        yield f"Sees at step {mind.observed.step}", mind.observed.text, "text"
 
 
 def _goal(mind: Mind, seats: dict[AgentID, AgentView]) -> Iterator[Section]:
@@ -106,13 +106,13 @@ def _decided(mind: Mind, seat: AgentView | None) -> Iterator[Section]:
         yield "Did last", "\n".join(parts), "text"
 
 
-def _numbers(sight: Sight) -> Iterator[Section]:
+def _numbers(observed: AgentObservation) -> Iterator[Section]:
     """What a policy gets, and what it may do."""
-    if sight.preprocessing:
-        yield "Done to its observation", sight.preprocessing, "text"
-    if sight.fed:
-        after = "after that" if sight.preprocessing else "as numbers"
-        yield f"Its observation, {after}", sight.fed, "muted"
-    if sight.legal:
-        some = count(len(sight.legal), "action")
-        yield f"May choose of {some}", ", ".join(sight.legal), "muted"
+    if observed.preprocessing:
+        yield "Done to its observation", observed.preprocessing, "text"
+    if observed.fed:
+        after = "after that" if observed.preprocessing else "as numbers"
+        yield f"Its observation, {after}", observed.fed, "muted"
+    if observed.legal:
+        some = count(len(observed.legal), "action")
+        yield f"May choose of {some}", ", ".join(observed.legal), "muted"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QSizePolicy, QSplitter, QTextEdit, QWidget
 
-from gym_gui.analysis.transcripts.planned import Planned
+from gym_gui.analysis.transcripts.plan_values import Planned
 from gym_gui.core.live import AgentView
 from gym_gui.ui import theme
 from gym_gui.ui.language.turn_view import Section, write_sections
@@ -128,14 +128,16 @@ class MindView(QWidget):
             picture: What the agent itself sees, (height, width, 3) RGB.
         """
         told = [] if mind is None else list(mind_sections(mind))
-        sight = None if mind is None else mind.sight
+        observed = None if mind is None else mind.observed
         if picture is not None:
             self.picture.show_frame(picture)
         self.picture.setVisible(picture is not None)
         self.tree.show_turn(None if mind is None else mind.turn)
         self._show_plan(None if mind is None or mind.turn is None else mind.turn.planned)
-        shown = sight is not None and sight.caption and picture is not None
-        self._caption.setText(f"{sight.caption} at step {sight.step}" if sight is not None and shown else "")
+        shown = observed is not None and observed.caption and picture is not None
+        self._caption.setText(
+            f"{observed.caption} at step {observed.step}" if observed is not None and shown else ""
+        )
         self._caption.setVisible(bool(shown))
         if told != self._told:
             self._told = told

@@ -8,7 +8,7 @@ from typing import Final
 
 from PyQt6.QtCore import QAbstractItemModel, QModelIndex, QObject, Qt
 
-from gym_gui.analysis.transcripts.considered import Considered
+from gym_gui.analysis.transcripts.search_values import Considered
 from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.ui.numbers import local, number
 

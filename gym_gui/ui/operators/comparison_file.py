@@ -20,7 +20,7 @@ from gym_gui.services.operator_table import OperatorTable
 from gym_gui.services.presets import export_experiment
 from gym_gui.ui.commands import Command, entry
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.widgets import QuietButton
 
@@ -165,8 +165,8 @@ class Comparison(QObject):
         self._menu.addSeparator()
         whole = self._entry("operators.whole", "Run it as a script")
         whole.setToolTip("All its episodes, on all cores, without pictures; it has to be saved")
-        contest = self._entry("operators.tournament", "Hold a tournament…")
-        contest.setToolTip("Everybody who plays here against everybody, rated")
+        tournament_run = self._entry("operators.tournament", "Hold a tournament…")
+        tournament_run.setToolTip("Everybody who plays here against everybody, rated")
         runs = self._entry("operators.its_runs", "Its runs")
         runs.setToolTip("What was recorded of it, by hand and as a script, in the list of runs")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QLineEdit, QSizePolicy, QWidget
 
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import GOAL_SUFFIX, OperatorConfig
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.types import AgentID
@@ -20,9 +20,9 @@ from gym_gui.ui.config_panels.single_agent_panel import SingleAgentPanel
 from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 from gym_gui.ui.environments.install_dialog import install_action
 from gym_gui.ui.hosts.runs_on import RunsOn
-from gym_gui.ui.language.desk import SettingsDesk
+from gym_gui.ui.language.settings_services import SettingsServices
 from gym_gui.ui.live.live_operator import LiveOperator
-from gym_gui.ui.operators.environment_look import EnvironmentLook
+from gym_gui.ui.operators.environment_lookup import EnvironmentLookup
 from gym_gui.ui.operators.human_controls import HumanControls
 from gym_gui.ui.operators.record_line import OperatorRecord
 from gym_gui.ui.timers import single_shot_timer
@@ -31,11 +31,11 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.number_fields import IntegerField
 
 if TYPE_CHECKING:
+    from gym_gui.controllers.setup.check_message import Finding
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
     from gym_gui.controllers.setup.configuration_draft import Draft
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.setup.finding import Finding
     from gym_gui.ui.context import AppContext
 
 _SETTLE_MS = 350
@@ -79,7 +79,7 @@ class OperatorConfigWidget(QWidget):
 
     Args:
         context: The window's services.
-        knowledge: Environments, workers, policies.
+        catalog: Environments, workers, policies.
         parent: Qt owner.
     """
 
@@ -91,14 +91,14 @@ class OperatorConfigWidget(QWidget):
     """What the operator (a :class:`LiveOperator`) lacked is there."""
     details_requested = pyqtSignal(object)
 
-    def __init__(self, context: AppContext, knowledge: Knowledge, parent: QWidget | None = None) -> None:
+    def __init__(self, context: AppContext, catalog: CatalogCache, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("operator-config")
-        self._context, self._knowledge = context, knowledge
-        self.desk = SettingsDesk(context)
+        self._context, self._catalog = context, catalog
+        self.services = SettingsServices(context)
         self._operator: LiveOperator | None = None
         self._draft: Draft | None = None
-        self._sheet: EnvironmentSheet | None = None
+        self._env_info: EnvironmentInfo | None = None
         self._checks: ConfigurationChecks | None = None
         self._panel: SingleAgentPanel | MultiAgentPanel | None = None
         self._notes: list[QWidget] = []
@@ -109,7 +109,7 @@ class OperatorConfigWidget(QWidget):
         self._finishing: set[asyncio.Task[None]] = set()
         self._settle = single_shot_timer(self, _SETTLE_MS, self._hand_out)
         self._build()
-        self._look = EnvironmentLook(context.spawn, knowledge, self.environment, self)
+        self._look = EnvironmentLookup(context.spawn, catalog, self.environment, self)
         self._look.found.connect(self._on_found)
         self._look.failed.connect(self._on_not_found)
 
@@ -131,7 +131,7 @@ class OperatorConfigWidget(QWidget):
         self.environment.chosen.connect(self._on_environment)
         column.addWidget(rows)
         self._settings = EnvironmentSettingsLink(
-            self._knowledge, self._context.spawn, self._request, name="operator-environment-settings"
+            self._catalog, self._context.spawn, self._request, name="operator-environment-settings"
         )
         self._settings.set_to.connect(self._on_environment_settings)
         column.addWidget(self._settings, 0, Qt.AlignmentFlag.AlignLeft)
@@ -181,7 +181,7 @@ class OperatorConfigWidget(QWidget):
         box = IntegerField(self)
         box.setObjectName("operator-max-steps")
         box.setRange(0, 10_000_000)
-        box.setSpecialValueText("its own")
+        box.setSpecialValueText("environment default")
         box.setKeyboardTracking(False)
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         box.valueChanged.connect(self._on_limit)
@@ -216,7 +216,7 @@ class OperatorConfigWidget(QWidget):
             before.config_changed.disconnect(self._on_config_changed)
         self._record.follow(operator)
         operator.config_changed.connect(self._on_config_changed)
-        self._sheet = None
+        self._env_info = None
         self._adopt(operator.player.config)
 
     def forget(self) -> None:
@@ -263,7 +263,7 @@ class OperatorConfigWidget(QWidget):
         self._unsent_edit = self._unsent_edit or self._is_edited or self._pending is not None
         self._settle.stop()
         self._check = self._pending = None
-        if self._sheet is None:
+        if self._env_info is None:
             self._clear_panel()
             self._show_notes([muted_label("Looking at the environment…", wrap=True)])
         if self._draft is not None:
@@ -271,27 +271,28 @@ class OperatorConfigWidget(QWidget):
             self._look.begin(self._draft, self._operator)
 
     def _on_not_found(self, reason: str) -> None:
-        self._is_looking, self._sheet = False, None
+        self._is_looking, self._env_info = False, None
         self._clear_panel()
         install = install_action(self._context, reason, self, self._on_installed)
         self._show_notes([InlineMessage("error", reason, install)])
 
     def _on_installed(self) -> None:
         """What was missing is there: it is looked at anew, and begins."""
-        self._knowledge.renew()
+        self._catalog.renew()
         self.environment.renew()
         self._look_again()
         self.installed.emit(self._operator)
 
-    def _on_found(self, sheet: EnvironmentSheet, checks: ConfigurationChecks) -> None:
+    def _on_found(self, env_info: EnvironmentInfo, checks: ConfigurationChecks) -> None:
         draft = self._draft
         if draft is None:
             return
-        self._is_looking, self._checks, self._sheet = False, checks, sheet
-        self.environment.set_value(sheet.env_id, sheet.page.title)
-        steps = f"{sheet.max_episode_steps} (its own)" if sheet.max_episode_steps else "its own"
+        self._is_looking, self._checks, self._env_info = False, checks, env_info
+        self.environment.set_value(env_info.env_id, env_info.page.title)
+        most = env_info.max_episode_steps
+        steps = f"{most} (environment default)" if most else "environment default"
         self.limit.setSpecialValueText(steps)
-        self._draft = draft.seated(sheet, _random)
+        self._draft = draft.seated(env_info, _random)
         edited, self._unsent_edit = self._draft != draft or self._unsent_edit, False
         self._look_over(_AfterCheck(rebuild_panel=True, emit_config=edited))
 
@@ -300,7 +301,7 @@ class OperatorConfigWidget(QWidget):
         self._context.spawn(self._renew_offers(), "Looking for policies")
 
     async def _renew_offers(self) -> None:
-        checks = await self._knowledge.checks()
+        checks = await self._catalog.checks()
         if checks is self._checks or self._checks is None:
             return
         self._checks = checks
@@ -312,7 +313,7 @@ class OperatorConfigWidget(QWidget):
         Policies' files and the keyring are read, so it is done in a thread. A check of an earlier draft that
         is still under way is given up, and what was to follow from it follows from this one.
         """
-        if self._is_looking or self._draft is None or self._sheet is None or self._checks is None:
+        if self._is_looking or self._draft is None or self._env_info is None or self._checks is None:
             # What was edited is handed out once the environment is known.
             self._unsent_edit = self._unsent_edit or wanted.emit_config
             self._settle.stop()
@@ -321,23 +322,23 @@ class OperatorConfigWidget(QWidget):
         self._check = wanted = wanted.after(self._check)
         if wanted.emit_config:
             self._settle.stop()
-        work = self._report(wanted, self._checks, self._draft, self._sheet)
+        work = self._report(wanted, self._checks, self._draft, self._env_info)
         self._context.spawn(work, "Checking the operator")
 
     async def _report(
-        self, wanted: _AfterCheck, checks: ConfigurationChecks, draft: Draft, sheet: EnvironmentSheet
+        self, wanted: _AfterCheck, checks: ConfigurationChecks, draft: Draft, env_info: EnvironmentInfo
     ) -> None:
-        report = await asyncio.to_thread(checks.check, draft, sheet)
+        report = await asyncio.to_thread(checks.check, draft, env_info)
         if self._check is wanted:
             self._take(wanted, report)
 
     def _take(self, wanted: _AfterCheck, report: Report) -> None:
         self._check = None
-        assert self._draft is not None and self._sheet is not None and self._checks is not None
+        assert self._draft is not None and self._env_info is not None and self._checks is not None
         if wanted.rebuild_panel:
-            self._make_panel(self._sheet.agents)
+            self._make_panel(self._env_info.agents)
             assert self._panel is not None
-            self._panel.show_draft(self._draft, report, self._sheet, self._checks)
+            self._panel.show_draft(self._draft, report, self._env_info, self._checks)
         elif wanted.refresh_offers and self._panel is not None:
             # A model or a file that is set in the form is who decides.
             self._panel.show_offers(self._draft, report, self._checks)
@@ -364,7 +365,9 @@ class OperatorConfigWidget(QWidget):
         self._clear_panel()
         alone = len(agents) == 1
         self._panel = (
-            SingleAgentPanel(agents[0], desk=self.desk) if alone else MultiAgentPanel(agents, desk=self.desk)
+            SingleAgentPanel(agents[0], services=self.services)
+            if alone
+            else MultiAgentPanel(agents, services=self.services)
         )
         self._panel.policy_chosen.connect(self._on_policy)
         self._panel.player_changed.connect(self._on_player)
@@ -408,7 +411,7 @@ class OperatorConfigWidget(QWidget):
             self._look_over(_EDITED)
 
     def _on_environment(self, task: object) -> None:
-        if self._draft is None or (self._sheet is not None and task == self._sheet.env_id):
+        if self._draft is None or (self._env_info is not None and task == self._env_info.env_id):
             return
         same = self._draft
         # What belonged to the other environment goes with it; who decides stays where it can.
@@ -427,7 +430,7 @@ class OperatorConfigWidget(QWidget):
             return
         self._draft = replace(self._draft, env_kwargs=values)
         self._settings.show_values(values)
-        self._sheet, self._unsent_edit = None, True
+        self._env_info, self._unsent_edit = None, True
         self._look_again()
 
     def _on_limit(self, steps: int) -> None:
@@ -441,7 +444,7 @@ class OperatorConfigWidget(QWidget):
             self._look_over(_EDITED)
 
     def _on_policy(self, agent: str, policy_id: str) -> None:
-        slot = self._sheet.slots.get(agent) if self._sheet is not None else None
+        slot = self._env_info.slots.get(agent) if self._env_info is not None else None
         if self._draft is None or self._checks is None or slot is None:
             return
         policy = self._checks.policy_for(slot, policy_id)
@@ -462,9 +465,9 @@ class OperatorConfigWidget(QWidget):
         self._look_over(_AfterCheck(rebuild_panel=whole, refresh_offers=True, emit_config=True))
 
     def _hand_out(self) -> None:
-        if self._check is not None and self._is_edited and self._draft and self._sheet and self._checks:
+        if self._check is not None and self._is_edited and self._draft and self._env_info and self._checks:
             # Another operator is shown at once: what was edited is not lost with the check.
-            self._take(self._check, self._checks.check(self._draft, self._sheet))
+            self._take(self._check, self._checks.check(self._draft, self._env_info))
         self._settle.stop()
         config, self._pending = self._pending, None
         if config is not None and self._operator is not None and config != self._operator.player.config:
@@ -479,8 +482,8 @@ class OperatorConfigWidget(QWidget):
             task.add_done_callback(self._finishing.discard)
 
     async def _finish(self, draft: Draft, operator: LiveOperator, before: OperatorConfig) -> None:
-        checks, sheet = await self._knowledge.checks(), await self._knowledge.sheet(draft.request())
-        report = await asyncio.to_thread(checks.check, draft.seated(sheet, _random), sheet)
+        checks, env_info = await self._catalog.checks(), await self._catalog.env_info(draft.request())
+        report = await asyncio.to_thread(checks.check, draft.seated(env_info, _random), env_info)
         # An operator that was changed meanwhile stays so.
         if report.config is not None and operator.player.config == before:
             self.changed.emit(report.config)

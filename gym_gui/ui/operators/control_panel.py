@@ -8,7 +8,7 @@ from PyQt6.QtWidgets import QMenu, QWidget
 
 from gym_gui.core.errors import UsageError
 from gym_gui.ui.commands import Command, commands_of
-from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.numbers import local
 from gym_gui.ui.widgets import IconButton, PageBar, PrimaryButton, QuietButton, SeedBox
 

@@ -14,8 +14,8 @@ from gym_gui.ui.input.human_answers import HumanInput
 from gym_gui.ui.live.live_operator import LiveOperator
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.setup.knowledge import Knowledge
+    from gym_gui.controllers.setup.catalog_cache import CatalogCache
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.envs.keymaps import KeyScheme
     from gym_gui.ui.context import AppContext
     from gym_gui.ui.operators.render_container import OperatorRenderContainer
@@ -38,7 +38,7 @@ class OperatorHumans(QObject):
     Args:
         context: The window's services.
         operator: Who asks.
-        knowledge: Knows the keys of environments.
+        catalog: Knows the keys of environments.
         card: Whose keyboard and board are listened to.
     """
 
@@ -50,12 +50,12 @@ class OperatorHumans(QObject):
         self,
         context: AppContext,
         operator: LiveOperator,
-        knowledge: Knowledge,
+        catalog: CatalogCache,
         card: OperatorRenderContainer,
     ) -> None:
         super().__init__(card)
         self._context, self._operator, self._card = context, operator, card
-        self._knowledge = knowledge
+        self._catalog = catalog
         self.input = HumanInput(self)
         self.input.chosen.connect(self._on_chosen)
         self.input.refused.connect(self.refused)
@@ -99,28 +99,28 @@ class OperatorHumans(QObject):
         from gym_gui.controllers.setup.configuration_draft import Draft
 
         try:
-            sheet = await self._knowledge.sheet(Draft.of(config).request())
+            env_info = await self._catalog.env_info(Draft.of(config).request())
         except MosaicError as error:
             # The operator itself cannot start either, and says so on its card.
             _log.info("the keys of %s are not known: %s", config.task, error)
             return
         if wanted == self._asked_for:
-            self._attach(sheet)
+            self._attach(env_info)
 
-    def _attach(self, sheet: EnvironmentSheet) -> None:
+    def _attach(self, env_info: EnvironmentInfo) -> None:
         from gym_gui.services.keymaps_store import KeymapName, KeymapsStore
 
         saved = KeymapsStore(self._context.store)
         self.schemes, self.words = {}, {}
         for place, slot in enumerate(self.people):
-            seat = sheet.slots.get(slot)
+            seat = env_info.slots.get(slot)
             if seat is None:
                 continue
-            keys = sheet.page.keys[slot]
+            keys = env_info.page.keys[slot]
             player = min(place, len(keys) - 1)
-            name = KeymapName.of(sheet.family, tuple(seat.words.values()), player)
+            name = KeymapName.of(env_info.family, tuple(seat.words.values()), player)
             self.schemes[slot] = saved.apply(name, keys[player])
-            self.words[slot], self.names[slot] = seat.words, sheet.seat_name(slot)
+            self.words[slot], self.names[slot] = seat.words, env_info.seat_name(slot)
         realtime = any(self._operator.player.config.resolved_slots()[slot].deadline_s for slot in self.people)
         self.input.attach(self._card, self.schemes, realtime=realtime, words=self.words)
         for question in self._operator.player.questions:

@@ -8,7 +8,7 @@ from PyQt6.QtCore import QPoint, Qt, pyqtSignal
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QMenu, QSplitter, QStackedLayout, QWidget
 
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.drawing.colours import told_apart
 from gym_gui.core.live import HumanQuestion
@@ -16,8 +16,8 @@ from gym_gui.ui import theme
 from gym_gui.ui.commands import entry
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.line_links import link_of
-from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.live.state_words import words_of
 from gym_gui.ui.numbers import count, local
 from gym_gui.ui.operators.human_seats import OperatorHumans
@@ -48,7 +48,7 @@ class ManualOperators(QWidget):
     Args:
         context: The window's services.
         deck: The operators.
-        knowledge: Environments, workers, policies.
+        catalog: Environments, workers, policies.
         parent: Qt owner.
 
     Attributes:
@@ -64,12 +64,12 @@ class ManualOperators(QWidget):
         self,
         context: AppContext,
         deck: OperatorDeck,
-        knowledge: Knowledge,
+        catalog: CatalogCache,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("manual-operators")
-        self._context, self._deck, self._knowledge = context, deck, knowledge
+        self._context, self._deck, self._catalog = context, deck, catalog
         self._cards: dict[LiveOperator, OperatorRenderContainer] = {}
         self._humans: dict[LiveOperator, OperatorHumans] = {}
         self._selected: LiveOperator | None = None
@@ -145,13 +145,13 @@ class ManualOperators(QWidget):
     def _show_counts(self) -> None:
         """Say who has finished how many episodes where that differs, and offer to even it out."""
         deck = self._deck
-        evening = deck.play.evening
+        catch_up = deck.play.catch_up
         counts = tuple(operator.player.feed.played for operator in deck.operators)
-        if evening.target:
-            done = evening.missing - evening.left
+        if catch_up.target:
+            done = catch_up.missing - catch_up.left
             self._say_counts(
-                f"Evening out: {local(done):,} of {count(evening.missing, 'missing episode')} played.",
-                ("Cancel", evening.end),
+                f"Evening out: {local(done):,} of {count(catch_up.missing, 'missing episode')} played.",
+                ("Cancel", catch_up.end),
                 progress=True,
             )
         elif deck.play.running or len(set(counts)) < 2 or counts == self._uneven_seen:
@@ -159,7 +159,7 @@ class ManualOperators(QWidget):
         else:
             each = zip(deck.operators, counts, strict=True)
             stand = ", ".join(f"{operator.player.config.display_name} {local(n):,}" for operator, n in each)
-            missing = evening.lacking()
+            missing = catch_up.lacking()
             self._say_counts(
                 f"Finished episodes differ: {stand}. Means are of the same seeds only once all have as many.",
                 (
@@ -301,10 +301,10 @@ class ManualOperators(QWidget):
             card.place_requested.connect(self._on_place_requested)
             card.strip_changed.connect(self._level)
             self._cards[operator] = card
-            humans = OperatorHumans(self._context, operator, self._knowledge, card)
+            humans = OperatorHumans(self._context, operator, self._catalog, card)
             self._humans[operator] = humans
-            card.berth.shifted.connect(humans.input.extend)
-            card.berth.entered.connect(partial(self.select, operator))
+            card.dock_slot.shifted.connect(humans.input.extend)
+            card.dock_slot.entered.connect(partial(self.select, operator))
             operator.asked.connect(self._on_asked)
             operator.config_changed.connect(partial(self._on_config_changed, card))
         self._grid.insert(place, card)
@@ -314,13 +314,13 @@ class ManualOperators(QWidget):
         self._pages.setCurrentWidget(self._grid)
         self._show_plots()
         self.select(operator)
-        self._context.own_windows.look_after(card.berth, _window_key(operator.player.config))
+        self._context.detached_windows.look_after(card.dock_slot, _window_key(operator.player.config))
 
     def _on_config_changed(self, card: OperatorRenderContainer, config: OperatorConfig) -> None:
         """Where its id has followed who plays, its window and its pin are remembered under the new one."""
         key = _window_key(config)
-        if card.berth.key and card.berth.key != key:
-            card.berth.look_after(key)
+        if card.dock_slot.key and card.dock_slot.key != key:
+            card.dock_slot.look_after(key)
         if card is self._grid.pinned:
             self._context.layout.setValue(_PINNED, config.operator_id)
         self._show_colours()
@@ -328,7 +328,7 @@ class ManualOperators(QWidget):
     def _on_removed(self, operator: LiveOperator) -> None:
         card = self._cards[operator]
         place = list(self._cards).index(operator)
-        self._context.own_windows.put_away(card.berth, forget=True)
+        self._context.detached_windows.put_away(card.dock_slot, forget=True)
         self._grid.take(card)
         self._show_pinned()
         self._show_colours()

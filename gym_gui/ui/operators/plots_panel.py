@@ -6,10 +6,10 @@ from PyQt6.QtCore import QSize, pyqtSignal
 from PyQt6.QtGui import QHideEvent, QShowEvent
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from gym_gui.controllers.live_play.tally import Tally
+from gym_gui.controllers.live_play.episode_totals import Tally
 from gym_gui.ui import theme
-from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.operators.render_container import leading_kind
 from gym_gui.ui.plots import ActionPlot, ReturnPlot, RewardPlot, Series
 from gym_gui.ui.plots.live_plot import Legend, LivePlot

@@ -6,7 +6,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from gym_gui.analysis.words import wording
-from gym_gui.controllers.live_play.tally import Tally
+from gym_gui.controllers.live_play.episode_totals import Tally
 from gym_gui.controllers.setup.play_setup import asks_models
 from gym_gui.core.config import OperatorConfig
 from gym_gui.ui.live.live_operator import LiveOperator

@@ -14,15 +14,15 @@ from gym_gui.controllers.setup.play_setup import asks_models, runs_programs
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.drawing import colours
 from gym_gui.core.live import LiveView
-from gym_gui.services.source_places import folders_of, place_in
+from gym_gui.services.file_references import folders_of, place_in
 from gym_gui.ui import theme
-from gym_gui.ui.apart import Berth
+from gym_gui.ui.detached import DockSlot
 from gym_gui.ui.editor.line_links import words_for
 from gym_gui.ui.language.player_strip import HEIGHT, CallStrip
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.live.state_words import starting_words, state_tone, state_words, words_of
 from gym_gui.ui.numbers import local
-from gym_gui.ui.operators.strips import FactsStrip
+from gym_gui.ui.operators.card_strips import FactsStrip
 from gym_gui.ui.renderers.agent_words import number_words, slot_players
 from gym_gui.ui.renderers.stage_view import StageView
 from gym_gui.ui.widgets import (
@@ -112,7 +112,7 @@ class OperatorRenderContainer(Card):
         self.stage = StageView(theme_, self)
         self.stage.setObjectName("operator-stage")
         self.stage.notice.set_asking(False)
-        self.berth = Berth(self.stage, parent=self)
+        self.dock_slot = DockSlot(self.stage, parent=self)
         self._facts = FactsStrip(self)
         self._sparkline = Sparkline(parent=self)
         self._build()
@@ -153,7 +153,7 @@ class OperatorRenderContainer(Card):
         self.body.addLayout(self._top)
         self.body.addLayout(self._below)
         self.add(self._trouble_row)
-        self.add(self.berth, 1)
+        self.add(self.dock_slot, 1)
         self.body.addLayout(foot)
         self._room = QSpacerItem(0, 0, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         self.body.addItem(self._room)
@@ -233,7 +233,7 @@ class OperatorRenderContainer(Card):
     def _on_config_changed(self, config: OperatorConfig) -> None:
         self.setObjectName(f"card-{config.operator_id}")
         self.name.setText(config.display_name)
-        self.berth.set_title(f"{config.display_name}, {config.task}")
+        self.dock_slot.set_title(f"{config.display_name}, {config.task}")
         self._badge.set_kind(leading_kind(config), everybody(config))
         self._place.setText(f"on {config.host}")
         self._place.setVisible(bool(config.host))
@@ -359,8 +359,8 @@ class OperatorRenderContainer(Card):
                 facts.append(("Value", number_words(agent.value)))
         self._facts.set_facts(*facts)
         self._fit_returns()
-        if self.berth.own_window is not None:
-            self.berth.set_note(" · ".join(f"{name} {value}" for name, value in facts))
+        if self.dock_slot.own_window is not None:
+            self.dock_slot.set_note(" · ".join(f"{name} {value}" for name, value in facts))
 
     def _show_returns(self) -> None:
         self._sparkline.set_values(self.operator.player.tally.last_returns(_RETURNS))

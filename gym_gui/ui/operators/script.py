@@ -8,7 +8,7 @@ from typing import Final
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QWidget
 
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators.script_card import ScriptCard
@@ -28,7 +28,7 @@ class ScriptExperimentWidget(QWidget):
 
     Args:
         context: The window's services.
-        knowledge: Looks at environments.
+        catalog: Looks at environments.
         bar: The page's bar, which gets the buttons.
         parent: Qt owner.
 
@@ -40,7 +40,7 @@ class ScriptExperimentWidget(QWidget):
     """
 
     def __init__(
-        self, context: AppContext, knowledge: Knowledge, bar: PageBar, parent: QWidget | None = None
+        self, context: AppContext, catalog: CatalogCache, bar: PageBar, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setObjectName("script-experiment")
@@ -48,7 +48,7 @@ class ScriptExperimentWidget(QWidget):
         column = column_layout(self, margin=theme.PAGE, spacing=theme.GAP)
         self.work = ScriptWork(context, column, self)
         self.card = ScriptCard(self)
-        self.file = ScriptFile(context, knowledge, self.card, self.work, self._is_running, self)
+        self.file = ScriptFile(context, catalog, self.card, self.work, self._is_running, self)
         self.where = ExecutorChoice(context, self)
         self.play = ScriptPlay(context, self.file, self.card, self.work, self.where, self)
         self.empty = ScriptStart(self.file.recent, self.choose_file, self)

@@ -27,7 +27,7 @@ from gym_gui.ui.widgets.message_panels import Action
 from gym_gui.ui.widgets.scrolling import scroll_over
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.runs.contest import Contest
+    from gym_gui.controllers.runs.tournament_run import TournamentRun
 
 _LIST, _PICTURE = 3, 2
 """How wide rows or standings are beside the picture of a tournament's game; an experiment's are alike."""
@@ -114,13 +114,13 @@ class ScriptCard(Card):
 
     def show_plan(self, plan: ScriptPlan, link_of: PlanLink) -> None:
         """Say what it will do, with a row for each operator; one that cannot play leads to its line."""
-        if plan.contest is not None:
+        if plan.tournament_run is not None:
             for policy in plan.operators:
                 known = PolicyRow(policy, link_of(policy) if policy.error else None, self._list)
                 self._policies.append(known)
                 self._insert(known)
-            self.show_pairings(plan, plan.contest)
-            self.views.set_text("pairings", "Teams" if plan.contest.is_cross_play else "Pairings")
+            self.show_pairings(plan, plan.tournament_run)
+            self.views.set_text("pairings", "Teams" if plan.tournament_run.is_cross_play else "Pairings")
             self.views.show()
             self.views.set_value("policies")
             self.show_view("policies")
@@ -140,20 +140,20 @@ class ScriptCard(Card):
             done, failed = plan.done.get(operator_id, (0, 0))
             row.show_standing(Standing(done, row.plan.episodes, failed, at_most=at_most))
 
-    def show_pairings(self, plan: ScriptPlan, contest: Contest) -> None:
+    def show_pairings(self, plan: ScriptPlan, tournament_run: TournamentRun) -> None:
         """Show who meets whom as far as that is settled; rounds of a Swiss tournament under their number."""
-        pairings = {each.config.operator_id: each for each in pairings_of(plan, contest)}
+        pairings = {each.config.operator_id: each for each in pairings_of(plan, tournament_run)}
         for gone in [key for key in self.rows if key not in pairings]:
             _drop(self.rows.pop(gone))
-        for heading in self._rounds[len(contest.rounds) :]:
+        for heading in self._rounds[len(tournament_run.rounds) :]:
             _drop(heading)
-        del self._rounds[len(contest.rounds) :]
-        of_round = {pairing: i for i, each in enumerate(contest.rounds) for pairing in each.pairings}
+        del self._rounds[len(tournament_run.rounds) :]
+        of_round = {pairing: i for i, each in enumerate(tournament_run.rounds) for pairing in each.pairings}
         for key, each in pairings.items():
             if key in self.rows:
                 self.rows[key].show_standing(Standing(total=each.episodes))
                 continue
-            number = of_round.get(contest.pairings[key], -1)
+            number = of_round.get(tournament_run.pairings[key], -1)
             if number >= len(self._rounds):
                 heading = section_label(f"Round {number + 1}")
                 self._rounds.append(heading)

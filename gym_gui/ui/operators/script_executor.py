@@ -11,7 +11,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QFileDialog, QMenu, QWidget
 
-from gym_gui.services.submissions.usable import REACHES, usable_executors
+from gym_gui.services.submissions.available_executors import REACHES, available_executors
 from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets import QuietButton
@@ -57,7 +57,7 @@ class ExecutorChoice(QuietButton):
         self._context.spawn(self._look(), "Looking for executors")
 
     async def _look(self) -> None:
-        self._usable = await asyncio.to_thread(usable_executors)
+        self._usable = await asyncio.to_thread(available_executors)
         if self.executor and self.executor not in self._usable:
             self.choose("")
 

@@ -12,8 +12,8 @@ from typing import Final
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.analysis.records.reader import Run, open_run
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.controllers.setup.installing import missing_in
-from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.errors import MosaicError, Place, UsageError
 from gym_gui.core.experiment.shards import Shard
@@ -21,8 +21,8 @@ from gym_gui.core.records import TOURNAMENT
 from gym_gui.core.trusted.trust import NotAllowedError
 from gym_gui.services.experiment_file import is_tournament, needs_code
 from gym_gui.services.experiments.experiment_process import network_is_closed
+from gym_gui.services.file_references import folders_of, place_in
 from gym_gui.services.runs.run_library import RunEntry, RunLibrary
-from gym_gui.services.source_places import folders_of, place_in
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.checks import at_place, problem_of
 from gym_gui.ui.editor.file_request import Problem
@@ -63,7 +63,7 @@ class ScriptFile(QObject):
 
     Args:
         context: The window's services.
-        knowledge: Looks at environments.
+        catalog: Looks at environments.
         card: Shows the file.
         work: Reads the file in the background, and shows the message about that.
         is_running: Whether a run plays now: no other file is opened until it ends.
@@ -84,14 +84,14 @@ class ScriptFile(QObject):
     def __init__(
         self,
         context: AppContext,
-        knowledge: Knowledge,
+        catalog: CatalogCache,
         card: ScriptCard,
         work: ScriptWork,
         is_running: Callable[[], bool],
         parent: QObject,
     ) -> None:
         super().__init__(parent)
-        self._context, self._knowledge, self._card, self._work = context, knowledge, card, work
+        self._context, self._catalog, self._card, self._work = context, catalog, card, work
         self._is_running = is_running
         self.recent = RecentFiles(context.layout)
         self.path: Path | None = None
@@ -163,7 +163,7 @@ class ScriptFile(QObject):
         card.say("Reading…")
         try:
             if self.resumed is not None:
-                plan = await plan_run(path, self._knowledge)
+                plan = await plan_run(path, self._catalog)
             elif not allow_code and await asyncio.to_thread(needs_code, path):
                 card.say("It has not been read yet. This is what it says:")
                 card.show_source(await asyncio.to_thread(_head_of, path))
@@ -172,7 +172,7 @@ class ScriptFile(QObject):
                 work.say(InlineMessage("warning", asked, ("Run it to read it", self._on_agreed)))
                 return
             else:
-                plan = await plan_file(path, self._knowledge, card.say, allow_code=allow_code)
+                plan = await plan_file(path, self._catalog, card.say, allow_code=allow_code)
         except NotAllowedError as error:
             card.say("It names code or programs that have not been allowed.")
             ask = partial(self._context.ask_trust, error, self._on_again)
@@ -195,7 +195,7 @@ class ScriptFile(QObject):
         self._card.show_plan(plan, self._link_of_operator)
         if not plan.playable:
             missing = next((o.error for o in plan.operators if missing_in(o.error)), "")
-            who = "operators" if plan.contest is None else "policies"
+            who = "operators" if plan.tournament_run is None else "policies"
             words = (
                 f"Some {who} cannot play. What they lack can be installed; then the file is read anew."
                 if missing
@@ -205,10 +205,10 @@ class ScriptFile(QObject):
             )
             self._work.say(InlineMessage("error", words, self._way_out(missing)))
         elif self._cut_off is not None:
-            self._offer_to_go_on(self._cut_off, "episodes" if plan.contest is None else "games")
+            self._offer_to_go_on(self._cut_off, "episodes" if plan.tournament_run is None else "games")
         elif plan.run is not None or plan.experiment.execution.auto_run:
             self.ready.emit()
-        elif plan.contest is None and (words := memory_warning(plan)):
+        elif plan.tournament_run is None and (words := memory_warning(plan)):
             share = "Share processes", partial(self._share_processes, plan)
             self._work.say(InlineMessage("warning", words, share, closable=True))
 
@@ -272,7 +272,7 @@ class ScriptFile(QObject):
         return install_action(self._context, sentence, self._card, self._on_installed) or self._again
 
     def _on_installed(self) -> None:
-        self._knowledge.renew()
+        self._catalog.renew()
         self._on_again()
 
     def _on_agreed(self) -> None:
@@ -297,13 +297,13 @@ def _head_of(path: Path) -> str:
 
 
 async def plan_file(
-    path: Path, knowledge: Knowledge, say: Callable[[str], object], *, allow_code: bool
+    path: Path, catalog: CatalogCache, say: Callable[[str], object], *, allow_code: bool
 ) -> ScriptPlan:
     """Find out what an experiment or a tournament file will play.
 
     Args:
         path: The file.
-        knowledge: Looks at environments.
+        catalog: Looks at environments.
         say: Told in words what is being done.
         allow_code: Whether a program may be run to read it.
 
@@ -313,18 +313,18 @@ async def plan_file(
     """
     if await asyncio.to_thread(is_tournament, path):
         say("Looking at its environment and its policies…")
-        return await plan_tournament(path, knowledge)
-    experiment = await read_experiment(path, knowledge, allow_code=allow_code)
+        return await plan_tournament(path, catalog)
+    experiment = await read_experiment(path, catalog, allow_code=allow_code)
     say("Looking at its environments…")
-    return await plan_experiment(experiment, knowledge)
+    return await plan_experiment(experiment, catalog)
 
 
-async def plan_run(run: Path, knowledge: Knowledge) -> ScriptPlan:
+async def plan_run(run: Path, catalog: CatalogCache) -> ScriptPlan:
     """Find out what a run that was stopped or cut off will play, by what it has recorded of itself.
 
     Args:
         run: The run folder.
-        knowledge: Looks at environments.
+        catalog: Looks at environments.
 
     Raises:
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
@@ -338,10 +338,10 @@ async def plan_run(run: Path, knowledge: Knowledge) -> ScriptPlan:
         what = "a part of an experiment" if REPLAY not in about else "played from the replies of another run"
         raise UsageError(f"this run is {what}", fix=f"Resume it in a terminal: mosaic run --resume {run}")
     if TOURNAMENT in about:
-        plan = await plan_tournament(run, knowledge, opened)
+        plan = await plan_tournament(run, catalog, opened)
     else:
-        experiment = await read_experiment(run, knowledge, allow_code=False)
-        plan = await plan_experiment(experiment, knowledge, whole=True)
+        experiment = await read_experiment(run, catalog, allow_code=False)
+        plan = await plan_experiment(experiment, catalog, whole=True)
     return replace(plan, run=run, done=await asyncio.to_thread(_done, opened))
 
 

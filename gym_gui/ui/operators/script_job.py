@@ -27,11 +27,11 @@ from gym_gui.workers.registry import WorkerTypeRegistry
 if TYPE_CHECKING:
     from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
     from gym_gui.controllers.engine.session_events import OnSessionEvent
-    from gym_gui.controllers.runs.contest import Contest
     from gym_gui.controllers.runs.experiment_run import ExperimentRun
     from gym_gui.controllers.runs.operator_execution import OperatorProgress, RunResult
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.setup.knowledge import Knowledge
+    from gym_gui.controllers.runs.tournament_run import TournamentRun
+    from gym_gui.controllers.setup.catalog_cache import CatalogCache
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.core.config import Experiment, OperatorConfig
     from gym_gui.core.experiment.assignment import WorkerAssignment
     from gym_gui.core.trusted.trust import Origin
@@ -73,7 +73,7 @@ class ScriptPlan:
         experiment: The experiment; of a tournament, its pairings as far as they are settled before it begins.
         operators: By operator, in its order; of a tournament, each policy in all seats.
         processes: Session processes at work at the same time.
-        contest: The tournament, where it is one; it is played as :meth:`Contest.afresh`.
+        tournament_run: The tournament, where it is one; it is played as :meth:`TournamentRun.afresh`.
         run: The folder of the run that it resumes; ``None``: it begins a new run.
         done: By operator, how many episodes that run has finished, and how many of these failed.
     """
@@ -81,7 +81,7 @@ class ScriptPlan:
     experiment: Experiment
     operators: tuple[OperatorPlan, ...]
     processes: int
-    contest: Contest | None = None
+    tournament_run: TournamentRun | None = None
     run: Path | None = None
     done: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
 
@@ -93,8 +93,8 @@ class ScriptPlan:
     @property
     def episodes(self) -> int:
         """Episodes in all; of a tournament, as far as its pairings are settled."""
-        if self.contest is not None:
-            return sum(self.contest.totals.values())
+        if self.tournament_run is not None:
+            return sum(self.tournament_run.totals.values())
         return sum(operator.episodes for operator in self.operators)
 
     @property
@@ -110,7 +110,7 @@ class ScriptPlan:
         return None if None in steps else sum(step or 0 for step in steps)
 
 
-async def read_experiment(path: Path, knowledge: Knowledge, *, allow_code: bool) -> Experiment:
+async def read_experiment(path: Path, catalog: CatalogCache, *, allow_code: bool) -> Experiment:
     """Read an experiment file; a program is run in a separate process, and only where allowed.
 
     Environments of a matrix, which say who sits where, are made in another process, too.
@@ -123,27 +123,29 @@ async def read_experiment(path: Path, knowledge: Knowledge, *, allow_code: bool)
     loop = asyncio.get_running_loop()
 
     def places_of(config: OperatorConfig) -> Places:
-        work = knowledge.sheet(EnvironmentRequest.of(config))
-        sheet = asyncio.run_coroutine_threadsafe(work, loop).result()
-        return Places(sheet.agents, sheet.teams if config.teams is None else config.teams)
+        work = catalog.env_info(EnvironmentRequest.of(config))
+        env_info = asyncio.run_coroutine_threadsafe(work, loop).result()
+        return Places(env_info.agents, env_info.teams if config.teams is None else config.teams)
 
     return await asyncio.to_thread(partial(load_experiment, path, allow_code=allow_code, places_of=places_of))
 
 
-async def plan_experiment(experiment: Experiment, knowledge: Knowledge, *, whole: bool = False) -> ScriptPlan:
+async def plan_experiment(
+    experiment: Experiment, catalog: CatalogCache, *, whole: bool = False
+) -> ScriptPlan:
     """Find out what an experiment will do, and whether it can.
 
     Args:
         experiment: It.
-        knowledge: Looks at environments.
+        catalog: Looks at environments.
         whole: Whether rows of a matrix that cannot be played stay in it, as operators that cannot play.
 
     Raises:
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
     """
-    await knowledge.checks()  # by then the workers have been found
+    await catalog.checks()  # by then the workers have been found
     await asyncio.to_thread(see_allowed, experiment.operators, experiment.operators[0].origin)
-    operators = [await _plan_operator(experiment, config, knowledge) for config in experiment.operators]
+    operators = [await _plan_operator(experiment, config, catalog) for config in experiment.operators]
     if experiment.matrix is not None and not whole:
         from gym_gui.controllers.runs.matrix_check import why_not
 
@@ -153,7 +155,7 @@ async def plan_experiment(experiment: Experiment, knowledge: Knowledge, *, whole
             said = {name: why_not(table, name, error) for name, error in names.items()}
             experiment = without(experiment, said)
         operators = [operator for operator in operators if not operator.error]
-    operators = await load_plans(operators, knowledge)
+    operators = await load_plans(operators, catalog)
     return ScriptPlan(experiment, tuple(operators), experiment.execution.processes or usable_cores())
 
 
@@ -173,20 +175,20 @@ def see_allowed(operators: Sequence[OperatorConfig], origin: Origin) -> None:
 
 
 async def _plan_operator(
-    experiment: Experiment, config: OperatorConfig, knowledge: Knowledge
+    experiment: Experiment, config: OperatorConfig, catalog: CatalogCache
 ) -> OperatorPlan:
     from gym_gui.controllers.setup.configuration_draft import Draft
 
     asked = experiment.execution.num_episodes
     try:
-        sheet = await knowledge.sheet(Draft.of(config).request())
-        await knowledge.probe.cast(config)
-        resolved = await asyncio.to_thread(cast_operator, config, sheet)
+        env_info = await catalog.env_info(Draft.of(config).request())
+        await catalog.probe.cast(config)
+        resolved = await asyncio.to_thread(cast_operator, config, env_info)
         episodes = len(experiment.execution.schedule(len(resolved.seatings)))
     except MosaicError as error:
         place = await asyncio.to_thread(_place_of, config, error)
         return OperatorPlan(config, None, asked, None, error=str(error), place=place)
-    limit = experiment.max_steps(config) or sheet.max_episode_steps
+    limit = experiment.max_steps(config) or env_info.max_episode_steps
     steps = None if limit is None else limit * episodes
     return OperatorPlan(config, resolved, episodes, steps, await asyncio.to_thread(_warnings, config))
 
@@ -196,20 +198,20 @@ PlaceOf = Callable[["OperatorConfig", MosaicError], tuple[str, Place | None]]
 
 
 async def load_plans(
-    plans: Sequence[OperatorPlan], knowledge: Knowledge, place_of: PlaceOf | None = None
+    plans: Sequence[OperatorPlan], catalog: CatalogCache, place_of: PlaceOf | None = None
 ) -> list[OperatorPlan]:
     """Plans after the workers of those that can play have loaded their slots, for a limited time."""
     until = time.monotonic() + LOADING_S
     found: list[OperatorPlan] = []
     for plan in plans:
         late = time.monotonic() > until
-        found.append(plan if plan.error or late else await _load_plan(plan, knowledge, place_of or _told_of))
+        found.append(plan if plan.error or late else await _load_plan(plan, catalog, place_of or _told_of))
     return found
 
 
-async def _load_plan(plan: OperatorPlan, knowledge: Knowledge, place_of: PlaceOf) -> OperatorPlan:
+async def _load_plan(plan: OperatorPlan, catalog: CatalogCache, place_of: PlaceOf) -> OperatorPlan:
     try:
-        await knowledge.loading_probe.load(plan.config)
+        await catalog.loading_probe.load(plan.config)
     except MosaicError as error:
         sentence, place = await asyncio.to_thread(place_of, plan.config, error)
         return replace(plan, resolved=None, error=sentence, place=place)
@@ -226,21 +228,21 @@ def _place_of(config: OperatorConfig, error: MosaicError) -> Place | None:
     return place_of_operator(Path(config.origin.file), config.operator_id, str(error))
 
 
-def cast_operator(config: OperatorConfig, sheet: EnvironmentSheet) -> ResolvedOperator:
+def cast_operator(config: OperatorConfig, env_info: EnvironmentInfo) -> ResolvedOperator:
     """The operator as the runner needs it, without an environment of our own.
 
     The engine's own check has been passed in another process.
     """
-    from gym_gui.controllers.engine.lineup import seatings
+    from gym_gui.controllers.engine.bound_operator import seatings
     from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
 
     assignments = config.resolved_slots()
     workers = {agent: WorkerTypeRegistry.require(player.worker_id) for agent, player in assignments.items()}
-    teams = sheet.teams if config.teams is None else config.teams
-    seats = seatings(teams, sheet.slots, swap=config.seats == "swap")
-    size = max(slot.observation_codec.size_hint for slot in sheet.slots.values())
-    about = assignments, workers, sheet.env_id, sheet.package, size
-    return ResolvedOperator(config, sheet.slots, seats, *about, teams=teams)
+    teams = env_info.teams if config.teams is None else config.teams
+    seats = seatings(teams, env_info.slots, swap=config.seats == "swap")
+    size = max(slot.observation_codec.size_hint for slot in env_info.slots.values())
+    about = assignments, workers, env_info.env_id, env_info.package, size
+    return ResolvedOperator(config, env_info.slots, seats, *about, teams=teams)
 
 
 def _warnings(config: OperatorConfig) -> tuple[str, ...]:
@@ -306,7 +308,7 @@ class ScriptJob(QObject):
     Attributes:
         folder: The run folder, once there is one.
         result: How the run ended, once it has.
-        contest: The tournament, if the plan is one; each later round is added when it is paired.
+        tournament_run: The tournament, if the plan is one; each later round is added when it is paired.
     """
 
     progressed = pyqtSignal(object)
@@ -326,7 +328,7 @@ class ScriptJob(QObject):
         self._watched: tuple[str, OnSessionEvent | None] = ("", None)
         self.folder: Path | None = None
         self.result: RunResult | None = None
-        self.contest = None if plan.contest is None else plan.contest.afresh()
+        self.tournament_run = None if plan.tournament_run is None else plan.tournament_run.afresh()
         self._stopped_early = self._running = False
 
     @property
@@ -366,7 +368,7 @@ class ScriptJob(QObject):
         delay_ms = self._plan.experiment.execution.step_delay_ms
         steps_per_s = 1000.0 / delay_ms if delay_ms else None
         return ExperimentRun(
-            self.contest or PlannedExperiment(self._plan.experiment, resolved),
+            self.tournament_run or PlannedExperiment(self._plan.experiment, resolved),
             partial(HostSession, store=self._store, steps_per_s=steps_per_s),
             self._store.runs_dir(),
             processes=self._plan.processes,

@@ -157,7 +157,7 @@ class ScriptPlay(QObject):
         if self._file.path is not None and (plan := self._playable) is not None:
             self._work.say(None)
             self.submitting = True
-            tournament = plan.contest is not None
+            tournament = plan.tournament_run is not None
             self._work.start(self._send(self._file.path, tournament=tournament), "Sending the experiment")
 
     async def _send(self, path: Path, *, tournament: bool) -> None:
@@ -189,7 +189,7 @@ class ScriptPlay(QObject):
         if self.finished:
             self._context.layout.remove(BEGUN)
         await self._keep_run(result.folder)
-        what = "episode" if job.contest is None else "game"
+        what = "episode" if job.tournament_run is None else "game"
         done, failed = count(result.episodes, what), count(result.failed, what)
         if result.problem:
             message = InlineMessage("error", result.problem)

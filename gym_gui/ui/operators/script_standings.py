@@ -50,7 +50,7 @@ class ScriptStandings(QObject):
 
     def show(self) -> None:
         """Show how it stands, from the first game on; the view is made when it is first wanted."""
-        if self._job is None or self._job.contest is None:
+        if self._job is None or self._job.tournament_run is None:
             return
         from gym_gui.ui.results.live_results import LiveResults  # experiments do without
 
@@ -91,12 +91,12 @@ class ScriptStandings(QObject):
 
     def _on_paired(self) -> None:
         """Another round is played, or the first."""
-        contest = None if self._job is None else self._job.contest
-        if self._plan is None or contest is None:
+        tournament_run = None if self._job is None else self._job.tournament_run
+        if self._plan is None or tournament_run is None:
             return
-        rounds = contest.rounds
-        self._card.stage = f"Round {len(rounds)} of {contest.tournament.rounds}" if rounds else ""
-        self._card.show_pairings(self._plan, contest)
+        rounds = tournament_run.rounds
+        self._card.stage = f"Round {len(rounds)} of {tournament_run.tournament.rounds}" if rounds else ""
+        self._card.show_pairings(self._plan, tournament_run)
 
     def _on_failure_chosen(self, _failure: object) -> None:
         self.failure_chosen.emit()

@@ -39,7 +39,7 @@ class ScriptWatch(QObject):
         self._watched, card = operator_id, self._card
         if not operator_id:
             if card.pane is not None:
-                self._context.own_windows.put_away(card.pane.berth)
+                self._context.detached_windows.put_away(card.pane.dock_slot)
             card.show_pane(None)
             self._look()
             return
@@ -52,7 +52,7 @@ class ScriptWatch(QObject):
         running = self._job is not None and self._job.running
         why = "Others are playing; its turn comes." if running else "Run plays its episodes."
         pane.begin(config.display_name, slot_players(config), "Nothing to see yet", why)
-        self._context.own_windows.look_after(pane.berth, "operators.watched")
+        self._context.detached_windows.look_after(pane.dock_slot, "operators.watched")
         self._look()
 
     def _look(self) -> None:

@@ -11,7 +11,7 @@ from gym_gui.ui.operators.script_job import ScriptPlan, Standing
 from gym_gui.ui.spare_host import free_memory
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.runs.contest import Contest
+    from gym_gui.controllers.runs.tournament_run import TournamentRun
 
 _MOST_OF_FREE, _WORTH_IT = 0.8, 0.75
 """Of free memory, what processes may take before it is said; of what they take, what sharing must leave."""
@@ -19,7 +19,7 @@ _MOST_OF_FREE, _WORTH_IT = 0.8, 0.75
 
 def words_of(plan: ScriptPlan) -> str:
     """What a file will play, be it an experiment or a tournament."""
-    return plan_words(plan) if plan.contest is None else tournament_words(plan, plan.contest)
+    return plan_words(plan) if plan.tournament_run is None else tournament_words(plan, plan.tournament_run)
 
 
 def plan_words(plan: ScriptPlan) -> str:
@@ -63,10 +63,10 @@ def memory_warning(plan: ScriptPlan) -> str:
     )
 
 
-def tournament_words(plan: ScriptPlan, contest: Contest) -> str:
+def tournament_words(plan: ScriptPlan, tournament_run: TournamentRun) -> str:
     """What a tournament will play, in a sentence or two."""
     parts = [
-        contest_words(contest),
+        pairing_words(tournament_run),
         f"played in {plan.processes} process{'es' * (plan.processes != 1)}",
     ]
     limits = [each.most_steps for each in plan.operators]
@@ -75,20 +75,24 @@ def tournament_words(plan: ScriptPlan, contest: Contest) -> str:
     return ". ".join(part[:1].upper() + part[1:] for part in parts) + "."
 
 
-def contest_words(contest: Contest) -> str:
+def pairing_words(tournament_run: TournamentRun) -> str:
     """Who meets whom how often, as a sentence without its full stop."""
-    asked = contest.tournament
+    asked = tournament_run.tournament
     pool, task, kind = len(asked.policies), asked.operator.task, asked.schedule.kind
-    execution, pairings = asked.executed(contest.seatings), len(contest.pairings)
+    execution, pairings = asked.executed(tournament_run.seatings), len(tournament_run.pairings)
     games = execution.num_episodes
-    seats = f" from {'both' if contest.seatings == 2 else 'all'} seats" if contest.seatings > 1 else ""
+    seats = (
+        f" from {'both' if tournament_run.seatings == 2 else 'all'} seats"
+        if tournament_run.seatings > 1
+        else ""
+    )
     how = {
         "round_robin": "everybody against everybody",
         "cross_play": "each with itself and in one seat of each other's team",
         "swiss": f"Swiss, {count(asked.rounds, 'round')}",
     }.get(kind, "who meets whom as the file says")
     first = "in its first round " if kind == "swiss" else ""
-    what = "team" if contest.is_cross_play else "pairing"
+    what = "team" if tournament_run.is_cross_play else "pairing"
     total = count(pairings * games, "game")
     words = (
         f"{local(pool):,} policies at {task}, {how}: "

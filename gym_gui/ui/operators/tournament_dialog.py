@@ -16,14 +16,14 @@ from PyQt6.QtWidgets import (
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.environments.environment_picker import EnvironmentPicker
-from gym_gui.ui.operators.script_words import contest_words
+from gym_gui.ui.operators.script_words import pairing_words
 from gym_gui.ui.policies.tournament_draft import (
     FIRST_GAME,
     Candidate,
     TournamentRequest,
     candidates,
-    contest_of,
     names_of,
+    tournament_of,
 )
 from gym_gui.ui.save_dialog import save_dialog
 from gym_gui.ui.widgets import (
@@ -41,9 +41,9 @@ from gym_gui.ui.widgets.number_fields import IntegerField
 from gym_gui.ui.widgets.search_field import search_field
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.runs.contest import Contest
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.setup.knowledge import Knowledge
+    from gym_gui.controllers.runs.tournament_run import TournamentRun
+    from gym_gui.controllers.setup.catalog_cache import CatalogCache
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.ui.context import AppContext
 
 HEADING: Final = "A tournament, put together in MOSAIC's window"
@@ -59,7 +59,7 @@ class TournamentDialog(Dialog):
 
     Args:
         context: Work in the background.
-        knowledge: Environments, and who may play there.
+        catalog: Environments, and who may play there.
         request: What it begins with.
         parent: The page.
     """
@@ -68,12 +68,12 @@ class TournamentDialog(Dialog):
     """The path of the tournament file that was written."""
 
     def __init__(
-        self, context: AppContext, knowledge: Knowledge, request: TournamentRequest, parent: QWidget
+        self, context: AppContext, catalog: CatalogCache, request: TournamentRequest, parent: QWidget
     ) -> None:
         super().__init__("tournament-dialog", "Hold a tournament", parent, size=_SIZE)
-        self._context, self._knowledge, self._request = context, knowledge, request
-        self._sheet: EnvironmentSheet | None = None
-        self._contest: Contest | None = None
+        self._context, self._catalog, self._request = context, catalog, request
+        self._env_info: EnvironmentInfo | None = None
+        self._tournament_run: TournamentRun | None = None
         self._pressed: Qt.CheckState | None = None
         self._filling = False
         self._make()
@@ -136,7 +136,7 @@ class TournamentDialog(Dialog):
         self._look(str(task))
 
     def _look(self, task: str) -> None:
-        self._sheet = self._contest = None
+        self._env_info = self._tournament_run = None
         self.policies.clear()
         self._say(f"Looking at {task}…")
         self.take_on(self._context.spawn(self._describe(task), "Looking at the environment"))
@@ -145,14 +145,14 @@ class TournamentDialog(Dialog):
         from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 
         try:
-            checks = await self._knowledge.checks()
-            sheet = await self._knowledge.sheet(EnvironmentRequest(task))
+            checks = await self._catalog.checks()
+            env_info = await self._catalog.env_info(EnvironmentRequest(task))
         except MosaicError as error:
             self._say(problem=error.sentence)
             return
-        self._sheet = sheet
-        self.picker.set_value(sheet.env_id)
-        found = await asyncio.to_thread(candidates, sheet, checks, self._request)
+        self._env_info = env_info
+        self.picker.set_value(env_info.env_id)
+        found = await asyncio.to_thread(candidates, env_info, checks, self._request)
         self._fill(found)
 
     def _fill(self, found: list[Candidate]) -> None:
@@ -169,7 +169,7 @@ class TournamentDialog(Dialog):
         self.policies.setCurrentRow(0)
         self.search.setVisible(len(found) > _MANY)
         self._on_searched(self.search.text())
-        self.schedule.setEnabled(self._sheet is not None and len(self._sheet.teams) == 2)
+        self.schedule.setEnabled(self._env_info is not None and len(self._env_info.teams) == 2)
         self._on_changed()
 
     # -- the pool ------------------------------------------------------------------------
@@ -201,32 +201,34 @@ class TournamentDialog(Dialog):
                 item.setHidden(not all(word in item.text().casefold() for word in words))
 
     def _on_changed(self, *_what: object) -> None:
-        if self._filling or self._sheet is None:
+        if self._filling or self._env_info is None:
             return
         swiss = self.schedule.isEnabled() and self.schedule.value == "swiss"
         try:
-            self._contest = contest_of(self._sheet, names_of(self.chosen), self.seeds.value(), swiss=swiss)
+            self._tournament_run = tournament_of(
+                self._env_info, names_of(self.chosen), self.seeds.value(), swiss=swiss
+            )
         except MosaicError as error:
-            self._contest = None
+            self._tournament_run = None
             few = len(self.chosen) < 2
             self._say(problem="Tick two policies or more." if few else error.sentence)
             return
-        self._say(f"{contest_words(self._contest)}.")
+        self._say(f"{pairing_words(self._tournament_run)}.")
 
     def _say(self, words: str = "", problem: str = "") -> None:
         self.words.setText(words)
         self.words.setVisible(bool(words))
         self.problem.setText(problem)
         self.problem.setVisible(bool(problem))
-        self.save.setEnabled(self._contest is not None)
+        self.save.setEnabled(self._tournament_run is not None)
 
     # -- the file ------------------------------------------------------------------------
 
     def ask_where(self) -> None:
         """Ask for a file, and write it."""
-        if self._contest is None or self._sheet is None:
+        if self._tournament_run is None or self._env_info is None:
             return
-        file = f"{self._sheet.env_id.rpartition('/')[2]}_tournament.yaml"
+        file = f"{self._env_info.env_id.rpartition('/')[2]}_tournament.yaml"
         title, name = "Save the tournament", "tournament-save-dialog"
         dialog = save_dialog(self, title, name, "Tournaments", file, self.write)
         folder = self._context.layout.value("files/last", "")
@@ -242,11 +244,11 @@ class TournamentDialog(Dialog):
         """
         from gym_gui.services.presets import export_tournament
 
-        if self._contest is None:
+        if self._tournament_run is None:
             return
         file = Path(path)
         try:
-            export_tournament(file, self._contest.tournament, HEADING)
+            export_tournament(file, self._tournament_run.tournament, HEADING)
         except MosaicError as error:
             self._say(problem=error.sentence)
             return

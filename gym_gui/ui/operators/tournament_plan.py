@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gym_gui.core.errors import MosaicError, Place
-from gym_gui.core.experiment.pool import assignments_of
+from gym_gui.core.experiment.tournament_pool import assignments_of
 from gym_gui.processes.cores import usable_cores
 from gym_gui.services.experiment_file import load_tournament
 from gym_gui.services.experiments.experiment_places import place_of_policy
@@ -26,45 +26,48 @@ if TYPE_CHECKING:
     from gym_gui.analysis.records.reader import Run
     from gym_gui.controllers.engine.environment_seats import EnvironmentSeats
     from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
-    from gym_gui.controllers.runs.contest import Contest
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.setup.knowledge import Knowledge
+    from gym_gui.controllers.runs.tournament_run import TournamentRun
+    from gym_gui.controllers.setup.catalog_cache import CatalogCache
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.core.config import OperatorConfig
     from gym_gui.core.experiment.tournament import Tournament
 
 _T = TypeVar("_T")
 
 
-async def plan_tournament(path: Path, knowledge: Knowledge, before: Run | None = None) -> ScriptPlan:
+async def plan_tournament(path: Path, catalog: CatalogCache, before: Run | None = None) -> ScriptPlan:
     """Find out what a tournament will play, and whether its policies can.
 
     Args:
         path: Its file, or the folder of a run of it.
-        knowledge: Looks at environments.
+        catalog: Looks at environments.
         before: The run that it resumes.
 
     Raises:
         NotAllowedError: It names what the person has not allowed; nothing of it was touched.
         UsageError: One line that says what is wrong, where, and what to do.
     """
-    await knowledge.checks()  # by then the workers have been found
+    await catalog.checks()  # by then the workers have been found
     tournament = await asyncio.to_thread(load_tournament, path)
     await asyncio.to_thread(see_allowed, _everybody(tournament), tournament.operator.origin)
-    tried = _Tried(path, tournament, knowledge, before)
-    contest = await asyncio.to_thread(tried.contest)
+    tried = _Tried(path, tournament, catalog, before)
+    tournament_run = await asyncio.to_thread(tried.tournament_run)
     processes = tournament.execution.processes or usable_cores()
-    plans = await load_plans(tried.plans, knowledge, tried.place_of)
-    return ScriptPlan(contest.experiment(), tuple(plans), processes, contest)
+    plans = await load_plans(tried.plans, catalog, tried.place_of)
+    return ScriptPlan(tournament_run.experiment(), tuple(plans), processes, tournament_run)
 
 
-def pairings_of(plan: ScriptPlan, contest: Contest) -> list[OperatorPlan]:
+def pairings_of(plan: ScriptPlan, tournament_run: TournamentRun) -> list[OperatorPlan]:
     """What each pairing that is settled so far will do."""
-    experiment, limits = contest.experiment(), {each.config.operator_id: each for each in plan.operators}
+    experiment, limits = (
+        tournament_run.experiment(),
+        {each.config.operator_id: each for each in plan.operators},
+    )
     games = experiment.execution.num_episodes
     found: list[OperatorPlan] = []
     for operator in experiment.operators:
         # The step limit of an episode is the same, no matter which policies play.
-        known = limits[contest.pairings[operator.operator_id][0]].most_steps
+        known = limits[tournament_run.pairings[operator.operator_id][0]].most_steps
         found.append(OperatorPlan(operator, None, games, None if known is None else known * games))
     return found
 
@@ -81,38 +84,40 @@ class _Tried:
     Args:
         path: The file.
         tournament: The content of the file.
-        knowledge: Looks at environments.
+        catalog: Looks at environments.
         before: The run that it resumes.
 
     Attributes:
         plans: The result of the check of each policy, in all seats.
     """
 
-    def __init__(self, path: Path, tournament: Tournament, knowledge: Knowledge, before: Run | None) -> None:
-        self._path, self._tournament, self._knowledge, self._before = path, tournament, knowledge, before
+    def __init__(self, path: Path, tournament: Tournament, catalog: CatalogCache, before: Run | None) -> None:
+        self._path, self._tournament, self._catalog, self._before = path, tournament, catalog, before
         self._loop = asyncio.get_running_loop()
         self.plans: list[OperatorPlan] = []
 
-    def contest(self) -> Contest:
+    def tournament_run(self) -> TournamentRun:
         """Check the tournament.
 
         Raises:
             UsageError: It cannot be played with any policies.
         """
-        from gym_gui.controllers.runs.contest import Contest
+        from gym_gui.controllers.runs.tournament_run import TournamentRun
 
-        return Contest.of(self._tournament, before=self._before, seats_of=self._seats_of, check=self._check)
+        return TournamentRun.of(
+            self._tournament, before=self._before, seats_of=self._seats_of, check=self._check
+        )
 
     def _ask(self, work: Coroutine[Any, Any, _T]) -> _T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    def _sheet(self, config: OperatorConfig) -> EnvironmentSheet:
+    def _env_info(self, config: OperatorConfig) -> EnvironmentInfo:
         from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 
-        return self._ask(self._knowledge.sheet(EnvironmentRequest.of(config)))
+        return self._ask(self._catalog.env_info(EnvironmentRequest.of(config)))
 
     def _seats_of(self, config: OperatorConfig) -> EnvironmentSeats:
-        return self._sheet(config).seats
+        return self._env_info(config).seats
 
     def _check(self, config: OperatorConfig, _objects: Mapping[str, object]) -> ResolvedOperator:
         """Whether a policy can take all seats; what is wrong is told with its row."""
@@ -121,20 +126,20 @@ class _Tried:
         name = config.operator_id
         shown = replace(config, display_name=name)
         try:
-            sheet = self._sheet(config)
-            self._ask(self._knowledge.probe.cast(config))
-            resolved = cast_operator(config, sheet)
+            env_info = self._env_info(config)
+            self._ask(self._catalog.probe.cast(config))
+            resolved = cast_operator(config, env_info)
         except MosaicError as error:
             sentence, place = self.place_of(config, error)
             self.plans.append(OperatorPlan(shown, None, 0, None, error=sentence, place=place))
             return unchecked_operator(config)
-        limit = config.max_steps or sheet.max_episode_steps
+        limit = config.max_steps or env_info.max_episode_steps
         self.plans.append(OperatorPlan(shown, resolved, 0, limit, self._warnings(name)))
         return resolved
 
     def place_of(self, config: OperatorConfig, error: MosaicError) -> tuple[str, Place | None]:
         """What is wrong with a policy as a sentence, and the line of the file that it is about."""
-        from gym_gui.controllers.runs.contest import of_policy
+        from gym_gui.controllers.runs.tournament_run import of_policy
 
         sentence = of_policy(str(error), config.operator_id)
         return sentence, error.place or place_of_policy(self._path, config.operator_id, sentence)

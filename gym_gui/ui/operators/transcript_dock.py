@@ -6,14 +6,14 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
 from gym_gui.analysis.transcripts.turn import Turn
-from gym_gui.controllers.live_play.latest_job import Spawn
-from gym_gui.controllers.setup.finding import listed
+from gym_gui.controllers.live_play.latest_task import Spawn
+from gym_gui.controllers.setup.check_message import listed
 from gym_gui.controllers.setup.play_setup import asks_models, runs_programs
 from gym_gui.ui import theme
 from gym_gui.ui.language.transcript_view import TranscriptPanel
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.minds.live_mind import LiveMind
-from gym_gui.ui.renderers.together import together_of
+from gym_gui.ui.renderers.joint_agents import together_of
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton, SegmentedControl
 
 TURNS, MIND = "turns", "mind"

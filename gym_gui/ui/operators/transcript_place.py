@@ -7,8 +7,8 @@ from typing import Final
 from PyQt6.QtCore import QObject
 from PyQt6.QtWidgets import QSplitter
 
-from gym_gui.ui.apart import Berth
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.detached import DockSlot
 from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.operators.transcript_dock import MIND, TURNS, TranscriptDock
 
@@ -31,7 +31,7 @@ class TranscriptPlace(QObject):
         super().__init__(splitter)
         self._context, self._splitter = context, splitter
         self._dock: TranscriptDock | None = None
-        self._berth: Berth | None = None
+        self._dock_slot: DockSlot | None = None
         self._operator: LiveOperator | None = None
 
     @property
@@ -47,16 +47,16 @@ class TranscriptPlace(QObject):
 
     def show(self, shown: bool = True) -> None:
         """Show what the models of the operator were asked, or put it away."""
-        if self._dock is None or self._berth is None:
+        if self._dock is None or self._dock_slot is None:
             if not shown:
                 return
             self._make()
-        assert self._berth is not None
-        self._berth.setVisible(shown)
+        assert self._dock_slot is not None
+        self._dock_slot.setVisible(shown)
         if shown:
-            self._context.own_windows.look_after(self._berth, _KEPT)
+            self._context.detached_windows.look_after(self._dock_slot, _KEPT)
         else:
-            self._context.own_windows.put_away(self._berth)
+            self._context.detached_windows.put_away(self._dock_slot)
         self._tell(self._operator if shown else None)
 
     def show_what(self, what: str, agent: str = "") -> None:
@@ -91,14 +91,14 @@ class TranscriptPlace(QObject):
         """Put it into a window of its own, or back below the cards."""
         if not self.shown:
             self.show()
-            if self._berth is None or self._berth.own_window is not None:
+            if self._dock_slot is None or self._dock_slot.own_window is not None:
                 return
-        assert self._berth is not None
-        self._context.own_windows.toggle(self._berth)
+        assert self._dock_slot is not None
+        self._context.detached_windows.toggle(self._dock_slot)
 
     def bring_back(self) -> None:
         """Show it again where it was in a window of its own when the program ended."""
-        if self._operator is not None and self._context.own_windows.comes_back(_KEPT):
+        if self._operator is not None and self._context.detached_windows.comes_back(_KEPT):
             self.show()
 
     def release(self) -> None:
@@ -109,25 +109,25 @@ class TranscriptPlace(QObject):
         owner = self._splitter.parentWidget()  # a splitter lays out whatever is made in it
         self._dock = TranscriptDock(self._context.spawn, owner)
         self._dock.close_requested.connect(self._on_close_requested)
-        self._berth = Berth(self._dock, "transcript", keys=KEYS, collapses=True, parent=owner)
-        self._splitter.addWidget(self._berth)
+        self._dock_slot = DockSlot(self._dock, "transcript", keys=KEYS, collapses=True, parent=owner)
+        self._splitter.addWidget(self._dock_slot)
         self._splitter.setStretchFactor(self._splitter.count() - 1, 0)
-        self._berth.shifted.connect(self._share)
+        self._dock_slot.shifted.connect(self._share)
         self._share()
 
     def _share(self, *_: object) -> None:
         """In a window of its own it leaves its room to the cards."""
-        assert self._berth is not None
+        assert self._dock_slot is not None
         height, sizes = self._splitter.height(), self._splitter.sizes()
-        wanted = min(max(_HEIGHT, height // 3), self._berth.maximumHeight())
+        wanted = min(max(_HEIGHT, height // 3), self._dock_slot.maximumHeight())
         self._splitter.setSizes([max(height - wanted - sum(sizes[1:-1]), 200), *sizes[1:-1], wanted])
 
     def _tell(self, operator: LiveOperator | None) -> None:
-        if self._dock is None or self._berth is None:
+        if self._dock is None or self._dock_slot is None:
             return
         self._dock.follow(operator)
         name = operator.player.config.display_name if operator is not None else ""
-        self._berth.set_title(f"Transcript of {name}" if name else "Transcript")
+        self._dock_slot.set_title(f"Transcript of {name}" if name else "Transcript")
 
     def _on_close_requested(self) -> None:
         self.show(False)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtGui import QKeySequence
 
+from gym_gui.controllers.setup.check_message import Level
 from gym_gui.controllers.setup.configuration_draft import Draft
-from gym_gui.controllers.setup.finding import Level
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.operator_table import OperatorTable
@@ -21,7 +21,7 @@ from gym_gui.ui.agents.configuration_presets import ConfigurationPresetMenu
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.environments.environment_picker import EnvironmentPicker
-from gym_gui.ui.language.desk import PromptsRequest
+from gym_gui.ui.language.settings_services import PromptsRequest
 from gym_gui.ui.page import Page
 from gym_gui.ui.page_state import Kept
 from gym_gui.ui.widgets import InlineMessage, PrimaryButton, QuietButton
@@ -66,8 +66,8 @@ class AgentsPage(Page):
         self._add_actions()
         self.message = InlineMessage("info", "", ("Detach", self.detach), name="live_message")
         self.message.hide()
-        if self._tab.slot.desk is not None:
-            self._tab.slot.desk.on_prompts = self._on_prompts
+        if self._tab.slot.services is not None:
+            self._tab.slot.services.on_prompts = self._on_prompts
         inspector = self.use_inspector()
         inspector.add(self._tab.slot)
         inspector.add(self._tab.operator)
@@ -223,12 +223,12 @@ class AgentsPage(Page):
         return bool(self.model.draft.task)
 
     def _refresh(self) -> None:
-        draft, sheet = self.model.draft, self.model.sheet
-        if sheet is not None:
-            self._picker.set_value(sheet.env_id, sheet.page.title)
+        draft, env_info = self.model.draft, self.model.env_info
+        if env_info is not None:
+            self._picker.set_value(env_info.env_id, env_info.page.title)
         else:
             self._picker.set_value(draft.task or None)
-        self.bar.set_note(sheet.summary if sheet is not None else "")
+        self.bar.set_note(env_info.summary if env_info is not None else "")
         self._reset.setEnabled(self._has_environment())
         if self.inspector is not None:
             self.inspector.setVisible(self._has_environment())

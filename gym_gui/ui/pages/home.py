@@ -19,9 +19,9 @@ from gym_gui.core.errors import UsageError
 from gym_gui.services.runs.recent_runs import RecentRun, RecentRuns
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.home_examples import STARTERS, Starter
 from gym_gui.ui.numbers import screen
 from gym_gui.ui.page import Page
-from gym_gui.ui.starters import STARTERS, Starter
 from gym_gui.ui.style_sheet import ASSETS
 from gym_gui.ui.widgets import (
     Card,

@@ -9,19 +9,19 @@ from pathlib import Path
 from PyQt6.QtWidgets import QStackedLayout
 
 from gym_gui.controllers.engine.operator_state import OperatorState
-from gym_gui.controllers.setup.finding import listed
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
+from gym_gui.controllers.setup.check_message import listed
 from gym_gui.controllers.setup.play_setup import asks_models
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.operator_table import NAME, OperatorTable
 from gym_gui.services.runs.run_library import RunEntry
-from gym_gui.ui.apart import Berth
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.language.desk import PromptsRequest
-from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.detached import DockSlot
+from gym_gui.ui.language.settings_services import PromptsRequest
 from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.operators.comparison_file import Comparison
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.control_panel import ControlPanelContainer
@@ -58,8 +58,8 @@ class OperatorsTab(Page):
             parent=self,
         )
         self.deck.changed.connect(self.kept.look)
-        self._knowledge = Knowledge(context.store)
-        context.installed.connect(self._knowledge.renew)
+        self._catalog = CatalogCache(context.store)
+        context.installed.connect(self._catalog.renew)
         self._mode = SegmentedControl([("manual", "Manual"), ("script", "Script")], name="operators-mode")
         self._mode.setToolTip("Play by hand, or run an experiment file")
         self.bar.add(self._mode)
@@ -67,13 +67,13 @@ class OperatorsTab(Page):
         self.comparison.opened.connect(self.play)
         self.bar.add(self.comparison.button)
         self.controls = ControlPanelContainer(self.deck, self.bar, self)
-        self.manual = ManualOperators(context, self.deck, self._knowledge, self.body)
-        self.script = ScriptExperimentWidget(context, self._knowledge, self.bar, self.body)
+        self.manual = ManualOperators(context, self.deck, self._catalog, self.body)
+        self.script = ScriptExperimentWidget(context, self._catalog, self.bar, self.body)
         self._modes = QStackedLayout(self.body)
         self._modes.setContentsMargins(0, 0, 0, 0)
         self._modes.addWidget(self.manual)
         self._modes.addWidget(self.script)
-        self.config = OperatorConfigWidget(context, self._knowledge, self)
+        self.config = OperatorConfigWidget(context, self._catalog, self)
         inspector = self.use_inspector()
         inspector.add(self.config)
         self._connect()
@@ -98,7 +98,7 @@ class OperatorsTab(Page):
         self.config.remove_requested.connect(self.manual.remove)
         self.config.details_requested.connect(self._on_details)
         self.config.installed.connect(self._on_installed)
-        self.config.desk.on_prompts = self._on_prompts
+        self.config.services.on_prompts = self._on_prompts
 
     def _offer_beginnings(self) -> None:
         hint = self.manual.empty
@@ -168,7 +168,7 @@ class OperatorsTab(Page):
 
         if request is None:
             request = TournamentRequest.of(self.deck.table.operators if self.manual_mode else ())
-        dialog = TournamentDialog(self.context, self._knowledge, request, self)
+        dialog = TournamentDialog(self.context, self._catalog, request, self)
         dialog.written.connect(self._on_tournament_written)
         dialog.open()
 
@@ -220,7 +220,7 @@ class OperatorsTab(Page):
         await self.script.play.shut_down()
         await self.kept.close()
         await self.deck.close()
-        await self._knowledge.close()
+        await self._catalog.close()
 
     def commands(self) -> list[Command]:
         """What can be done here."""
@@ -260,7 +260,7 @@ class OperatorsTab(Page):
             Command("operators.reset", "Reset all", self.deck.reset_all, "Ctrl+Shift+R", "Run", "", some),
             Command("operators.stop", "Stop all", self._on_stop, "Ctrl+.", "Run", "stop", self._can_run),
             *seen[:2],
-            self.context.own_windows.command(self.name, self._berth),
+            self.context.detached_windows.command(self.name, self._dock_slot),
             *seen[2:],
             Command(
                 "operators.duplicate", "Duplicate operator", self._on_duplicate_it, "Ctrl+D", "File", "", one
@@ -388,11 +388,11 @@ class OperatorsTab(Page):
 
     # -- commands --------------------------------------------------------------------
 
-    def _berth(self) -> Berth | None:
+    def _dock_slot(self) -> DockSlot | None:
         """Where the picture of the selected operator is, or of the one that is watched in script mode."""
         if not self.manual_mode:
-            return self.script.card.pane.berth if self.script.card.pane is not None else None
-        return self.manual.card(self.manual.current).berth if self.manual.current is not None else None
+            return self.script.card.pane.dock_slot if self.script.card.pane is not None else None
+        return self.manual.card(self.manual.current).dock_slot if self.manual.current is not None else None
 
     def _has_operators(self) -> bool:
         return self.manual_mode and bool(self.deck.operators)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtWidgets import QStackedWidget, QVBoxLayout
 
 from gym_gui.controllers.engine.operator_state import OperatorState
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.controllers.setup.play_setup import asks_models
 from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
@@ -32,21 +32,21 @@ from gym_gui.ui.page_state import Kept
 from gym_gui.ui.play.actions import PlayActions
 from gym_gui.ui.play.analysis import Analysis
 from gym_gui.ui.play.caption import Caption
-from gym_gui.ui.play.course import Course
-from gym_gui.ui.play.first_games import FirstGames
 from gym_gui.ui.play.game import PlayGame
+from gym_gui.ui.play.game_controller import GameController
 from gym_gui.ui.play.game_start import open_environment
-from gym_gui.ui.play.hands import Hands
+from gym_gui.ui.play.input_binding import InputBinding
 from gym_gui.ui.play.score_keeping import Scoring
 from gym_gui.ui.play.seating import Seating
 from gym_gui.ui.play.side_panel import SidePanel
 from gym_gui.ui.play.stage_card import StageCard
+from gym_gui.ui.play.suggested_games import FirstGames
 from gym_gui.ui.widgets import SeedBox
 
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
     from gym_gui.controllers.setup.play_setup import Clock
     from gym_gui.core.config import OperatorConfig
     from gym_gui.core.experiment.execution import TimeControl
@@ -88,9 +88,9 @@ class PlayPage(Page):
         )
         self.game.changed.connect(self.kept.look)
         self.people = People(context, self.input, self)
-        self.knowledge = Knowledge(context.store)
-        context.installed.connect(self.knowledge.renew)
-        self._sheet: EnvironmentSheet | None = None
+        self.catalog = CatalogCache(context.store)
+        context.installed.connect(self.catalog.renew)
+        self._env_info: EnvironmentInfo | None = None
         self._job: asyncio.Task[Any] | None = None
         self._picker = EnvironmentPicker(self.context, pictures=True)
         self._seed_box = SeedBox(7)
@@ -101,7 +101,7 @@ class PlayPage(Page):
             self.bar.add_action(button)
         self._build_body()
         self._settings = EnvironmentSettingsLink(
-            self.knowledge, context.spawn, self._request, name="play-environment-settings"
+            self.catalog, context.spawn, self._request, name="play-environment-settings"
         )
         self._settings.set_to.connect(self._on_environment_settings)
         self.side = SidePanel(self.use_inspector(), find, self._settings)
@@ -110,7 +110,7 @@ class PlayPage(Page):
         self.keyboards = OwnKeyboards(
             context.spawn, self.input, self.people, self.side.keyboards, self._is_realtime, evdev, self
         )
-        self.course = Course(
+        self.controller = GameController(
             context,
             self.game,
             self.input,
@@ -120,13 +120,15 @@ class PlayPage(Page):
             self.game_actions,
             self,
         )
-        self.hands = Hands(context, self.game, self.input, self.people, self.side, self._stage_card, self)
+        self.input_binding = InputBinding(
+            context, self.game, self.input, self.people, self.side, self._stage_card, self
+        )
         self.caption = Caption(
-            self.game, self.input, self.people, self.side.keys, self.course, self._stage_card, self
+            self.game, self.input, self.people, self.side.keys, self.controller, self._stage_card, self
         )
         self._analysis = Analysis(context, self._stage_card, self.side.sheet, self)
         self.scoring = Scoring(
-            self.game, self.course, self.seating, self._stage_card, self.side.sheet, self._analysis, self
+            self.game, self.controller, self.seating, self._stage_card, self.side.sheet, self._analysis, self
         )
         self._connect()
         self.game_actions.show_state()
@@ -148,7 +150,7 @@ class PlayPage(Page):
     def _connect(self) -> None:
         self._picker.chosen.connect(self._on_environment_chosen)
         self._empty.chosen.connect(self.open_task)
-        self._stage_card.berth.shifted.connect(self.input.extend)
+        self._stage_card.dock_slot.shifted.connect(self.input.extend)
         self.game.framed.connect(self._stage_card.stage.show_frame)
         self.input.listening_changed.connect(self._on_listening_changed)
         self.seating.shown.connect(self._on_seats_shown)
@@ -166,9 +168,9 @@ class PlayPage(Page):
         return self.caption.view
 
     @property
-    def sheet(self) -> EnvironmentSheet | None:
+    def env_info(self) -> EnvironmentInfo | None:
         """What is known of the environment that is open."""
-        return self._sheet
+        return self._env_info
 
     # -- hooks -----------------------------------------------------------------------
 
@@ -188,7 +190,7 @@ class PlayPage(Page):
             self.open_task(task)
         else:
             self._list_environments()
-            if self._sheet is not None:
+            if self._env_info is not None:
                 self._stage_card.take_keys()
 
     def _table(self) -> OperatorTable | None:
@@ -210,7 +212,7 @@ class PlayPage(Page):
 
     def left(self) -> None:
         """A game in real time does not run unseen."""
-        if self._stage_card.berth.own_window is not None and self._stage_card.berth.seen:
+        if self._stage_card.dock_slot.own_window is not None and self._stage_card.dock_slot.seen:
             return
         if self.game.clock.realtime and self.game.state in (OperatorState.RUNNING, OperatorState.YOUR_MOVE):
             self.game.pause()
@@ -238,14 +240,14 @@ class PlayPage(Page):
         await self.game.close()
         await self._analysis.closed()
         await self._picker.closed()
-        await self.knowledge.close()
+        await self.catalog.close()
 
     def commands(self) -> list[Command]:
         """What can be done here."""
         there, keys = self._there, self.side.keys.start_editing
-        course = self.course
+        controller = self.controller
         back = self.scoring.take_back
-        restart, pause, record = course.restart, course.hold_or_go_on, course.toggle_record
+        restart, pause, record = controller.restart, controller.hold_or_go_on, controller.toggle_record
         clock, sides = self.side.time.open, self._has_sides
         return [
             Command("play.restart", "Restart the episode", restart, "Ctrl+R", "Run", "restart", there),
@@ -258,12 +260,12 @@ class PlayPage(Page):
             Command("play.flip", "Flip the board", self.scoring.flip, "", "View", "restart", self._has_board),
             Command("play.take_back", "Take a move back", back, "", "Run", "restart", self._has_moves),
             Command("play.clock", "Put the game on a clock", clock, "", "Run", "", sides),
-            self.context.own_windows.command(self.name, lambda: self._stage_card.berth),
+            self.context.detached_windows.command(self.name, lambda: self._stage_card.dock_slot),
             Command("play.choose", "Choose an environment", self._picker.open, "Ctrl+E", "Run", "search"),
         ]
 
     def _there(self) -> bool:
-        return self._sheet is not None
+        return self._env_info is not None
 
     def _has_board(self) -> bool:
         return self.caption.view is not None and self.caption.view.board is not None
@@ -294,8 +296,8 @@ class PlayPage(Page):
         self._stage_card.show_result(False)
         self._stage_card.show_trouble("")
         self.caption.begin(task)
-        self._sheet = None
-        self.hands.set_sheet(None)
+        self._env_info = None
+        self.input_binding.set_env_info(None)
         self.side.set_shown(True, filled=False)
         self._picker.set_value(task)
         self._stage_card.take_keys()  # in the picker an arrow key would open the list again
@@ -316,7 +318,7 @@ class PlayPage(Page):
 
     def _on_installed(self, task: str, config: OperatorConfig | None) -> None:
         """What was missing is there: the list has it, and it is opened."""
-        self.knowledge.renew()
+        self.catalog.renew()
         self._picker.renew()
         self._open(task, config)
 
@@ -325,7 +327,7 @@ class PlayPage(Page):
         self.side.clock.set_clock(clock)
         self.game.open(config, clock, self._seed_box.seed, render=render)
         self.game_actions.show_state()
-        self.context.own_windows.look_after(self._stage_card.berth, self.name)
+        self.context.detached_windows.look_after(self._stage_card.dock_slot, self.name)
         self._stage_card.take_keys()
 
     async def first_look(self, at_most_s: float) -> None:
@@ -346,20 +348,22 @@ class PlayPage(Page):
             self.game.broke.disconnect(look)
 
     def show_sheet(
-        self, sheet: EnvironmentSheet, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
+        self, env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
     ) -> None:
         """Show what is known of the environment, and who may play it."""
-        self._sheet, page = sheet, sheet.page
-        self._picker.set_value(sheet.env_id, page.title)
-        self.hands.set_sheet(sheet)
+        self._env_info, page = env_info, env_info.page
+        self._picker.set_value(env_info.env_id, page.title)
+        self.input_binding.set_env_info(env_info)
         self.side.set_shown(True)
         config = self.game.config
         self._settings.show_values({} if config is None else config.env_kwargs)
         self.side.about.set_text(page.summary, more=bool(page.text))
         self._documentation.set_page(page.title, page.text, page.doc_url)
-        self.hands.seat()
-        self.seating.offer({slot: self.people.hands(slot) for slot in sheet.slots}, sheet, offers, checks)
-        self.caption.set_sheet(sheet)
+        self.input_binding.seat()
+        self.seating.offer(
+            {slot: self.people.hands(slot) for slot in env_info.slots}, env_info, offers, checks
+        )
+        self.caption.set_env_info(env_info)
         self._show_time()
         self._stage_card.take_keys()
 
@@ -368,7 +372,7 @@ class PlayPage(Page):
 
     def _on_seated(self) -> None:
         self._stage_card.show_trouble("")
-        self.hands.seat()
+        self.input_binding.seat()
         self._stage_card.take_keys()
 
     def _on_environment_chosen(self, value: object) -> None:
@@ -390,7 +394,7 @@ class PlayPage(Page):
     def _on_clock_chosen(self, clock: Clock) -> None:
         self._stage_card.show_result(False)
         self.game.set_clock(clock)
-        self.hands.seat()
+        self.input_binding.seat()
         self.caption.show_facts()
 
     def _on_time_chosen(self, control: TimeControl | None) -> None:
@@ -403,7 +407,7 @@ class PlayPage(Page):
         self.side.time.set_waiting(self.game.waits_for_next_game and not self.game.is_over)
 
     def _on_listening_changed(self, _listens: bool) -> None:
-        own = self._stage_card.berth.own_window
+        own = self._stage_card.dock_slot.own_window
         self.keyboards.set_active(self.isActiveWindow() or (own is not None and own.isActiveWindow()))
 
     def _on_setting_changed(self, name: str) -> None:
@@ -414,7 +418,7 @@ class PlayPage(Page):
 
     def read_documentation(self) -> None:
         """Show all of it in the stage's place; a game in real time waits."""
-        if self._sheet is not None:
+        if self._env_info is not None:
             self._stack.setCurrentWidget(self._documentation)
             self._documentation.browser.setFocus()
 

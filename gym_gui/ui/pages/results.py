@@ -14,17 +14,17 @@ from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
 from gym_gui.ui.results import exports
-from gym_gui.ui.results.history import RunHistory
 from gym_gui.ui.results.jobs import JobStrip
 from gym_gui.ui.results.label_edits import LabelEdits
 from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.library_view import LibraryView
-from gym_gui.ui.results.run_care import RunCare
-from gym_gui.ui.results.run_desk import RunDesk
+from gym_gui.ui.results.run_controller import RunController
 from gym_gui.ui.results.run_details import RunDetails
+from gym_gui.ui.results.run_file_actions import RunFileActions
 from gym_gui.ui.results.run_folders import RunFolders
 from gym_gui.ui.results.selected_runs import SelectedRuns
-from gym_gui.ui.results.submissions.submission_desk import SubmissionDesk
+from gym_gui.ui.results.submissions.submission_controller import SubmissionController
+from gym_gui.ui.results.undo_history import RunHistory
 from gym_gui.ui.widgets import IconButton, QuietButton, take_focus
 from gym_gui.ui.widgets.layouts import column_layout
 
@@ -51,10 +51,10 @@ class ResultsPage(Page):
         self.history = RunHistory(context.spawn, self)
         self._back = IconButton("left", "Back (Alt+Left)", name="results-back", on_click=self.go_back)
         self.bar.add(self._back)
-        self.run_desk = RunDesk(
+        self.run_desk = RunController(
             self, self._jobs, self._views, self.reader, show=self._show, show_run=self.show_run
         )
-        self.desk = SubmissionDesk(context, self._jobs, self._views, self.show_run, self)
+        self.desk = SubmissionController(context, self._jobs, self._views, self.show_run, self)
         for desk in (self.run_desk, self.desk):
             desk.changed.connect(self._tell_bar)
         self._make_list()
@@ -68,7 +68,7 @@ class ResultsPage(Page):
     def _make_list(self) -> None:
         labels = LabelEdits(self.context, self.reader, self.history, self)
         forget, show = self.run_desk.reading.forget, self.show_library
-        care = RunCare(self.context, self.reader, self._jobs, self.history, show=show, removed=forget)
+        care = RunFileActions(self.context, self.reader, self._jobs, self.history, show=show, removed=forget)
         self._selected = SelectedRuns(
             self.context,
             self._library,

@@ -19,7 +19,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.page import Page
 from gym_gui.ui.page_state import Kept
 from gym_gui.ui.policies.policies_view import PoliciesView
-from gym_gui.ui.policies.use_menu import UseMenu, operator_of
+from gym_gui.ui.policies.use_policy_menu import UseMenu, operator_of
 from gym_gui.ui.train.compare_panel import ComparePanel
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.new_run import NewRunForm
@@ -195,7 +195,7 @@ class TrainPage(Page):
             Command("train.compare", "Compare runs", self.compare, "Ctrl+G", "View", "results", compare),
             Command("train.log", "Log of the run", self.show_log, "Ctrl+Shift+L", "View", "log", one),
             Command("train.tensorboard", "TensorBoard", self.open_tensorboard, "Ctrl+T", "View", "train"),
-            self.context.own_windows.command(self.name, lambda: self.runs.policy.berth),
+            self.context.detached_windows.command(self.name, lambda: self.runs.policy.dock_slot),
             Command("train.remove", "Remove the run", remove, "", "Run", "remove", over),
             *(
                 Command(

@@ -13,28 +13,28 @@ from gym_gui.ui.input.keys_panel import KeysPanel
 from gym_gui.ui.input.people import People
 from gym_gui.ui.live.state_words import starting_words
 from gym_gui.ui.numbers import local
-from gym_gui.ui.play.course import Course
 from gym_gui.ui.play.game import PlayGame
+from gym_gui.ui.play.game_controller import GameController
 from gym_gui.ui.play.stage_card import StageCard
 from gym_gui.ui.renderers import seat_words
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.core.live import HumanQuestion, LiveView
 
 
 class Caption(QObject):
     """Writes it anew whenever something has changed that it tells.
 
-    Made after :class:`Course` and :class:`~gym_gui.ui.play.hands.Hands`, whose answers to a
-    change it tells.
+    Made after :class:`GameController` and :class:`~gym_gui.ui.play.input_binding.InputBinding`, so that it
+    writes what both have made of a change.
 
     Args:
         game: What is played.
         people_input: What people are asked.
         people: Who plays here.
         keys: The panel whose person's time is counted down.
-        course: Why it stands still.
+        controller: Why it stands still.
         card: Where it is written.
         parent: Qt parent.
 
@@ -48,15 +48,15 @@ class Caption(QObject):
         people_input: HumanInput,
         people: People,
         keys: KeysPanel,
-        course: Course,
+        controller: GameController,
         card: StageCard,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._game, self._input, self._people = game, people_input, people
-        self._keys, self._course, self._card = keys, course, card
+        self._keys, self._controller, self._card = keys, controller, card
         self.view: LiveView | None = None
-        self._known: EnvironmentSheet | None = None
+        self._known: EnvironmentInfo | None = None
         self._name = ""
         self._refusal = ""
         game.changed.connect(self._on_changed)
@@ -75,9 +75,9 @@ class Caption(QObject):
         self._card.headline.setText(self._name)
         self._card.facts.setText("")
         self._card.set_prompt("muted", "Starting…")
-        self._card.berth.set_title(self._name)
+        self._card.dock_slot.set_title(self._name)
 
-    def set_sheet(self, known: EnvironmentSheet) -> None:
+    def set_env_info(self, known: EnvironmentInfo) -> None:
         """This is known of the environment now."""
         self._known, self._name = known, known.page.title
         if self.view is not None:
@@ -145,7 +145,7 @@ class Caption(QObject):
             waits_for_key=game.waits_for_key,
             waits_for_go=game.waits_for_go,
             paused=game.paused,
-            paused_by_focus=self._course.paused_by_focus,
+            paused_by_focus=self._controller.paused_by_focus,
             realtime=game.clock.realtime,
             listening=self._input.listening,
             asked=tuple(self._called(q.agent) for q in self._input.questions),
@@ -155,7 +155,7 @@ class Caption(QObject):
             typed="".join(seat.typed for seat in self._input.seats),
             people=len(people.keys),
             watched=self._known is not None and not game.people,
-            hands=people.hands(next(iter(people.keys), "")),
+            inputs=people.hands(next(iter(people.keys), "")),
             caught=self._input.mouse.caught,
         )
         said = prompt_for(prompt)
@@ -186,7 +186,7 @@ class Prompt:
         typed: Digits typed so far.
         people: How many people play whose keys are known.
         watched: It is known that policies play all slots.
-        hands: What the first of these people plays with.
+        inputs: What the first of these people plays with.
         caught: The mouse plays, and Escape gives it back.
     """
 
@@ -205,7 +205,7 @@ class Prompt:
     typed: str = ""
     people: int = 1
     watched: bool = False
-    hands: str = ""
+    inputs: str = ""
     caught: bool = False
 
 
@@ -239,7 +239,7 @@ def prompt_for(p: Prompt) -> tuple[str, str] | None:
 def _to_begin(p: Prompt) -> tuple[str, str]:
     if not p.listening:
         return "accent", "Click the picture, then press a key to begin."
-    keys = p.hands if p.hands and p.hands != "mouse" else "a key"
+    keys = p.inputs if p.inputs and p.inputs != "mouse" else "a key"
     keys = f"the {keys}" if keys.startswith("arrow") else keys
     return "accent", f"Press {keys} to begin: time runs from then on."
 
@@ -249,7 +249,7 @@ def _turn_based(p: Prompt) -> tuple[str, str] | None:
         if p.typed:
             return "accent", f"Action {p.typed}: Enter plays it, Backspace takes a digit back."
         who = f": {', '.join(p.asked)}" if p.agents > 1 and p.people > 1 else ""
-        way = "" if p.listening or p.hands == "mouse" else " Click the picture to use your keys."
+        way = "" if p.listening or p.inputs == "mouse" else " Click the picture to use your keys."
         return "accent", f"Your move{who}.{way}"
     if p.state is OperatorState.THINKING:
         # Of several asked at once some have answered: who is not known here.

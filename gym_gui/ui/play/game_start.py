@@ -8,17 +8,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
+    from gym_gui.controllers.setup.catalog_cache import CatalogCache
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-    from gym_gui.controllers.setup.knowledge import Knowledge
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.controllers.setup.play_setup import Clock
     from gym_gui.core.config import OperatorConfig
     from gym_gui.ui.play.game import PlayGame
 
 
 _ENGINE: Final = (
-    "gym_gui.ui.play.line_ups",
-    "gym_gui.controllers.setup.environment_sheet_cache",
+    "gym_gui.ui.play.default_players",
+    "gym_gui.controllers.setup.environment_info_cache",
     "gym_gui.host.host_client",
 )
 """Modules that take too long to import in the thread of the window."""
@@ -30,7 +30,7 @@ class OpeningPage(Protocol):
     """The page that a game is opened on."""
 
     @property
-    def knowledge(self) -> Knowledge:
+    def catalog(self) -> CatalogCache:
         """What is known of environments and workers."""
         ...
 
@@ -48,7 +48,7 @@ class OpeningPage(Protocol):
         ...
 
     def show_sheet(
-        self, sheet: EnvironmentSheet, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
+        self, env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
     ) -> None:
         """Show what is known of the environment, and who may play it."""
         ...
@@ -67,30 +67,30 @@ async def open_environment(page: OpeningPage, task: str, config: OperatorConfig 
     """
     for each in _ENGINE:
         await asyncio.to_thread(import_module, each)
-    from gym_gui.ui.play import line_ups
+    from gym_gui.ui.play import default_players
 
-    request = line_ups.request_of(task, config)
-    facts = await asyncio.to_thread(line_ups.facts_of, request)
-    clock = line_ups.clock_of(facts)
+    request = default_players.request_of(task, config)
+    facts = await asyncio.to_thread(default_players.facts_of, request)
+    clock = default_players.clock_of(facts)
     page.game.takes_turns = facts.turns
     started = config is not None or facts.single
     if started:
         # The session starts while the description is still being read.
-        page.start_game(config or line_ups.alone(facts.env_id, clock), clock, "rgb_array")
+        page.start_game(config or default_players.alone(facts.env_id, clock), clock, "rgb_array")
         await page.first_look(_HEAD_START_S)
-    sheet = await page.knowledge.sheet(request)
-    checks = await page.knowledge.checks()
-    offers = await asyncio.to_thread(line_ups.offers_of, sheet, checks)
-    render = _render(sheet)
+    env_info = await page.catalog.env_info(request)
+    checks = await page.catalog.checks()
+    offers = await asyncio.to_thread(default_players.offers_of, env_info, checks)
+    render = _render(env_info)
     if not started:
-        page.start_game(line_ups.line_up(sheet, offers, clock), clock, render)
+        page.start_game(default_players.default_operator(env_info, offers, clock), clock, render)
     elif render != "rgb_array" and page.game.config is not None:
         page.start_game(page.game.config, clock, render)
-    page.show_sheet(sheet, offers, checks)
+    page.show_sheet(env_info, offers, checks)
 
 
-def _render(sheet: EnvironmentSheet) -> str:
-    looks = sheet.page.render_modes
+def _render(env_info: EnvironmentInfo) -> str:
+    looks = env_info.page.render_modes
     if not looks or "rgb_array" in looks:
         return "rgb_array"
     return "ansi" if "ansi" in looks else "none"

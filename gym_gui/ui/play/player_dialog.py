@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
     from gym_gui.core.experiment.assignment import WorkerAssignment
     from gym_gui.services.backends import SlotInfo
-    from gym_gui.ui.language.desk import SettingsDesk
+    from gym_gui.ui.language.settings_services import SettingsServices
 
 _SIZE = QSize(480, 560)
 _NEXT = "Say which model it asks; it plays from the next move on."
@@ -33,7 +33,7 @@ class PlayerDialog(Dialog):
         checks: The workers there are.
         env_id: The environment.
         seat: What the game calls the slot; empty where there is one.
-        desk: Asks servers and keeps keys for the form.
+        services: Asks servers and keeps keys for the form.
         parent: The window.
     """
 
@@ -47,14 +47,14 @@ class PlayerDialog(Dialog):
         checks: ConfigurationChecks,
         env_id: str,
         seat: str,
-        desk: SettingsDesk,
+        services: SettingsServices,
         parent: QWidget | None = None,
     ) -> None:
         worker = checks.worker(player)
         name = worker.display_name if worker is not None else player.worker_id
         super().__init__("player-dialog", f"{name} for {seat}" if seat else name, parent, size=_SIZE)
         self._slot, self._checks, self.player = slot, checks, player
-        self.form = PlayerForm(slot.agent_id, player, checks, env_id, desk=desk)
+        self.form = PlayerForm(slot.agent_id, player, checks, env_id, services=services)
         self.form.form.action_words = slot.action_meanings
         self.form.changed.connect(self._on_changed)
         self._problem = label("", "error", name="player-problem")

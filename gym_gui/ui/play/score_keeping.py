@@ -8,8 +8,8 @@ from PyQt6.QtCore import QObject, QTimer
 
 from gym_gui.core.live import AgentView, Board, LiveView
 from gym_gui.ui.play.analysis import Analysis
-from gym_gui.ui.play.course import Course
 from gym_gui.ui.play.game import PlayGame
+from gym_gui.ui.play.game_controller import GameController
 from gym_gui.ui.play.score_sheet import ScoreSheet, SideClock
 from gym_gui.ui.play.seating import Seating
 from gym_gui.ui.play.stage_card import StageCard
@@ -27,7 +27,7 @@ class Scoring(QObject):
 
     Args:
         game: What is played.
-        course: Takes moves back.
+        controller: Takes moves back.
         seating: Says who plays.
         card: Shows the board.
         sheet: The sheet.
@@ -41,7 +41,7 @@ class Scoring(QObject):
     def __init__(
         self,
         game: PlayGame,
-        course: Course,
+        controller: GameController,
         seating: Seating,
         card: StageCard,
         sheet: ScoreSheet,
@@ -49,7 +49,7 @@ class Scoring(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._game, self._course, self._seating = game, course, seating
+        self._game, self._controller, self._seating = game, controller, seating
         self._card, self._sheet, self._analysis = card, sheet, analysis
         self._view: LiveView | None = None
         self._since = self._got = 0.0
@@ -78,7 +78,7 @@ class Scoring(QObject):
     def take_back(self) -> None:
         """Go on from where a person here moved last; where none plays, from before the last move."""
         if self.back_to is not None:
-            self._course.take_back(self.back_to)
+            self._controller.take_back(self.back_to)
 
     def look_back(self, moves: int) -> None:
         """Show the position after so many moves until the next move is made; the last is the game itself."""

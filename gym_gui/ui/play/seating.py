@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QFileDialog
 
 from gym_gui.controllers.setup.play_setup import person
 from gym_gui.services.policies.policy_catalogue import names_in_words
-from gym_gui.ui.language.desk import SettingsDesk
+from gym_gui.ui.language.settings_services import SettingsServices
 from gym_gui.ui.play.game import PlayGame, seat_quietly
 from gym_gui.ui.play.player_dialog import PlayerDialog
 from gym_gui.ui.play.who_plays import YOU, WhoPlays
@@ -19,7 +19,7 @@ from gym_gui.ui.renderers import SlotPlayer, slot_players
 
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.core.experiment.assignment import WorkerAssignment
     from gym_gui.services.policies.policy_catalogue import Policy
     from gym_gui.ui.context import AppContext
@@ -47,8 +47,8 @@ class Seating(QObject):
     ) -> None:
         super().__init__(parent)
         self._context, self._game, self._who = context, game, who
-        self._desk = SettingsDesk(context)
-        self._sheet: EnvironmentSheet | None = None
+        self._services = SettingsServices(context)
+        self._env_info: EnvironmentInfo | None = None
         self._checks: ConfigurationChecks | None = None
         self._settings: dict[str, Mapping[str, Any]] = {}
         self._others: dict[str, WorkerAssignment] = {}
@@ -57,8 +57,8 @@ class Seating(QObject):
 
     def offer(
         self,
-        hands: Mapping[str, str],
-        sheet: EnvironmentSheet,
+        inputs: Mapping[str, str],
+        env_info: EnvironmentInfo,
         offers: Mapping[str, Sequence[Offer]],
         checks: ConfigurationChecks,
     ) -> None:
@@ -66,14 +66,16 @@ class Seating(QObject):
 
         Args:
             hands: What a person in each slot would play with.
-            sheet: The environment.
+            env_info: The environment.
             offers: Everybody else, by slot.
             checks: The workers there are.
         """
-        self._sheet, self._checks = sheet, checks
+        self._env_info, self._checks = env_info, checks
         self._others, self._labels = {}, {}
-        self._who.set_slots({slot: "Player" if len(hands) == 1 else sheet.seat_name(slot) for slot in hands})
-        for slot, words in hands.items():
+        self._who.set_slots(
+            {slot: "Player" if len(inputs) == 1 else env_info.seat_name(slot) for slot in inputs}
+        )
+        for slot, words in inputs.items():
             self._who.offer(slot, words, offers.get(slot, ()))
         self.show()
 
@@ -128,7 +130,7 @@ class Seating(QObject):
 
     def _ask_file(self, slot: str, policy: Policy) -> None:
         folder = str(self._context.store.data_dir("policies"))
-        seat = self._sheet.seat_name(slot) if self._sheet is not None else slot
+        seat = self._env_info.seat_name(slot) if self._env_info is not None else slot
         dialog = QFileDialog(self._who, f"Policy for {seat}", folder)
         dialog.setObjectName("policy-dialog")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
@@ -139,16 +141,16 @@ class Seating(QObject):
 
     def _ask_model(self, slot: str, policy: Policy) -> None:
         """Which model, on which server: as it was said last, or as the worker has it."""
-        if self._sheet is None or self._checks is None:
+        if self._env_info is None or self._checks is None:
             return
         player = replace(policy.assignment(), settings=self._settings.get(policy.worker_id, {}))
         dialog = PlayerDialog(
-            self._sheet.slots[slot],
+            self._env_info.slots[slot],
             player,
             self._checks,
-            self._sheet.env_id,
-            "" if self._sheet.single else self._sheet.seat_name(slot),
-            self._desk,
+            self._env_info.env_id,
+            "" if self._env_info.single else self._env_info.seat_name(slot),
+            self._services,
             self._who.window(),
         )
         dialog.chosen.connect(_PlayerChosen(self, slot))
@@ -181,7 +183,7 @@ class Seating(QObject):
 
 
 class _FileChosen:
-    """Hands on which folder was chosen for which slot; a lambda would keep the page alive."""
+    """Passes on which folder was chosen for which slot; a lambda would keep the page alive."""
 
     def __init__(self, seating: Seating, slot: str, policy: Policy) -> None:
         self._seating, self._slot, self._policy = seating, slot, policy

@@ -8,7 +8,7 @@ from PyQt6.QtWidgets import QStackedWidget, QWidget
 
 from gym_gui.core.live import LiveView
 from gym_gui.ui import theme
-from gym_gui.ui.apart import Berth
+from gym_gui.ui.detached import DockSlot
 from gym_gui.ui.numbers import local
 from gym_gui.ui.play.result_banner import FOOT, ResultBanner
 from gym_gui.ui.renderers import StageView, score_words
@@ -45,7 +45,7 @@ class StageCard(Card):
         self.stage.overlay.set_scores_shown(False)
         self.stage.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.stage.setAccessibleName("The game; keys count here")
-        self.berth = Berth(self.stage, parent=self)
+        self.dock_slot = DockSlot(self.stage, parent=self)
         self._awaited = ""
         self._prompt = StatusDot("muted", "", self)
         self._prompt.setObjectName("prompt")
@@ -59,7 +59,7 @@ class StageCard(Card):
         head = row_layout(spacing=None)
         head.addWidget(self.headline, 1)
         head.addWidget(self.facts)
-        head.addWidget(self.berth.button())
+        head.addWidget(self.dock_slot.button())
         foot = row_layout(spacing=None)
         foot.addWidget(self._prompt)
         foot.addWidget(self.countdown)
@@ -71,13 +71,13 @@ class StageCard(Card):
         self._foot.addWidget(waiting)
         self._foot.addWidget(self.result)
         self.body.addLayout(head)
-        self.add(self.berth, 1)
+        self.add(self.dock_slot, 1)
         self.add(self._trouble)
         self.add(self._foot)
 
     def show_view(self, view: LiveView, title: str) -> None:
         """Show a look; the score is the headline where there is one."""
-        self.berth.set_title(title)
+        self.dock_slot.set_title(title)
         self.headline.setText(score_words(view) or title)
         self.stage.show_view(view)
 
@@ -95,7 +95,9 @@ class StageCard(Card):
 
     def _tell_window(self) -> None:
         over = self._foot.currentWidget() is self.result
-        self.berth.set_note(f"{self.result.accessibleName()} · Enter: play again" if over else self._awaited)
+        self.dock_slot.set_note(
+            f"{self.result.accessibleName()} · Enter: play again" if over else self._awaited
+        )
 
     def show_trouble(self, sentence: str, action: Action | None = None, link: Action | None = None) -> None:
         """Say why it does not go on; empty: it does.
@@ -120,7 +122,7 @@ class StageCard(Card):
         """Give the stage the keyboard."""
         board = self.stage.board
         taker = board if self.stage.way == "board" and board.interactive else self.stage
-        window = self.berth.own_window
+        window = self.dock_slot.own_window
         if window is not None and self.isActiveWindow():
             window.come_forward()
         take_focus(taker)

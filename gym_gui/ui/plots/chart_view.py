@@ -18,7 +18,7 @@ from PyQt6.QtGui import (
 from PyQt6.QtWidgets import QFrame, QSizePolicy, QToolTip, QWidget
 
 from gym_gui.analysis.charts import Area, Box, Chart, Curve, Drawing, Line, Mark, Patch, Spot
-from gym_gui.analysis.charts.marks import role_colours
+from gym_gui.analysis.charts.shapes import role_colours
 from gym_gui.ui import theme as themes
 from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.theme import GAP, TEXT_PX, Theme

@@ -22,7 +22,7 @@ from gym_gui.services.trainings.training_presets import TrainingPreset
 from gym_gui.services.trash import put_back
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.dropping import PathDropTarget
+from gym_gui.ui.drag_and_drop import PathDropTarget
 from gym_gui.ui.policies.import_panel import ImportPanel
 from gym_gui.ui.policies.policies_model import POLICY_COLUMNS, TRAINED, PolicyRow, has_words
 from gym_gui.ui.policies.policy_panel import PolicyPanel

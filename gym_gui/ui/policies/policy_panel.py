@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QWidget
 
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.policies.use_menu import UseMenu, operator_of
+from gym_gui.ui.policies.use_policy_menu import UseMenu, operator_of
 from gym_gui.ui.widgets import (
     ElidedLabel,
     FactRows,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gym_gui.services.fit import space_words
+from gym_gui.services.compatibility import space_words
 from gym_gui.services.policies.policy_library import PolicyEntry
 from gym_gui.services.policies.policy_parts import AgentPart, networks_in_words, parts_of
 from gym_gui.services.trainings.training_choices import algorithm_word

@@ -14,9 +14,9 @@ from gym_gui.core.experiment.tournament import Schedule, Tournament, environment
 from gym_gui.core.trusted.trust import TYPED
 
 if TYPE_CHECKING:
-    from gym_gui.controllers.runs.contest import Contest
+    from gym_gui.controllers.runs.tournament_run import TournamentRun
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
-    from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+    from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 
 FIRST_GAME: Final = "classic/connect_four_v3"
 """The environment of a tournament for which the user has named none."""
@@ -74,7 +74,7 @@ class Candidate:
 
 
 def candidates(
-    sheet: EnvironmentSheet, checks: ConfigurationChecks, request: TournamentRequest
+    sheet: EnvironmentInfo, checks: ConfigurationChecks, request: TournamentRequest
 ) -> list[Candidate]:
     """Policies that can take every seat: those of the request, those made for the game, then the rest."""
     named = [row for row in request.players if _fits(sheet, checks, row)]
@@ -97,7 +97,7 @@ def candidates(
     return found
 
 
-def _fits(sheet: EnvironmentSheet, checks: ConfigurationChecks, row: WorkerAssignment) -> bool:
+def _fits(sheet: EnvironmentInfo, checks: ConfigurationChecks, row: WorkerAssignment) -> bool:
     return not any(checks.problem(slot, row) for slot in sheet.slots.values())
 
 
@@ -117,16 +117,16 @@ def names_of(chosen: Sequence[Candidate]) -> dict[str, WorkerAssignment]:
     return pool
 
 
-def contest_of(
-    sheet: EnvironmentSheet, pool: Mapping[str, WorkerAssignment], seeds: int, *, swiss: bool
-) -> Contest:
+def tournament_of(
+    sheet: EnvironmentInfo, pool: Mapping[str, WorkerAssignment], seeds: int, *, swiss: bool
+) -> TournamentRun:
     """The tournament of a pool, for what it would come to; its policies are not checked again.
 
     Raises:
         UsageError: It is no tournament: too few policies, or no game for one.
     """
     from gym_gui.controllers.engine.resolved_operator import unchecked_operator
-    from gym_gui.controllers.runs.contest import Contest
+    from gym_gui.controllers.runs.tournament_run import TournamentRun
 
     together = len(sheet.teams) < 2
     asked = Tournament(
@@ -135,7 +135,7 @@ def contest_of(
         Schedule("" if together else "swiss" if swiss else "round_robin"),
         ExecutionConfig(None, seeds=list(range(seeds))),
     )
-    return Contest.of(
+    return TournamentRun.of(
         asked,
         seats_of=lambda _operator: sheet.seats,
         check=lambda operator, _objects: unchecked_operator(operator),

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from gym_gui.analysis.words import wording
-from gym_gui.controllers.setup.finding import listed
+from gym_gui.controllers.setup.check_message import listed
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import ActionSource
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.core.types import AgentID
 from gym_gui.ui.numbers import local, screen
-from gym_gui.ui.renderers.together import Together, together_of
+from gym_gui.ui.renderers.joint_agents import Together, together_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def slot_players(
 _NOT_ITS_OWN: Final = {
     ActionSource.RETRY: "asked again",
     ActionSource.RANDOM_LEGAL: "random instead",
-    ActionSource.NOOP: "nothing usable",
+    ActionSource.NOOP: "no action instead",
     ActionSource.DEFAULT: "default instead",
 }
 """Sources that a viewer has to know about: the agent did not simply choose this action."""

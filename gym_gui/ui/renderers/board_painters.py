@@ -10,7 +10,7 @@ from typing import Final
 from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QColor, QFont, QImage, QPainter, QPainterPath, QPen, QRadialGradient
 
-from gym_gui.controllers.human.board_words import column_label, row_label
+from gym_gui.controllers.human.square_names import column_label, row_label
 from gym_gui.core.drawing import artwork
 from gym_gui.core.live import Board
 from gym_gui.ui import theme as themes

@@ -24,7 +24,7 @@ from gym_gui.controllers.human.board_choice import (
     Refused,
     Square,
 )
-from gym_gui.controllers.human.board_words import game_word, occupied_word
+from gym_gui.controllers.human.square_names import game_word, occupied_word
 from gym_gui.core.live import Board, Move
 from gym_gui.ui.renderers.board_geometry import BoardGeometry
 from gym_gui.ui.renderers.board_painters import Marks, Sprites, paint_any_piece, paint_board

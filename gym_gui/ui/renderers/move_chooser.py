@@ -10,7 +10,7 @@ from PyQt6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, pyqt
 from PyQt6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPixmap
 from PyQt6.QtWidgets import QFrame, QToolButton, QWidget
 
-from gym_gui.controllers.human.board_words import chess_word
+from gym_gui.controllers.human.square_names import chess_word
 from gym_gui.core.drawing import artwork
 from gym_gui.core.live import Move
 from gym_gui.ui.renderers.board_painters import paint_any_piece

@@ -36,7 +36,7 @@ from gym_gui.ui.renderers.agent_words import (
     source_words,
     view_sentence,
 )
-from gym_gui.ui.renderers.together import Together
+from gym_gui.ui.renderers.joint_agents import Together
 from gym_gui.ui.theme import RADIUS_CONTROL, ROW, SMALL_PX, STEP, Theme
 
 HEIGHT: Final = 20

@@ -38,8 +38,8 @@ class SeatNotice(InlineMessage):
         self.setVisible(bool(kept_from))
         if view is None or not kept_from:
             return
-        self._everything = not view.eyes
-        seats = " and ".join(_named(view, view.eyes or kept_from))
+        self._everything = not view.seen_from
+        seats = " and ".join(_named(view, view.seen_from or kept_from))
         self.set_text(
             f"Everything is shown, also what {seats} may not see."
             if self._everything
@@ -79,7 +79,7 @@ class Cover(QWidget):
         self._text = label("", "strong", wrap=True, parent=self)
         self._text.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.button = PrimaryButton("Show", name="seat-cover-lift", on_click=self._on_lifted)
-        self._eyes: tuple[AgentID, ...] = ()
+        self._seen_from: tuple[AgentID, ...] = ()
         self._open_to: tuple[AgentID, ...] = ()
         layout = QVBoxLayout(self)
         layout.setSpacing(theme.ROW)
@@ -90,19 +90,19 @@ class Cover(QWidget):
 
     def covers(self, view: LiveView | None) -> bool:
         """Whether a look is to be covered: several people play, and the view of another one comes up."""
-        if view is None or len(view.kept_from) < 2 or len(view.eyes) != 1:
+        if view is None or len(view.kept_from) < 2 or len(view.seen_from) != 1:
             self._open_to = ()
             return False
-        if view.eyes == self._open_to:
+        if view.seen_from == self._open_to:
             return False
-        if view.eyes != self._eyes:
-            self._eyes = view.eyes
-            (agent,) = _named(view, view.eyes)
+        if view.seen_from != self._seen_from:
+            self._seen_from = view.seen_from
+            (agent,) = _named(view, view.seen_from)
             self._text.setText(f"{agent} is to move. Who else plays should not look.")
             self.button.setText(f"Show what {agent} sees")
         self._open_to = ()
         return True
 
     def _on_lifted(self) -> None:
-        self._open_to = self._eyes
+        self._open_to = self._seen_from
         self.lifted.emit()

@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 from gym_gui.analysis.records.reader import open_run
 from gym_gui.analysis.transcripts.transcript import Transcript
 from gym_gui.analysis.transcripts.turn import Turn
-from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext

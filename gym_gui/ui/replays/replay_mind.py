@@ -14,7 +14,7 @@ from gym_gui.core.live import AgentView
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.minds.mind import Mind
 from gym_gui.ui.minds.mind_view import MindView
-from gym_gui.ui.renderers.together import recorded_together
+from gym_gui.ui.renderers.joint_agents import recorded_together
 from gym_gui.ui.replays.replay_player import ReplayPlayer, retire
 
 
@@ -31,7 +31,7 @@ class ReplayMind(QWidget):
         self.setObjectName("replay-mind")
         self._context = context
         self._player: ReplayPlayer | None = None
-        self._eyes: ReplayPlayer | None = None
+        self._seat_player: ReplayPlayer | None = None
         self._position = 0
         self._turns: Sequence[Turn] = ()
         self._closing: set[asyncio.Task[None]] = set()
@@ -71,13 +71,15 @@ class ReplayMind(QWidget):
         if seat is None:
             return
         self._open_eyes(player, seat.agent)
-        eyes = self._eyes
-        there = eyes is not None and (self._position < eyes.loaded or eyes.over)
-        sight = eyes.sight(self._position) if eyes is not None and there else None
+        seat_player = self._seat_player
+        there = seat_player is not None and (self._position < seat_player.loaded or seat_player.over)
+        observed = seat_player.observed(self._position) if seat_player is not None and there else None
         turn, believes = self._thoughts(player, seat)
-        picture = eyes.picture(self._position) if eyes is not None and sight is not None else None
+        picture = (
+            seat_player.picture(self._position) if seat_player is not None and observed is not None else None
+        )
         together = recorded_together(player.recorded.config).get(seat.slot)
-        mind = Mind(seat.agent, view, sight, self._trouble(there), turn, believes, seat.action, together)
+        mind = Mind(seat.agent, view, observed, self._trouble(there), turn, believes, seat.action, together)
         self.view.show_mind(mind, picture)
 
     async def settled(self) -> None:
@@ -86,8 +88,8 @@ class ReplayMind(QWidget):
         await asyncio.gather(*self._closing, return_exceptions=True)
 
     def _trouble(self, there: bool) -> str:
-        if self._eyes is not None and self._eyes.trouble and not self._eyes.loaded:
-            return self._eyes.trouble
+        if self._seat_player is not None and self._seat_player.trouble and not self._seat_player.loaded:
+            return self._seat_player.trouble
         return "It has not been asked yet." if there else "It is played again…"
 
     def _thoughts(self, player: ReplayPlayer, seat: AgentView) -> tuple[Turn | None, str]:
@@ -101,19 +103,19 @@ class ReplayMind(QWidget):
         return turn, Beliefs().take(its).words
 
     def _open_eyes(self, player: ReplayPlayer, agent: str) -> None:
-        if self._eyes is not None and self._eyes.eyes == agent:
+        if self._seat_player is not None and self._seat_player.seen_from == agent:
             return
         self._end_eyes()
-        self._eyes = ReplayPlayer(self._context, player.track, self, eyes=agent)
-        self._eyes.grown.connect(self.refresh)
-        self._eyes.start()
+        self._seat_player = ReplayPlayer(self._context, player.track, self, seen_from=agent)
+        self._seat_player.grown.connect(self.refresh)
+        self._seat_player.start()
 
     def _end_eyes(self) -> None:
-        eyes, self._eyes = self._eyes, None
-        if eyes is None:
+        seat_player, self._seat_player = self._seat_player, None
+        if seat_player is None:
             return
-        eyes.grown.disconnect(self.refresh)
-        task = self._context.spawn(retire(eyes), "Ending a replay")
+        seat_player.grown.disconnect(self.refresh)
+        task = self._context.spawn(retire(seat_player), "Ending a replay")
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 

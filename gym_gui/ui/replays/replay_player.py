@@ -15,9 +15,9 @@ from gym_gui.analysis.records.reader import open_run
 from gym_gui.controllers.replays.replay_reel import Reel
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.controllers.replays.replay_track import Meanings, ReplayTrack
+from gym_gui.core.agent_observation import AgentObservation
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import LiveView
-from gym_gui.core.sight import Sight
 from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
 from gym_gui.ui.context import AppContext
 
@@ -32,7 +32,7 @@ class ReplayPlayer(QObject):
         context: For work in the background and folders.
         track: The episode, with its rows read.
         parent: Qt owner.
-        eyes: Seat whose sight is played, in place of pictures of the whole; empty: the whole is played.
+        seen_from: Seat whose view is played, in place of pictures of the whole; empty: the whole is played.
     """
 
     grown = pyqtSignal()
@@ -41,10 +41,10 @@ class ReplayPlayer(QObject):
     """The replay cannot go on, in a sentence; what there is can still be looked at."""
 
     def __init__(
-        self, context: AppContext, track: ReplayTrack, parent: QObject | None = None, *, eyes: str = ""
+        self, context: AppContext, track: ReplayTrack, parent: QObject | None = None, *, seen_from: str = ""
     ) -> None:
         super().__init__(parent)
-        self.eyes = eyes
+        self.seen_from = seen_from
         self._context = context
         self.track = track
         self.reel = Reel()
@@ -99,9 +99,9 @@ class ReplayPlayer(QObject):
         """The picture at a position, ``None`` where the environment draws none."""
         return self.reel.picture(min(position, self.loaded - 1)) if self.loaded else None
 
-    def sight(self, position: int) -> Sight | None:
+    def observed(self, position: int) -> AgentObservation | None:
         """What the seat sees at a position; its picture is :meth:`picture`."""
-        return self.reel.looks[min(position, self.loaded - 1)].sight if self.loaded else None
+        return self.reel.looks[min(position, self.loaded - 1)].observed if self.loaded else None
 
     def rows_at(self, position: int) -> tuple[int, int]:
         """Rows of the record that led from the position before to this one: first, and one past the last."""
@@ -113,7 +113,7 @@ class ReplayPlayer(QObject):
     async def _play(self) -> None:
         from gym_gui.host.replay_client import ReplaySession  # brings gRPC
 
-        order = ReplayOrder.of(self.recorded, self.eyes)
+        order = ReplayOrder.of(self.recorded, self.seen_from)
         session = ReplaySession(order, self.reel, self._on_looks, self._context.store)
         self._session = session
         try:
@@ -128,7 +128,7 @@ class ReplayPlayer(QObject):
     def _on_looks(self) -> None:
         assert self._session is not None
         self.meanings, self._over = self._session.meanings, self._session.over
-        if not self.eyes:  # whose sight alone is played, nothing of the whole is told
+        if not self.seen_from:  # whose sight alone is played, nothing of the whole is told
             self.track.seats, self.track.moves = self._session.seats, self._session.moves
         self.grown.emit()
 

@@ -7,9 +7,9 @@ from PyQt6.QtWidgets import QWidget
 
 from gym_gui.analysis.compute.pairing import STATE_MARK
 from gym_gui.ui import theme
-from gym_gui.ui.apart import Berth
+from gym_gui.ui.detached import DockSlot
 from gym_gui.ui.renderers import SlotPlayer, StageView, facts_in_words
-from gym_gui.ui.renderers.together import recorded_together
+from gym_gui.ui.renderers.joint_agents import recorded_together
 from gym_gui.ui.replays.replay_player import ReplayPlayer
 from gym_gui.ui.theme import Theme
 from gym_gui.ui.widgets import Card, ElidedLabel, InlineMessage, KindBadge, label, muted_label
@@ -42,13 +42,13 @@ class ReplayStage(Card):
         head.addStretch(1)
         head.addWidget(self._facts, 0, Qt.AlignmentFlag.AlignRight)
         self.stage = StageView(current, self)
-        self.berth = Berth(self.stage, parent=self)
-        head.addWidget(self.berth.button())
+        self.dock_slot = DockSlot(self.stage, parent=self)
+        head.addWidget(self.dock_slot.button())
         self.body.addLayout(head)
         self.stage.set_interactive(False)
         self.stage.way_changed.connect(self._on_way_changed)
         self.stage.set_hint("Playing it again…", "The first picture comes in a moment.")
-        self.add(self.berth, 1)
+        self.add(self.dock_slot, 1)
         self._trouble = InlineMessage("warning", "")
         self._trouble.hide()
         self.add(self._trouble)
@@ -70,7 +70,7 @@ class ReplayStage(Card):
         self._mark.setAccessibleName(told if seats else "")
         title = f"Replay of {recorded.name}, episode {recorded.episode.episode_index}"
         self.setAccessibleName(title)
-        self.berth.set_title(title)
+        self.dock_slot.set_title(title)
         while (item := self.badges.takeAt(0)) is not None:
             if (badge := item.widget()) is not None:
                 badge.deleteLater()
@@ -101,7 +101,7 @@ class ReplayStage(Card):
             self.stage.set_hint("Nothing to see", "This environment draws neither a picture nor text.")
         self.stage.show_view(view)
         self._facts.setText(facts_in_words(view))
-        self.berth.set_note(self._facts.text())
+        self.dock_slot.set_note(self._facts.text())
 
     def _on_way_changed(self, way: str) -> None:
         if way == "frame":

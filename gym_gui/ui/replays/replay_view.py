@@ -101,7 +101,7 @@ class ReplayView(QFrame):
     @property
     def seen_apart(self) -> bool:
         """Whether a picture of it is seen in a window of its own."""
-        return any(stage.berth.own_window is not None and stage.berth.seen for stage in self.stages)
+        return any(stage.dock_slot.own_window is not None and stage.dock_slot.seen for stage in self.stages)
 
     def image(self) -> QImage | None:
         """The picture that is seen, as it came."""
@@ -149,7 +149,7 @@ class ReplayView(QFrame):
             self._opening = None
         self._release()
         for stage in self.stages:
-            self._context.own_windows.put_away(stage.berth)
+            self._context.detached_windows.put_away(stage.dock_slot)
         self.aside.clear()
         self.shown.emit()
 
@@ -230,9 +230,9 @@ class ReplayView(QFrame):
             stage.setVisible(i < len(self._players))
             if i < len(self._players):
                 stage.show_player(self._players[i])
-                self._context.own_windows.look_after(stage.berth, f"replay/{i}")
+                self._context.detached_windows.look_after(stage.dock_slot, f"replay/{i}")
             else:
-                self._context.own_windows.put_away(stage.berth)
+                self._context.detached_windows.put_away(stage.dock_slot)
         self.aside.show_players(run, self._players)
         self.transport.set_playing(False)
         # Where managers choose between two steps, a position is not a step.

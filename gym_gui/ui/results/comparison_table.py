@@ -10,11 +10,11 @@ from PyQt6.QtCore import QModelIndex, QSize, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QWidget
 
-from gym_gui.analysis.charts.marks import operator_roles, role_colours
+from gym_gui.analysis.charts.shapes import operator_roles, role_colours
 from gym_gui.analysis.columns.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.columns.result_columns import RESULT_COLUMNS
 from gym_gui.analysis.findings.summary import OperatorSummary
-from gym_gui.analysis.words.text import clean
+from gym_gui.analysis.words.report_text import clean
 from gym_gui.core.drawing.colours import LIGHT
 from gym_gui.ui.numbers import screen
 from gym_gui.ui.results.delegates import CellDelegate

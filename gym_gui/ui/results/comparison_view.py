@@ -16,10 +16,10 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.analysis.charts import interval_charts, outcome_chart, pair_chart
-from gym_gui.analysis.charts.marks import operator_roles
+from gym_gui.analysis.charts.shapes import operator_roles
 from gym_gui.analysis.findings.comparison import Comparison, Verdict
 from gym_gui.analysis.findings.summary import OperatorSummary, Summary
-from gym_gui.analysis.words.text import all_notes, by_task, clean, incomplete_in_words
+from gym_gui.analysis.words.report_text import all_notes, by_task, clean, incomplete_in_words
 from gym_gui.services.runs.recorder import RUNNING
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import in_sentences

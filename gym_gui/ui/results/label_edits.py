@@ -15,8 +15,8 @@ from gym_gui.core.run_labels import LabelsError, RunLabels, change_labels
 from gym_gui.services.runs.run_library import RunEntry
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import count, local
-from gym_gui.ui.results.history import RunHistory, Step
 from gym_gui.ui.results.library_reader import LibraryReader
+from gym_gui.ui.results.undo_history import RunHistory, Step
 
 Changes = Mapping[Path, Mapping[str, Any]]
 """By run folder, which labels become what."""

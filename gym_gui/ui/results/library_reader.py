@@ -10,9 +10,9 @@ from typing import Final
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.services.runs.run_library import RunEntry
-from gym_gui.services.submissions.run_shelves import RunShelves
+from gym_gui.services.submissions.all_runs import AllRuns
 
 EVERY_MS: Final = 2000
 """How often the folder is looked at while the list is in view, at most."""
@@ -44,7 +44,7 @@ class LibraryReader(QObject):
     ) -> None:
         super().__init__(parent)
         self._spawn = spawn
-        self._shelves = RunShelves(folder, cache)
+        self._shelves = AllRuns(folder, cache)
         self._runs: list[RunEntry] = []
         self._looks = 0
         self._reading = asyncio.Lock()  # one thread at a time

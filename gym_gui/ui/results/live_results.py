@@ -9,7 +9,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from gym_gui.analysis.findings.summary import Summary
-from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.services.runs.recorder import RUNNING
 from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.results.run_reading import RunReading

@@ -26,8 +26,8 @@ from gym_gui.analysis.words.cross_play_text import (
 )
 from gym_gui.analysis.words.cross_play_text import columns_of as mate_columns
 from gym_gui.analysis.words.plain_columns import Column as TextColumn
+from gym_gui.analysis.words.report_text import clean
 from gym_gui.analysis.words.standings_text import NAME, columns_of, rating_legend, seat_lines
-from gym_gui.analysis.words.text import clean
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.plots import ChartView

@@ -11,7 +11,7 @@ from typing import Final
 
 from PyQt6.QtCore import QObject
 
-from gym_gui.services.submissions.run_shelves import why_no_shelf
+from gym_gui.services.submissions.all_runs import why_no_shelf
 from gym_gui.services.submissions.submission_record import is_submission
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.results import exports

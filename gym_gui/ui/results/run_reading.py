@@ -10,7 +10,7 @@ from typing import Final
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from gym_gui.analysis.findings.summary import Summary
-from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.runs.run_analysis import analyse
 from gym_gui.services.runs.run_library import RunEntry, RunLibrary

@@ -15,7 +15,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.results import exports
 from gym_gui.ui.results.label_edits import LabelEdits
 from gym_gui.ui.results.library_view import LibraryView
-from gym_gui.ui.results.run_care import RunCare
+from gym_gui.ui.results.run_file_actions import RunFileActions
 from gym_gui.ui.widgets import PrimaryButton, QuietButton
 
 
@@ -36,7 +36,7 @@ class SelectedRuns(QObject):
         self,
         context: AppContext,
         view: LibraryView,
-        care: RunCare,
+        care: RunFileActions,
         labels: LabelEdits,
         *,
         show_run: Callable[[Path], object],

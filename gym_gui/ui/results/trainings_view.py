@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QWidget
 from gym_gui.analysis.charts.bands import profile_chart, score_chart
 from gym_gui.analysis.findings.trainings import AlgorithmReport
 from gym_gui.analysis.words.algorithm_text import values_of
-from gym_gui.analysis.words.text import clean
+from gym_gui.analysis.words.report_text import clean
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.plots import ChartView

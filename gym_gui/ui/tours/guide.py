@@ -10,12 +10,12 @@ from typing import Final
 from PyQt6.QtCore import QObject, QSettings, Qt, QTimer
 from PyQt6.QtWidgets import QApplication, QWidget
 
-from gym_gui.ui.announcing import Announcer
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.tours.ring import Ring
-from gym_gui.ui.tours.scene import Record, Scene, read_record
+from gym_gui.ui.screen_reader_text import Announcer
+from gym_gui.ui.tours.highlight_ring import Ring
 from gym_gui.ui.tours.tour import TOURS, Step, Tour, tour
+from gym_gui.ui.tours.tour_context import Record, Scene, read_record
 from gym_gui.ui.tours.tour_strip import TourStrip
 from gym_gui.ui.widgets.tab_order import bring_into_view
 

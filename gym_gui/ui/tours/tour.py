@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from gym_gui.ui.tours import signs
-from gym_gui.ui.tours.signs import Sign
+from gym_gui.ui.tours import step_conditions
+from gym_gui.ui.tours.step_conditions import Sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,33 +67,33 @@ TOURS: Final = (
                 "Choose Play CartPole: click its card, or Tab to it and press Enter.",
                 "home",
                 ("start-cartpole",),
-                signs.shown("play", "stage-card"),
+                step_conditions.shown("play", "stage-card"),
             ),
             Step(
                 "Keep the pole up with ← and →. Time stands still until your first key; "
                 "the game is recorded when the pole has fallen.",
                 "play",
                 ("stage-card",),
-                signs.played_by("human"),
+                step_conditions.played_by("human"),
             ),
             Step(
                 "That was recorded, every step of it. Choose Show in Results.",
                 "play",
                 ("show-in-results",),
-                signs.shown("results", "results-report"),
+                step_conditions.shown("results", "results-report"),
             ),
             Step(
                 "Every step can be seen again: choose Replay, and Play (Space) there.",
                 "results",
                 ("replay-play", "results-replay"),
-                signs.shown("results", "replay-play"),
+                step_conditions.shown("results", "replay-play"),
             ),
             Step(
                 "Give the run a name, so that you find it again: back to the list (Alt+Left, twice), "
                 "then type it under Details, or press F2 in the list.",
                 "results",
                 ("run-details-name", "run-table", "results-back"),
-                signs.named_run,
+                step_conditions.named_run,
             ),
         ),
         "The game is yours: its name stands in Results, its record in a folder that any program can read.",
@@ -109,32 +109,32 @@ TOURS: Final = (
                 "Choose PPO against random: a trained policy and random actions, on the same seeds.",
                 "home",
                 ("start-duel",),
-                signs.cards(2),
+                step_conditions.cards(2),
             ),
             Step(
                 "Let each finish five episodes. At 15 steps a second that takes a while: "
                 "in the speed menu, As fast as possible.",
                 "operators",
                 ("operators-speed",),
-                signs.side_by_side(5),
+                step_conditions.side_by_side(5),
             ),
             Step(
                 "That is enough to say something. Pause them (Ctrl+R).",
                 "operators",
                 ("operators-run",),
-                signs.at_rest,
+                step_conditions.at_rest,
             ),
             Step(
                 "Who is better? In Results (Ctrl+6), choose the newest run and press Enter.",
                 "results",
                 ("run-table",),
-                signs.says("results-verdict", "."),
+                step_conditions.says("results-verdict", "."),
             ),
             Step(
                 "Keep what you compared: back on Operators (Ctrl+3), save it as a file (Ctrl+S).",
                 "operators",
                 ("comparison",),
-                signs.saved_comparison,
+                step_conditions.saved_comparison,
             ),
         ),
         "The comparison is yours: an experiment file that this window and mosaic run play again.",
@@ -150,31 +150,31 @@ TOURS: Final = (
                 "Choose an environment with teams: open the list, type soccer, take Soccer 2v2.",
                 "agents",
                 ("environment-picker",),
-                signs.shown("agents", *SEATS),
+                step_conditions.shown("agents", *SEATS),
             ),
             Step(
                 "Every slot plays at random. Give green_0 a policy that knows the game: Soccer chaser.",
                 "agents",
                 ("policy_green_0",),
-                signs.several_kinds(*SEATS),
+                step_conditions.several_kinds(*SEATS),
             ),
             Step(
                 "Checks are green. Press Apply (Ctrl+Enter): the team comes to Operators.",
                 "agents",
                 ("apply",),
-                signs.cards(1),
+                step_conditions.cards(1),
             ),
             Step(
                 "Run it (Ctrl+R) until a game is over. As fast as possible, in the speed menu, helps.",
                 "operators",
                 ("operators-run",),
-                signs.mixed_team,
+                step_conditions.mixed_team,
             ),
             Step(
                 "Keep the team: back on Agents (Ctrl+4), save it under a name (Ctrl+S).",
                 "agents",
                 ("presets",),
-                signs.saved_preset,
+                step_conditions.saved_preset,
             ),
         ),
         "The team is yours: under Presets on Agents, and as a file in the data folder that you can pass on.",
@@ -190,46 +190,46 @@ TOURS: Final = (
                 "Begin an empty comparison (Ctrl+N) and add an operator (Ctrl+Shift+N).",
                 "operators",
                 ("operators-add",),
-                signs.cards(1),
+                step_conditions.cards(1),
             ),
             Step(
                 "Choose a small world for it: Environment, type frozen, take FrozenLake.",
                 "operators",
                 ("operator-environment",),
-                signs.chosen("operator-environment", LAKE),
+                step_conditions.chosen("operator-environment", LAKE),
             ),
             Step(
                 "Give the seat to a model: Decided by, type language, take Language model.",
                 "operators",
                 ("player-agent_0",),
-                signs.shown("operators", "setting_base_url"),
+                step_conditions.shown("operators", "setting_base_url"),
             ),
             Step(
                 "Say where the model is: provider, model and base URL. Test asks the server for its models "
                 "and costs nothing. A model on your own machine will do: the guide says how to start one.",
                 "operators",
                 ("setting_base_url_test", "setting_base_url"),
-                signs.told("setting_base_url_said", "ok"),
+                step_conditions.told("setting_base_url_said", "ok"),
             ),
             Step(
                 "A few questions are enough: set Max steps to 5.",
                 "operators",
                 ("operator-max-steps",),
-                signs.short_episodes(FEW_QUESTIONS),
+                step_conditions.short_episodes(FEW_QUESTIONS),
             ),
             Step(
                 "Nothing is asked before you say so: Run (Ctrl+R). "
                 "The card says what the model was asked and answered, until its episode is over.",
                 "operators",
                 ("operators-run",),
-                signs.played_by("llm", whole=False),
+                step_conditions.played_by("llm", whole=False),
             ),
             Step(
                 "In Results (Ctrl+6), open the newest run and choose Report: "
                 "it has the transcript beside it, every question and every answer.",
                 "results",
                 ("results-report", "run-table"),
-                signs.wrote("transcript.html"),
+                step_conditions.wrote("transcript.html"),
             ),
         ),
         "The transcript is yours: transcript.html in the run's folder, to be read without MOSAIC.",
@@ -245,32 +245,32 @@ TOURS: Final = (
                 "Train PPO on CartPole-v1, as the form proposes, but shortly: type 20000 as Total steps.",
                 "train",
                 ("setting_total_steps", "train-new"),
-                signs.number_below("setting_total_steps", FEW_STEPS),
+                step_conditions.number_below("setting_total_steps", FEW_STEPS),
             ),
             Step(
                 "Start it (Ctrl+Enter).",
                 "train",
                 ("train-start",),
-                signs.training_begun,
+                step_conditions.training_begun,
             ),
             Step(
                 "The curve grows while the policy learns. Wait for the training to end, about half a minute. "
                 "It goes on even if you close the window.",
                 "train",
                 ("train-curves",),
-                signs.training_over,
+                step_conditions.training_over,
             ),
             Step(
                 "See what it has learned: choose the run, then Use in a slot, Watch it in Operators.",
                 "train",
                 ("train-run-use", "training-runs"),
-                signs.cards(1),
+                step_conditions.cards(1),
             ),
             Step(
                 "Run (Ctrl+R) until an episode is over: your policy plays it.",
                 "operators",
                 ("operators-run",),
-                signs.played_by("rl"),
+                step_conditions.played_by("rl"),
             ),
         ),
         "The policy is yours: under Policies on Train, ready for any slot of CartPole.",
@@ -287,25 +287,25 @@ TOURS: Final = (
                 "Where there is none yet, the tour Compare makes one.",
                 "results",
                 ("run-table",),
-                signs.says("results-verdict", "."),
+                step_conditions.says("results-verdict", "."),
             ),
             Step(
                 "Would others get the same? Verify plays every recorded action again and compares.",
                 "results",
                 ("results-verify", "run-table"),
-                signs.job_said("Verified"),
+                step_conditions.job_said("Verified"),
             ),
             Step(
                 "Write the report: numbers with their intervals, plots, and episodes to be watched.",
                 "results",
                 ("results-report", "run-table"),
-                signs.wrote("report.html"),
+                step_conditions.wrote("report.html"),
             ),
             Step(
                 "Take the numbers along for a paper: Export, Comparison as a table….",
                 "results",
                 ("results-export", "run-table"),
-                signs.job_said("Written"),
+                step_conditions.job_said("Written"),
             ),
         ),
         "Report and table are yours: report.html opens in any browser, with all that it needs in it.",

@@ -13,7 +13,7 @@ from gym_gui.services.trainings.training_league import LeagueMember, TrainingLea
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.numbers import local
-from gym_gui.ui.policies.use_menu import UseMenu, operator_of
+from gym_gui.ui.policies.use_policy_menu import UseMenu, operator_of
 from gym_gui.ui.train.league_plot import LeaguePlot
 from gym_gui.ui.train.league_table import LeagueTable, rating_in_words
 from gym_gui.ui.widgets import ElidedLabel, EmptyHint, QuietButton

@@ -10,7 +10,7 @@ from PyQt6.QtCore import QTimer
 from PyQt6.QtGui import QHideEvent, QShowEvent, QTextCursor
 from PyQt6.QtWidgets import QPlainTextEdit, QWidget
 
-from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import RunFormatError
 from gym_gui.services.trainer.file_follower import Follower

@@ -28,7 +28,7 @@ from gym_gui.ui.environments.install_dialog import open_install_dialog
 from gym_gui.ui.preset_menu import PresetMenu
 from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.run_numbers import RunNumbers
-from gym_gui.ui.train.space_look import SpaceLook
+from gym_gui.ui.train.space_lookup import SpaceLook
 from gym_gui.ui.train.start_runs import start_runs
 from gym_gui.ui.widgets import (
     FormRows,

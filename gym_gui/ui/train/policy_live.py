@@ -14,7 +14,7 @@ from gym_gui.core.live import LiveView
 from gym_gui.services.policy_files import read_policy_file
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.live.live_operator import LiveOperator
-from gym_gui.ui.policies.use_menu import operator_of
+from gym_gui.ui.policies.use_policy_menu import operator_of
 
 _RATE = 20.0
 """Steps a second: one can follow them."""

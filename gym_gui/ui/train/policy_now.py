@@ -13,8 +13,8 @@ from gym_gui.core.asyncio_tasks import end_task
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.live import LiveView
 from gym_gui.services.trainings.training_film import Film, read_film
-from gym_gui.ui.apart import Berth
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.detached import DockSlot
 from gym_gui.ui.numbers import local
 from gym_gui.ui.renderers import StageView, facts_in_words
 from gym_gui.ui.train.policy_live import Playable, PolicyLive
@@ -61,12 +61,12 @@ class PolicyNow(Card):
         head.addWidget(self._eye)
         self.stage = StageView(context.theme, self, overlay=False)
         self.stage.setMinimumHeight(80)
-        self.berth = Berth(self.stage, parent=self)
-        self.berth.seen_changed.connect(self._on_seen_changed)
-        head.addWidget(self.berth.button())
+        self.dock_slot = DockSlot(self.stage, parent=self)
+        self.dock_slot.seen_changed.connect(self._on_seen_changed)
+        head.addWidget(self.dock_slot.button())
         self.body.addLayout(head)
         self.body.addWidget(self._note)
-        self.add(self.berth, 1)
+        self.add(self.dock_slot, 1)
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_time)
         self.show_run("", None)
@@ -85,7 +85,7 @@ class PolicyNow(Card):
             why_none: Said instead of it.
         """
         self._title.setText(f"Policy now, {title}" if title else "Policy now")
-        self.berth.set_title(self._title.text())
+        self.dock_slot.set_title(self._title.text())
         self._title.updateGeometry()
         if file is None:
             self._wanted = None
@@ -94,7 +94,7 @@ class PolicyNow(Card):
             )
         elif file != self._wanted:
             self._wanted = file
-            self._context.own_windows.look_after(self.berth, "train")
+            self._context.detached_windows.look_after(self.dock_slot, "train")
             self._read_film(file)
 
     def toggle(self) -> None:
@@ -137,7 +137,7 @@ class PolicyNow(Card):
             self._show_film()
         if wanted is not None and self._live is None:
             self.stage.clear("Starting…", "It plays in a session of its own; the training goes on.")
-            self._context.own_windows.look_after(self.berth, "train")
+            self._context.detached_windows.look_after(self.dock_slot, "train")
             self._live = PolicyLive(self._context, wanted, self)
             self._live.viewed.connect(self._on_live_view)
             self._live.framed.connect(self.stage.show_frame)
@@ -158,7 +158,7 @@ class PolicyNow(Card):
             self._note.setText("")
         else:
             self._note.setText(f"at step {local(self._film.step):,}")
-        self.berth.set_note(self._note.text())
+        self.dock_slot.set_note(self._note.text())
 
     def _on_live_view(self, view: LiveView) -> None:
         if self.sender() is self._live:
@@ -179,7 +179,7 @@ class PolicyNow(Card):
     @property
     def _seen(self) -> bool:
         """Whether the card is on the screen: on the page, or in a window of its own."""
-        return self.berth.seen if self.berth.own_window is not None else self.isVisible()
+        return self.dock_slot.seen if self.dock_slot.own_window is not None else self.isVisible()
 
     def _on_seen_changed(self) -> None:
         self._tend()

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.trainer.file_follower import CHUNK, Follower
 from gym_gui.services.trainer.training_folder import EPISODES, METRICS, RunFolder

@@ -9,14 +9,14 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QGridLayout, QWidget
 
 from gym_gui.analysis.words.wording import duration
-from gym_gui.core.experiment.training_of import group_name
+from gym_gui.core.experiment.named_training_groups import group_name
 from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.services.trainings.training_choices import algorithm_word
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.line_links import link_of
 from gym_gui.ui.numbers import local, screen, written
-from gym_gui.ui.policies.use_menu import UseMenu, operator_of
+from gym_gui.ui.policies.use_policy_menu import UseMenu, operator_of
 from gym_gui.ui.train.extend_training import ExtendTrainingForm
 from gym_gui.ui.train.run_menu import run_actions
 from gym_gui.ui.training_numbers import NONE
@@ -121,7 +121,7 @@ class RunPanel(QWidget):
         self._column.addWidget(self.remove)
         self._sure = InlineMessage(
             "warning",
-            "Its folder goes to the trash, with its policy and its log.",
+            "Moves its folder to the trash, with its policy and its log.",
             ("Remove", self._on_sure),
             closable=True,
         )
@@ -142,14 +142,14 @@ class RunPanel(QWidget):
             self._longer.hide()
         self._record = record
         self._sure.set_text(
-            "It is taken off this list; its folder stays where it is."
+            "Removes it from this list; its folder stays where it is."
             if record.place
-            else "Its folder goes to the trash, with its policy and its log."
+            else "Moves its folder to the trash, with its policy and its log."
         )
         self._title.setText(title)
         word = STATE_WORDS.get(record.state, record.state)
         if record.state == "queued" and record.position:
-            word = f"Waiting for a core, {record.position}. in line"
+            word = "Queued, first in line" if record.position == 1 else f"Queued, {record.position - 1} ahead"
         self.state.set_state(STATE_TOKENS.get(record.state, "muted"), word)
         self._show_messages(record)
         self._show_facts(record)

@@ -1,7 +1,6 @@
 """The window's own building blocks. They know nothing of environments and agents."""
 
 from gym_gui.ui.widgets.badges import Dot, KeyCap, KindBadge, StatusDot
-from gym_gui.ui.widgets.bar import PageBar
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton, PrimaryButton, QuietButton
 from gym_gui.ui.widgets.card import Card, Divider, restyle
 from gym_gui.ui.widgets.fact_rows import FactRows
@@ -9,6 +8,7 @@ from gym_gui.ui.widgets.form import FormRows, all_settings
 from gym_gui.ui.widgets.inspector import Inspector
 from gym_gui.ui.widgets.labels import ElidedLabel, label, muted_label, section_label, title_label
 from gym_gui.ui.widgets.message_panels import EmptyHint, IconLabel, InlineMessage
+from gym_gui.ui.widgets.page_bar import PageBar
 from gym_gui.ui.widgets.picker import PickerButton
 from gym_gui.ui.widgets.picker_list import PickerItem
 from gym_gui.ui.widgets.seed import SeedBox

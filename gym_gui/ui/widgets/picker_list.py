@@ -28,7 +28,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from gym_gui.ui import matching, theme
+from gym_gui.ui import text_matching, theme
 from gym_gui.ui.widgets.labels import muted_label
 from gym_gui.ui.widgets.layouts import column_layout
 
@@ -219,7 +219,7 @@ class PickerPopup(QFrame):
     def _filter(self) -> None:
         query = self._search.text()
         if query.strip():
-            found = _without_twins(query, matching.best(query, self._items, _searched))
+            found = _without_twins(query, text_matching.best(query, self._items, _searched))
         else:
             found = [item for item in self._items if not item.searched_only]
         self.model.show(found, grouped=not query.strip())
@@ -254,7 +254,7 @@ def _without_twins(query: str, found: Sequence[PickerItem]) -> list[PickerItem]:
 
     What is here stands before what would have to be installed, and first the one of that very name.
     """
-    own = {i.value for i in found if matching.score(query, f"{i.label} {i.group} {i.keywords}") > 0}
+    own = {i.value for i in found if text_matching.score(query, f"{i.label} {i.group} {i.keywords}") > 0}
     kept = [item for item in found if item.under is None or item.under not in own]
     called = query.strip().casefold()
 

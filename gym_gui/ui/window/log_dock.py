@@ -205,7 +205,7 @@ class LogDock(QFrame):
 
     def _link_of(self, line: LogLine) -> Action | None:
         # What it looks with is not needed before.
-        from gym_gui.services.source_places import place_in
+        from gym_gui.services.file_references import place_in
         from gym_gui.ui.editor.line_links import link_of
 
         return link_of(self._context, line.text, place=place_in(line.detail) or place_in(line.text))

@@ -24,7 +24,7 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.dropping import PathDropTarget
+from gym_gui.ui.drag_and_drop import PathDropTarget
 from gym_gui.ui.page import Page
 from gym_gui.ui.pages import Place, places
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
@@ -508,7 +508,7 @@ class MainWindow(PathDropTarget, QMainWindow):
             return
         self._shutting = True
         self._remember()
-        self.context.own_windows.close()
+        self.context.detached_windows.close()
         self._status.stop()
         if self._tours is not None:
             self._tours.close()

@@ -15,7 +15,7 @@ from gym_gui.analysis import open_run
 from gym_gui.core.errors import MosaicError
 from gym_gui.core.paths import run_folders
 from gym_gui.core.run_labels import name_of
-from gym_gui.ui import matching, theme
+from gym_gui.ui import text_matching, theme
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.widgets.labels import muted_label
@@ -155,7 +155,7 @@ class CommandPalette(QWidget):
         items = self._items
         if not query.strip():
             items = tuple(i for i in items if isinstance(i.value, _Target) and i.value.kind not in _SMALL)
-        shown = matching.best(query, items, _searched, limit=SHOWN if query.strip() else None)
+        shown = text_matching.best(query, items, _searched, limit=SHOWN if query.strip() else None)
         self.model.show(shown, grouped=not query.strip())
         self._list.setVisible(bool(shown))
         self._nothing.setVisible(not shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gym_gui.analysis.charts import Curve, Patch
 from gym_gui.analysis.charts.bands import Band, BandChart
-from gym_gui.analysis.charts.marks import rough_width
+from gym_gui.analysis.charts.shapes import rough_width
 from gym_gui.analysis.charts.svg import svg
 
 FAST = Band(

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gym_gui.analysis.charts import Box, Chart, Side, Words
-from gym_gui.analysis.charts.marks import cut, role_colours, rough_width
 from gym_gui.analysis.charts.pairs import MOST_BARS
 from gym_gui.analysis.charts.scale import Scale, tick_words, ticks_within
+from gym_gui.analysis.charts.shapes import cut, role_colours, rough_width
 from gym_gui.analysis.charts.svg import WIDTH, svg
 from gym_gui.analysis.pages.page_style import STYLE
 from gym_gui.analysis.pages.report_page import chart_panel

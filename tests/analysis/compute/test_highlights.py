@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gym_gui.analysis import open_run, summarize
-from gym_gui.analysis.pages.scenes import chosen, scenes_of
+from gym_gui.analysis.pages.film_choice import chosen, scenes_of
 
 
 def _summary(tmp_path: Path, runs: Any, operators: dict[str, list[dict[str, Any]]], **plan: Any) -> Any:

@@ -15,7 +15,7 @@ from gym_gui.analysis.compute.collect import OperatorData
 from gym_gui.analysis.compute.decision_counts import LatencySketch
 from gym_gui.analysis.findings.comparison import Comparison
 from gym_gui.analysis.statistics import intervals
-from gym_gui.analysis.words.text import all_notes
+from gym_gui.analysis.words.report_text import all_notes
 
 
 def _summary(folder: Path, runs: Any, episodes: Any, **more: Any) -> Summary:

@@ -15,7 +15,7 @@ import pytest
 from gym_gui.analysis.read_runs import read_runs
 from gym_gui.analysis.reporting import find_standings
 from gym_gui.analysis.site import SiteContent, SiteWritten, write_site
-from gym_gui.analysis.site.addresses import PER_LIST, safe_names
+from gym_gui.analysis.site.file_names import PER_LIST, safe_names
 from tests.analysis.conftest import Plan, match, single, step_rows, write_run
 from tests.analysis.tournaments.conftest import write_tournament
 from tests.analysis.tournaments.test_cross_play import write as write_cross_play

@@ -13,7 +13,7 @@ import pytest
 from gym_gui.analysis.compute.standings_builder import standings_of
 from gym_gui.analysis.compute.summary_builder import summarize
 from gym_gui.analysis.findings.standings import Standings
-from gym_gui.analysis.pages.found_page import render_found_page
+from gym_gui.analysis.pages.tournament_page import render_found_page
 from gym_gui.analysis.records.reader import open_run
 from gym_gui.analysis.reporting import found_text
 from gym_gui.core.errors import RunFormatError

@@ -16,7 +16,7 @@ from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.interpreters import environment_folder, installed_versions
 from gym_gui.core.paradigms.check import check_environment
 from gym_gui.envs.families.served import OwnPythonFamily
-from gym_gui.envs.served import close_servers
+from gym_gui.envs.remote_env import close_servers
 from gym_gui.envs.spec import EnvSpec
 from tests.support.commands import Mosaic
 

@@ -11,14 +11,14 @@ import orjson
 import pytest
 
 from gym_gui.analysis import open_run, summarize
-from gym_gui.controllers.engine.lineup import recorded_slots
+from gym_gui.controllers.engine.bound_operator import recorded_slots
 from gym_gui.controllers.engine.resolved_operator import make_environment, resolve_operator
 from gym_gui.controllers.reexecution.verification import verify
 from gym_gui.controllers.replays.replay_session import ReplayOrder
 from gym_gui.controllers.replays.replayed_episode import ReplayedEpisode
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
 from gym_gui.controllers.setup.configuration_draft import Draft
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import ExperimentError
 from gym_gui.core.experiment.assignment import WorkerAssignment
@@ -133,8 +133,8 @@ def test_a_pattern_stands_for_agents_that_are_named_beforehand() -> None:
 def test_kinds_of_agents_are_described_and_played_by_who_stands_for_them() -> None:
     """What the Agents page shows and fills in."""
     with contextlib.closing(make_environment(colony())) as environment:
-        sheet = EnvironmentSheet.of(environment)
-    sheet = EnvironmentSheet.from_json(sheet.to_json())
+        sheet = EnvironmentInfo.of(environment)
+    sheet = EnvironmentInfo.from_json(sheet.to_json())
     assert sheet.agents == ("ant_*", "bee_*") and sheet.appear and not sheet.has_seats_to_change
     assert [sheet.slots[slot].action_codec.space.n for slot in sheet.agents] == [2, 4]
     assert sheet.summary == "simultaneous · 2 kinds of agents · different actions"

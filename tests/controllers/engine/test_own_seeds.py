@@ -17,7 +17,7 @@ from gym_gui.services.policy_mapping import PolicyMappingService
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.manifest import read_manifest
 from gym_gui.workers.registry import WorkerTypeRegistry
-from tests.support.engine import arena, lineup_of, play, player, record_run
+from tests.support.engine import arena, bind_operator, play, player, record_run
 
 SEEDS = (1, 2, 3)
 
@@ -52,9 +52,9 @@ async def test_every_policy_gets_the_seed_of_its_slot_and_others_keep_theirs() -
         agent: player(lambda s: (got.setdefault(s.agent_id, []).append(s.seed), 0)[1])
         for agent in ("player_0", "player_1")
     }
-    lineup = await lineup_of("rps_v2", seats, api="parallel")
-    lineup.policies.bind_agent_policy("player_1", "player_1:object", config={"seed": 7})
-    await play(lineup, [5], max_steps=1)
+    bound = await bind_operator("rps_v2", seats, api="parallel")
+    bound.policies.bind_agent_policy("player_1", "player_1:object", config={"seed": 7})
+    await play(bound, [5], max_steps=1)
     assert got["player_0"] == [policy_seed(5, 0, "player_0")]
     assert got["player_1"] == [policy_seed(5, 0, "player_1", 7)] != [policy_seed(5, 0, "player_1")]
 

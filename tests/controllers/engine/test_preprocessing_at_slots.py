@@ -24,8 +24,8 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.spaces import SpaceCodec
 from gym_gui.core.types import Decision, StepOutcome
 from gym_gui.workers.discovery import discover
+from gym_gui.workers.observation_streams import EpisodeStreams
 from gym_gui.workers.registry import WorkerTypeRegistry
-from gym_gui.workers.streams import EpisodeStreams
 from mosaic_worker.preprocessing import Pipeline, wrap
 from tests.support.engine import record_run
 from tests.support.little_workers import little_worker

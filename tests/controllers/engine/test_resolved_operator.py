@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from gym_gui.controllers.engine.lineup import IN_PROCESS, noop_of, read_slots, seatings
+from gym_gui.controllers.engine.bound_operator import IN_PROCESS, noop_of, read_slots, seatings
 from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, make_environment, resolve_operator
 from gym_gui.controllers.engine.session_interface import default_concurrency
-from gym_gui.controllers.sessions.staffing import process_groups
+from gym_gui.controllers.sessions.bind_workers import process_groups
 from gym_gui.core.config import LinkGroup, OperatorConfig
 from gym_gui.core.errors import ExperimentError, UnknownNameError, UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
@@ -22,7 +22,7 @@ from gym_gui.services.backends import SlotInfo
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.manifest import parse_manifest
 from gym_gui.workers.registry import WorkerTypeRegistry
-from tests.support.engine import arena, lineup_of, play, play_task, player
+from tests.support.engine import arena, bind_operator, play, play_task, player
 
 RANDOM = WorkerAssignment(worker_type="random")
 
@@ -203,8 +203,8 @@ def test_seats_that_cannot_be_swapped_are_refused(teams: Any, slots: Any, words:
 
 async def test_a_policy_follows_its_slot_and_is_told_its_seat() -> None:
     made = {f"player_{i}": player(lambda s, i=i: i) for i in (0, 1)}  # rock, paper
-    lineup = await lineup_of("rps_v2", made, seats="swap", api="parallel")
-    sheet = await play(lineup, (7, 8), max_steps=6)
+    bound = await bind_operator("rps_v2", made, seats="swap", api="parallel")
+    sheet = await play(bound, (7, 8), max_steps=6)
     assert [sheet.episodes[i]["seed"] for i in range(4)] == [7, 7, 8, 8]
     for index in range(4):
         swapped = index % 2
@@ -222,7 +222,7 @@ async def test_a_policy_follows_its_slot_and_is_told_its_seat() -> None:
 async def test_luck_belongs_to_the_seat() -> None:
     """Policy seeds go with the agent played, so that swapped players meet the same luck."""
     made = {f"player_{i}": player() for i in (0, 1)}
-    await play(await lineup_of("rps_v2", made, seats="swap", api="parallel"), (7,), max_steps=3)
+    await play(await bind_operator("rps_v2", made, seats="swap", api="parallel"), (7,), max_steps=3)
     first, second = made["player_0"].made, made["player_1"].made
     assert first[0].context.agent_id == second[1].context.agent_id == "player_0"
     assert first[0].context.seed != first[1].context.seed

@@ -14,7 +14,7 @@ from gym_gui.core.policy_source import PolicySource
 from gym_gui.core.types import Answer, Decision, EpisodeSummary, StepOutcome
 from gym_gui.services.policy_mapping import AgentPolicyBinding
 from gym_gui.workers.team_context import Joined
-from tests.support.engine import arena, lineup_of, plans, player
+from tests.support.engine import arena, bind_operator, plans, player
 from tests.support.session_log import SessionLog
 from tests.support.waiting import in_time
 
@@ -28,9 +28,9 @@ async def session(
 ) -> AsyncIterator[tuple[SessionController, SessionLog, asyncio.Task[None]]]:
     """A session at play; stopped at the end, whatever happened."""
     env_kwargs = options.pop("env_kwargs", LONG)
-    lineup = options.pop("lineup", None) or await lineup_of(task, policies, env_kwargs=env_kwargs)
+    bound = options.pop("lineup", None) or await bind_operator(task, policies, env_kwargs=env_kwargs)
     sheet = SessionLog()
-    controller = SessionController(lineup, sheet, **options)
+    controller = SessionController(bound, sheet, **options)
     controller.add(plans(seeds))
     task = asyncio.create_task(controller.run())
     try:
@@ -77,9 +77,9 @@ async def test_steps_asked_for_at_once_are_all_taken() -> None:
 
 async def test_paused_before_it_began_it_steps_from_the_start() -> None:
     made = player()
-    lineup = await lineup_of(CORRIDOR, {"agent_0": made})
+    bound = await bind_operator(CORRIDOR, {"agent_0": made})
     sheet = SessionLog()
-    controller = SessionController(lineup, sheet)
+    controller = SessionController(bound, sheet)
     controller.pause()
     controller.add(plans((1,)))
     controller.close()
@@ -94,8 +94,8 @@ async def test_paused_before_it_began_it_steps_from_the_start() -> None:
 
 
 async def test_a_step_asked_for_before_the_episode_has_begun_is_taken_and_no_other() -> None:
-    lineup = await lineup_of(CORRIDOR, {"agent_0": player()}, env_kwargs=LONG)
-    controller = SessionController(lineup, SessionLog())
+    bound = await bind_operator(CORRIDOR, {"agent_0": player()}, env_kwargs=LONG)
+    controller = SessionController(bound, SessionLog())
     controller.pause()
     controller.step()  # nothing has been given to play: there is nothing to step
     controller.add(plans((1, 2)))
@@ -114,8 +114,8 @@ async def test_a_step_asked_for_before_the_episode_has_begun_is_taken_and_no_oth
 async def test_while_paused_nobody_is_asked_for_a_step_that_was_not_asked_for() -> None:
     asked: list[int] = []
     made = player(lambda snapshot: asked.append(snapshot.step_index) or 0)
-    lineup = await lineup_of(CORRIDOR, {"agent_0": made})
-    controller = SessionController(lineup, SessionLog())
+    bound = await bind_operator(CORRIDOR, {"agent_0": made})
+    controller = SessionController(bound, SessionLog())
     controller.pause()
     controller.add(plans((1,)))
     task = asyncio.create_task(controller.run())
@@ -187,8 +187,8 @@ async def test_stop_ends_a_session_that_is_paused_or_has_nothing_to_do() -> None
 
 async def test_rebinding_takes_effect_at_the_next_decision() -> None:
     first, second = player(lambda s: 0), player(lambda s: 2)
-    lineup = await lineup_of(CORRIDOR, {"agent_0": first}, env_kwargs={"length": 8})
-    async with session({}, (1, 2), lineup=lineup) as (controller, sheet, task):
+    bound = await bind_operator(CORRIDOR, {"agent_0": first}, env_kwargs={"length": 8})
+    async with session({}, (1, 2), bound=bound) as (controller, sheet, task):
         controller.pause()
         await in_time(lambda: controller.live == 1, "the episode is open")
         await settled(controller)
@@ -196,8 +196,8 @@ async def test_rebinding_takes_effect_at_the_next_decision() -> None:
             controller.step()
         await in_time(lambda: controller.total_steps == 3, "three steps")
         await settled(controller)
-        lineup.policies.actor_service.register_policy("second", PolicySource.of(second))
-        lineup.policies.bind_agent_policy("agent_0", "second")
+        bound.policies.actor_service.register_policy("second", PolicySource.of(second))
+        bound.policies.bind_agent_policy("agent_0", "second")
         controller.close()
         controller.resume()
         await asyncio.wait_for(task, 10)
@@ -252,15 +252,15 @@ class Patient:
 
 
 async def patient() -> tuple[Any, Patient]:
-    lineup = await lineup_of(CORRIDOR, {"agent_0": player()})
-    backend = Patient(lineup.policies.collect)
-    lineup.policies.attach(AgentPolicyBinding("agent_0", "patient"), backend)
-    return lineup, backend
+    bound = await bind_operator(CORRIDOR, {"agent_0": player()})
+    backend = Patient(bound.policies.collect)
+    bound.policies.attach(AgentPolicyBinding("agent_0", "patient"), backend)
+    return bound, backend
 
 
 async def test_nobody_waits_for_another_episodes_slow_policy() -> None:
-    lineup, slow = await patient()
-    async with session({}, range(4), lineup=lineup, concurrency=4) as (_, sheet, _task):
+    bound, slow = await patient()
+    async with session({}, range(4), bound=bound, concurrency=4) as (_, sheet, _task):
         await in_time(lambda: len(slow.open) == 4, "all are asked")
         for step in range(5):
             assert {d.step for d in slow.open if d.episode != 2} == {step}
@@ -275,9 +275,9 @@ async def test_nobody_waits_for_another_episodes_slow_policy() -> None:
 
 
 async def test_answers_that_come_after_the_end_are_dropped() -> None:
-    lineup, slow = await patient()
-    lineup.make_environment()
-    async with session({}, range(2), lineup=lineup, concurrency=1) as (controller, sheet, task):
+    bound, slow = await patient()
+    bound.make_environment()
+    async with session({}, range(2), bound=bound, concurrency=1) as (controller, sheet, task):
         await in_time(lambda: slow.open, "it is asked")
         (late,) = slow.open
         slow.sink([Answer(late, failure="broken")])
@@ -295,8 +295,8 @@ async def test_answers_that_come_after_the_end_are_dropped() -> None:
 
 
 async def test_what_is_pending_is_delivered_when_nothing_will_be_asked() -> None:
-    lineup, slow = await patient()
-    async with session({}, (1,), lineup=lineup) as (controller, sheet, task):
+    bound, slow = await patient()
+    async with session({}, (1,), bound=bound) as (controller, sheet, task):
         for _ in range(5):
             await in_time(lambda: slow.open, "it is asked")
             slow.answer(0)
@@ -321,15 +321,15 @@ async def test_the_loop_stays_free_for_others_while_policies_answer_at_once() ->
 async def test_rows_stand_in_the_environments_order_whoever_answers_first() -> None:
     agents = ["z", "a", "m"]
     script: list[dict[str, Any]] = [{}, {}, {"terminated": agents}]
-    lineup = await lineup_of(
+    bound = await bind_operator(
         arena("Crowd"),
         {agent: player() for agent in agents},
         env_kwargs={"agents": agents, "script": script},
     )
-    slow = Patient(lineup.policies.collect)
+    slow = Patient(bound.policies.collect)
     for agent in agents:
-        lineup.policies.attach(AgentPolicyBinding(agent, "patient"), slow)
-    async with session({}, (1,), lineup=lineup) as (_, sheet, _task):
+        bound.policies.attach(AgentPolicyBinding(agent, "patient"), slow)
+    async with session({}, (1,), bound=bound) as (_, sheet, _task):
         for order in ([0, 1, 2], [2, 0, 1], [1, 2, 0]):
             await in_time(lambda: len(slow.open) == 3, "all are asked")
             asked, slow.open = slow.open, []
@@ -352,9 +352,9 @@ async def test_while_paused_no_further_episode_begins() -> None:
 
 
 async def test_an_answer_to_a_question_that_was_asked_again_is_dropped() -> None:
-    lineup, slow = await patient()
-    lineup.rules = {"agent_0": OnInvalid(1, "error")}
-    async with session({}, (1,), lineup=lineup) as (_, sheet, _task):
+    bound, slow = await patient()
+    bound.rules = {"agent_0": OnInvalid(1, "error")}
+    async with session({}, (1,), bound=bound) as (_, sheet, _task):
         await in_time(lambda: slow.open, "it is asked")
         (first,) = slow.open
         slow.open = []

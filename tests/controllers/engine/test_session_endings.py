@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pettingzoo.classic.rlcard_envs.leduc_holdem import env as leduc
 
-from gym_gui.controllers.engine import chain
+from gym_gui.controllers.engine import hash_chain
 from gym_gui.core.spaces import SpaceCodec, sample_legal, to_space
 from tests.support.engine import arena, play_task, player
 
@@ -194,15 +194,15 @@ async def test_the_digest_is_chained_over_what_the_rows_say() -> None:
         SpaceCodec(gym.spaces.Box(0, 1000, (3,), np.float32)),
         SpaceCodec(gym.spaces.Discrete(3)),
     )
-    digest = chain.START
+    digest = hash_chain.START
     for row in sheet.rows[0]:
-        seen = chain.condensed(
-            chain.blob_of(observation_codec)(
+        seen = hash_chain.condensed(
+            hash_chain.blob_of(observation_codec)(
                 observation_codec.encode(np.array(row["observation"], np.float32))
             )
         )
-        done = chain.blob_of(action_codec)(action_codec.encode(row["action"]))
-        digest = chain.link(
+        done = hash_chain.blob_of(action_codec)(action_codec.encode(row["action"]))
+        digest = hash_chain.link(
             digest, b"agent_0\0", seen, done, row["reward"], row["terminated"], row["truncated"]
         )
         assert row["state_sha"] == digest.hex()[:16]

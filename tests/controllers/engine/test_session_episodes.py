@@ -11,7 +11,7 @@ import pytest
 from gym_gui.controllers.engine.session_events import EpisodeFinished, EpisodeStarted, SessionEvent
 from gym_gui.core.experiment.execution import ExecutionConfig
 from gym_gui.core.seeding import policy_seed
-from tests.support.engine import arena, lineup_of, plans, play, play_task, player
+from tests.support.engine import arena, bind_operator, plans, play, play_task, player
 from tests.support.session_log import SessionLog
 
 CORRIDOR = arena("Corridor")
@@ -73,7 +73,7 @@ async def test_no_more_episodes_are_in_flight_than_asked_for() -> None:
     from gym_gui.controllers.engine.session import SessionController
 
     controller = SessionController(
-        await lineup_of("CartPole-v1", {"agent_0": lean}), counted, concurrency=5, max_steps=20
+        await bind_operator("CartPole-v1", {"agent_0": lean}), counted, concurrency=5, max_steps=20
     )
     controller.add(plans(range(23)))
     controller.close()
@@ -159,16 +159,16 @@ async def test_fixed_seeds_repeat_the_environment_and_not_the_luck() -> None:
 
 
 async def test_an_environment_is_made_again_only_after_a_failure() -> None:
-    lineup = await lineup_of(CORRIDOR, {"agent_0": player()}, env_kwargs={"fault": "step", "seed": 2})
+    bound = await bind_operator(CORRIDOR, {"agent_0": player()}, env_kwargs={"fault": "step", "seed": 2})
     made: list[Any] = []
-    make = lineup.make_environment
+    make = bound.make_environment
 
     def counted() -> Any:
         made.append(make())
         return made[-1]
 
-    lineup.make_environment = counted
-    sheet = await play(lineup, (1, 2, 3, 4))
+    bound.make_environment = counted
+    sheet = await play(bound, (1, 2, 3, 4))
     assert [sheet.episodes[i]["status"] for i in range(4)] == [
         "completed",
         "failed",
@@ -184,7 +184,7 @@ async def test_episodes_can_be_added_while_it_plays() -> None:
     from gym_gui.controllers.engine.session import SessionController
 
     sheet = SessionLog()
-    controller = SessionController(await lineup_of(CORRIDOR, {"agent_0": player()}), sheet)
+    controller = SessionController(await bind_operator(CORRIDOR, {"agent_0": player()}), sheet)
     task = asyncio.create_task(controller.run())
     every = plans(range(6))
     for plan in every:

@@ -57,10 +57,10 @@ class Main(AsyncWorker):
 def reader(tmp_path: Path) -> Iterator[None]:
     """Workers that read: one asks for words and messages, one for pictures."""
     words = little_worker(tmp_path / "a", READER, "reader", inputs={"text": True, "messages": "optional"})
-    eyes = little_worker(tmp_path / "b", READER, "looker", inputs={"image": True})
+    looker = little_worker(tmp_path / "b", READER, "looker", inputs={"image": True})
     discover()
     WorkerTypeRegistry.register(words)
-    WorkerTypeRegistry.register(eyes)
+    WorkerTypeRegistry.register(looker)
     yield
     WorkerTypeRegistry.unregister("reader")
     WorkerTypeRegistry.unregister("looker")
@@ -134,10 +134,10 @@ async def test_where_seats_are_swapped_a_slot_is_told_of_its_place_in_each_episo
 
 @pytest.mark.usefixtures("reader")
 async def test_a_picture_is_sized_and_ruled_as_the_slot_asks() -> None:
-    eyes = slot("looker", keeps=True, image_size=96, image_grid=True)
+    looker = slot("looker", keeps=True, image_size=96, image_grid=True)
     plain = slot("looker", keeps=True, image_size=96)
     pictures: list[Any] = []
-    for player in (eyes, plain):
+    for player in (looker, plain):
         sheet = await played({"agent": player}, "MiniGrid-Empty-5x5-v0", [7], 1)
         data = base64.b64decode(sheet.column(0, "picture")[0])
         pictures.append(Image.open(io.BytesIO(data)))

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from gym_gui.controllers.engine.resolved_operator import make_environment
-from gym_gui.controllers.human.agent_views import sight_of
+from gym_gui.controllers.human.agent_views import observation_of
 from gym_gui.core.drawing.packed_picture import unpack
 from gym_gui.core.spaces import to_space
 from gym_gui.core.types import Decision
 from gym_gui.envs import Environment
-from gym_gui.workers.streams import Fed
+from gym_gui.workers.observation_streams import Fed
 from tests.controllers.engine.test_resolved_operator import operator
 
 
@@ -50,14 +50,14 @@ def test_an_observation_that_is_a_picture_is_shown_as_the_policy_gets_it(
     environment: Environment, space: gym.Space[Any], shape: tuple[int, ...]
 ) -> None:
     fed = Fed(to_space(space), space.sample(), "resize")
-    sight = sight_of(environment, question(np.zeros(4, np.float32)), fed=fed)
-    assert sight.picture is not None and sight.caption == "The picture that it gets"
-    picture = unpack(sight.picture)
+    observed = observation_of(environment, question(np.zeros(4, np.float32)), fed=fed)
+    assert observed.picture is not None and observed.caption == "The picture that it gets"
+    picture = unpack(observed.picture)
     assert picture.shape == shape and picture.dtype == np.uint8 and picture.max() > 128
-    assert sight.preprocessing == "resize" and sight.step == 4
+    assert observed.preprocessing == "resize" and observed.step == 4
 
 
 def test_numbers_are_told_in_words_and_what_is_legal_where_not_all_is(environment: Environment) -> None:
-    sight = sight_of(environment, question(np.array([0.5, 0, 0, 0], np.float32), np.array([0, 1])))
-    assert "0.5" in sight.text and len(sight.legal) == 1 and "right" in sight.legal[0]
-    assert sight.picture is None  # the whole is what it sees, and stands beside it
+    observed = observation_of(environment, question(np.array([0.5, 0, 0, 0], np.float32), np.array([0, 1])))
+    assert "0.5" in observed.text and len(observed.legal) == 1 and "right" in observed.legal[0]
+    assert observed.picture is None  # the whole is what it sees, and stands beside it

@@ -17,7 +17,7 @@ from gym_gui.controllers.human.human_input import (
     split_chord,
 )
 from gym_gui.core.live import HumanQuestion
-from gym_gui.core.plain import action_from_plain
+from gym_gui.core.plain_data import action_from_plain
 from gym_gui.core.spaces import Space, to_space
 from gym_gui.envs.keymaps import Axis, KeyScheme
 

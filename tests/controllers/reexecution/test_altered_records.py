@@ -79,14 +79,14 @@ ALTERED: dict[str, tuple[str, Callable[[Rows], object]]] = {
 def test_what_playing_again_cannot_tell_is_noticed(name: str, run: Path) -> None:
     file, change = ALTERED[name]
     alter(run, file, change)
-    (deviation,) = verified(run).deviations
-    assert (deviation.operator_id, deviation.episode_index) == ("op", 1)
+    (divergence,) = verified(run).deviations
+    assert (divergence.operator_id, divergence.episode_index) == ("op", 1)
 
 
 def test_a_call_that_was_altered_is_noticed(run: Path) -> None:
     alter(run, "calls", lambda rows: rows[0].update(reply="2"))
-    (deviation,) = verified(run).deviations
-    assert str(deviation).startswith("operators/op/calls.jsonl is not as it was")
+    (divergence,) = verified(run).deviations
+    assert str(divergence).startswith("operators/op/calls.jsonl is not as it was")
 
 
 @pytest.mark.parametrize(
@@ -94,15 +94,15 @@ def test_a_call_that_was_altered_is_noticed(run: Path) -> None:
 )
 def test_a_run_description_that_was_altered_is_noticed(change: dict[str, Any], run: Path) -> None:
     alter_header(run, lambda header: header.update(change))
-    (deviation,) = verified(run).deviations
-    assert str(deviation).startswith("run.json is not as it was")
+    (divergence,) = verified(run).deviations
+    assert str(divergence).startswith("run.json is not as it was")
 
 
 def test_an_episode_that_was_taken_out_is_noticed(run: Path) -> None:
     alter(run, "episodes", lambda rows: rows.pop())
     alter(run, "steps", lambda rows: rows.__delitem__(slice(10, None)))
     alter_header(run, lambda header: header.update(status="stopped"))
-    told = [str(deviation) for deviation in verified(run).deviations]
+    told = [str(divergence) for divergence in verified(run).deviations]
     assert any(sentence.startswith("operators/op/episodes.jsonl is not") for sentence in told)
 
 

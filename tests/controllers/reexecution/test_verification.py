@@ -132,8 +132,8 @@ async def test_observations_that_were_recorded_are_compared(tmp_path: Path) -> N
     )
     assert not (await verified(folder)).deviations
     edit(folder, lambda rows: rows[7].update(observation=[0.0, 0.0, 9.0]))
-    (deviation,) = (await verified(folder)).deviations
-    assert "observation is [0.0,0.0,9.0] in the record" in deviation.what
+    (divergence,) = (await verified(folder)).deviations
+    assert "observation is [0.0,0.0,9.0] in the record" in divergence.what
 
 
 # -- tampering ---------------------------------------------------------------------------
@@ -183,26 +183,26 @@ async def test_a_changed_row_is_named(name: str, copy: Path) -> None:
     change, words = STEP_CHANGES[name]
     edit(copy, change)
     result = await verified(copy)
-    (deviation,) = result.deviations
-    place = (deviation.operator_id, deviation.episode_index, deviation.step_index, deviation.agent_id)
+    (divergence,) = result.deviations
+    place = (divergence.operator_id, divergence.episode_index, divergence.step_index, divergence.agent_id)
     assert place == ("op", 1, 2, "agent_0")
-    assert words in deviation.what
-    assert str(deviation).startswith("operator op, episode 1, step 2, agent agent_0: ")
+    assert words in divergence.what
+    assert str(divergence).startswith("operator op, episode 1, step 2, agent agent_0: ")
     assert result.episodes == 3  # the others are verified all the same
 
 
 async def test_a_row_too_many_is_named(copy: Path) -> None:
     edit(copy, lambda rows: rows.insert(7, dict(rows[6])))
-    (deviation,) = (await verified(copy)).deviations
-    assert (deviation.episode_index, deviation.step_index) == (1, 1)
-    assert deviation.what == "the row does not belong here: step 2 of agent agent_0 is next"
+    (divergence,) = (await verified(copy)).deviations
+    assert (divergence.episode_index, divergence.step_index) == (1, 1)
+    assert divergence.what == "the row does not belong here: step 2 of agent agent_0 is next"
 
 
 async def test_a_row_after_the_end_is_named(copy: Path) -> None:
     edit(copy, lambda rows: rows.insert(10, {**rows[9], "step_index": 5}))
-    (deviation,) = (await verified(copy)).deviations
-    assert (deviation.episode_index, deviation.step_index) == (1, 5)
-    assert deviation.what == "played again, the episode ends before it"
+    (divergence,) = (await verified(copy)).deviations
+    assert (divergence.episode_index, divergence.step_index) == (1, 5)
+    assert divergence.what == "played again, the episode ends before it"
 
 
 async def test_rows_in_another_order_are_named(copy: Path) -> None:
@@ -210,19 +210,19 @@ async def test_rows_in_another_order_are_named(copy: Path) -> None:
         rows[7], rows[8] = rows[8], rows[7]
 
     edit(copy, swap)
-    (deviation,) = (await verified(copy)).deviations
-    assert (deviation.episode_index, deviation.step_index) == (1, 3)
+    (divergence,) = (await verified(copy)).deviations
+    assert (divergence.episode_index, divergence.step_index) == (1, 3)
 
 
 async def test_an_action_that_changes_what_follows_shows_where_it_was_changed(tmp_path: Path) -> None:
     """CartPole's reward is always 1: only the digest can tell."""
     folder = await record_run(tmp_path, RUNS["cartpole"], max_steps=20, concurrency=1)
     edit(folder, lambda rows: rows[25].update(action=1 - rows[25]["action"]))
-    (deviation,) = (await verified(folder)).deviations
+    (divergence,) = (await verified(folder)).deviations
     row = [json.loads(line) for line in (folder / "operators/op/steps.jsonl").read_text().splitlines()][25]
-    place = (deviation.episode_index, deviation.step_index)
+    place = (divergence.episode_index, divergence.step_index)
     assert place == (row["episode_index"], row["step_index"])
-    assert deviation.what.startswith("state_sha is ")
+    assert divergence.what.startswith("state_sha is ")
 
 
 EPISODE_CHANGES: dict[str, tuple[dict[str, Any], str]] = {
@@ -241,9 +241,9 @@ EPISODE_CHANGES: dict[str, tuple[dict[str, Any], str]] = {
 async def test_a_changed_episode_is_named(name: str, copy: Path) -> None:
     changes, words = EPISODE_CHANGES[name]
     edit(copy, lambda rows: rows[1].update(changes), "episodes")
-    (deviation,) = (await verified(copy)).deviations
-    assert (deviation.episode_index, deviation.step_index) == (1, None)
-    assert deviation.what.startswith(words)
+    (divergence,) = (await verified(copy)).deviations
+    assert (divergence.episode_index, divergence.step_index) == (1, None)
+    assert divergence.what.startswith(words)
 
 
 async def test_episodes_that_are_missing_or_too_many_are_named(copy: Path) -> None:

@@ -21,7 +21,7 @@ from gym_gui.core.config import Experiment
 from gym_gui.core.errors import UsageError
 from gym_gui.core.trusted.trust import NotAllowedError, Origin
 from gym_gui.workers.discovery import discover
-from gym_gui.workers.named import needs_of_settings
+from gym_gui.workers.named_resources import needs_of_settings
 from gym_gui.workers.registry import WorkerTypeRegistry
 from tests.controllers.engine.test_session_workers import operator
 from tests.support.engine import plans

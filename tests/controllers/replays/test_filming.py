@@ -15,7 +15,7 @@ from PIL import Image
 from gym_gui.analysis import open_run
 from gym_gui.analysis.pages.film import Film
 from gym_gui.analysis.pages.film_folder import FilmFolder
-from gym_gui.controllers.apart.films import FilmOrder, make_films
+from gym_gui.controllers.child_jobs.films import FilmOrder, make_films
 from gym_gui.controllers.replays.filming import PatchMaker, film_of
 from gym_gui.controllers.replays.replay_session import EpisodeReplay, ReplayOrder
 from gym_gui.core.config import OperatorConfig

@@ -15,7 +15,7 @@ from gym_gui.controllers.sessions.local_session import LocalSession
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.paths import data_dir
 from gym_gui.envs.environment_registry import families
-from gym_gui.envs.served import close_servers
+from gym_gui.envs.remote_env import close_servers
 from gym_gui.host.host_client import HostSession
 
 _ROOT = Path(__file__).parents[3]

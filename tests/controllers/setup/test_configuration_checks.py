@@ -15,7 +15,7 @@ from gym_gui import envs
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Level, Report
 from gym_gui.controllers.setup.configuration_draft import Draft
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.spaces import to_space
@@ -32,30 +32,30 @@ RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"}
 HUMAN = WorkerAssignment("human_worker", "human")
 
 
-def sheet_of(task: str, **more: object) -> EnvironmentSheet:
+def sheet_of(task: str, **more: object) -> EnvironmentInfo:
     environment = envs.make(task, **more)  # type: ignore[arg-type]
     try:
-        return EnvironmentSheet.of(environment)
+        return EnvironmentInfo.of(environment)
     finally:
         environment.close()
 
 
 @pytest.fixture(scope="module")
-def cartpole() -> EnvironmentSheet:
+def cartpole() -> EnvironmentInfo:
     return sheet_of("CartPole-v1")
 
 
 @pytest.fixture(scope="module")
-def four() -> EnvironmentSheet:
+def four() -> EnvironmentInfo:
     return sheet_of("classic/connect_four_v3")
 
 
 @pytest.fixture(scope="module")
-def pendulum() -> EnvironmentSheet:
+def pendulum() -> EnvironmentInfo:
     return sheet_of("Pendulum-v1")
 
 
-def soccer() -> EnvironmentSheet:
+def soccer() -> EnvironmentInfo:
     """The sheet of 2v2 soccer as the probe gives it, made from the environment once."""
     return sheet_of(SOCCER)
 
@@ -75,8 +75,8 @@ def errors(report: Report) -> list[str]:
     return [finding.text for finding in report.findings if finding.level is Level.ERROR]
 
 
-def one(sheet: EnvironmentSheet, row: WorkerAssignment) -> Draft:
-    return Draft(sheet.env_id, rows=dict.fromkeys(sheet.agents, row))
+def one(env_info: EnvironmentInfo, row: WorkerAssignment) -> Draft:
+    return Draft(env_info.env_id, rows=dict.fromkeys(env_info.agents, row))
 
 
 def test_a_whole_configuration_is_right_and_the_engine_agrees(checks, cartpole):
@@ -120,13 +120,13 @@ def test_what_is_not_offered_says_why(checks, four, pendulum):
 def test_who_takes_no_notice_of_a_manager_is_told(checks):
     task, skills = "MiniGrid-DoorKey-5x5-v0", {"behavior": "minigrid_skills"}
     environment = envs.make(task).with_manager()
-    sheet = EnvironmentSheet.of(environment)
+    env_info = EnvironmentInfo.of(environment)
     environment.close()
     draft = Draft(task, rows={"agent_0": RANDOM, "agent_0/goal": RANDOM})
-    told = [f.text for f in checks.check(draft, sheet).findings if f.level is Level.WARNING]
+    told = [f.text for f in checks.check(draft, env_info).findings if f.level is Level.WARNING]
     assert told == ["agent_0: Random takes no notice of what agent_0/goal asks for; choose skills"]
     draft = draft.with_row("agent_0", WorkerAssignment("operators_worker", "baseline", skills))
-    assert not [f for f in checks.check(draft, sheet).findings if f.level is Level.WARNING]
+    assert not [f for f in checks.check(draft, env_info).findings if f.level is Level.WARNING]
 
 
 def test_what_could_be_installed_says_which_worker_it_is(checks, cartpole):
@@ -224,10 +224,10 @@ def test_teams_that_cannot_change_sides_say_so(checks, four, cartpole):
 
 
 class TestLinks:
-    def joint(self, tmp_path: Path, sheet: EnvironmentSheet, agents: list[str]) -> str:
-        slot = next(iter(sheet.slots.values()))
+    def joint(self, tmp_path: Path, env_info: EnvironmentInfo, agents: list[str]) -> str:
+        slot = next(iter(env_info.slots.values()))
         about = json.loads((PPO / "policy.json").read_text()) | {
-            "env_id": sheet.env_id,
+            "env_id": env_info.env_id,
             "agents": agents,
             "observation_space": slot.observation_codec.space.to_json(),
             "action_space": slot.action_codec.space.to_json(),
@@ -342,12 +342,12 @@ class TestCatalogue:
 
 
 def test_soccer_is_checked_slot_by_slot(checks):
-    sheet = soccer()
-    draft = Draft(SOCCER).seated(sheet, lambda _: RANDOM)
-    assert sheet.summary == "simultaneous · 4 agents · Discrete(8)"
-    assert sheet.team_of("blue_1") == "blue"
+    env_info = soccer()
+    draft = Draft(SOCCER).seated(env_info, lambda _: RANDOM)
+    assert env_info.summary == "simultaneous · 4 agents · Discrete(8)"
+    assert env_info.team_of("blue_1") == "blue"
     chaser = next(p for p in checks.policies if p.policy_id == "soccer_chaser")
-    report = checks.check(draft.with_row("green_0", chaser.assignment()), sheet)
+    report = checks.check(draft.with_row("green_0", chaser.assignment()), env_info)
     assert report.level is Level.OK
     assert "Observation and action spaces fit in all four slots" in [f.text for f in report.findings]
 
@@ -358,11 +358,11 @@ class TestPreprocessing:
     SELECT: ClassVar = [{"step": "select", "key": "image"}]
 
     @pytest.fixture
-    def grid(self) -> EnvironmentSheet:
+    def grid(self) -> EnvironmentInfo:
         return sheet_of("MiniGrid-Empty-5x5-v0")
 
     @pytest.fixture
-    def kept(self, tmp_path: Path, grid: EnvironmentSheet) -> Path:
+    def kept(self, tmp_path: Path, grid: EnvironmentInfo) -> Path:
         slot = grid.slots["agent_0"]
         return kept_policy(
             tmp_path / "kept",
@@ -373,9 +373,7 @@ class TestPreprocessing:
             preprocessing=self.SELECT,
         )
 
-    def test_a_policy_is_offered_where_its_steps_make_it_fit(
-        self, checks, grid: EnvironmentSheet, kept: Path
-    ):
+    def test_a_policy_is_offered_where_its_steps_make_it_fit(self, checks, grid: EnvironmentInfo, kept: Path):
         workers = list(checks.workers.values())
         checks = ConfigurationChecks(workers, files=find_policy_files([kept, PPO]))
         report = checks.check(one(grid, RANDOM), grid)
@@ -405,7 +403,7 @@ class TestPreprocessing:
         ],
     )
     def test_a_rows_own_steps_are_checked(
-        self, checks, grid: EnvironmentSheet, kept: Path, steps: list[Any], words: str
+        self, checks, grid: EnvironmentInfo, kept: Path, steps: list[Any], words: str
     ):
         row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(kept)}, preprocess=steps)
         report = checks.check(one(grid, row), grid)
@@ -415,18 +413,18 @@ class TestPreprocessing:
     def test_a_policy_of_another_worker_is_told(self, checks, tmp_path: Path):
         kept = kept_policy(tmp_path / "theirs", worker="sb3_worker")
         row = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(kept)})
-        sheet = sheet_of("CartPole-v1")
-        report = checks.check(one(sheet, row), sheet)
+        env_info = sheet_of("CartPole-v1")
+        report = checks.check(one(env_info, row), env_info)
         assert "theirs is played by sb3_worker, not by cleanrl_worker" in report.findings[0].text
 
 
 def test_a_picture_that_shows_too_much_is_refused_with_the_way_out(checks: ConfigurationChecks) -> None:
     leduc, crypto = sheet_of("leduc_holdem_v4"), sheet_of("mpe2/simple_crypto_v3")
-    read = EnvironmentSheet.from_json(json.loads(json.dumps(leduc.to_json())))
+    read = EnvironmentInfo.from_json(json.loads(json.dumps(leduc.to_json())))
     assert read.slots["player_0"].pictures == leduc.slots["player_0"].pictures
     for view, wrong in (("whole", 1), ("egocentric", 0)):
-        eyes = WorkerAssignment("vlm_worker", "vlm", {"model_id": "m", "image_view": view})
-        report = checks.check(Draft(leduc.env_id, rows={"player_0": eyes, "player_1": RANDOM}), leduc)
+        looker = WorkerAssignment("vlm_worker", "vlm", {"model_id": "m", "image_view": view})
+        report = checks.check(Draft(leduc.env_id, rows={"player_0": looker, "player_1": RANDOM}), leduc)
         said = [text for text in errors(report) if "image_view" in text]
         assert len(said) == wrong and all("'egocentric'" in text for text in said)
     offers = checks.check(one(crypto, RANDOM), crypto).workers["eve_0"]

@@ -14,9 +14,9 @@ import pytest
 
 from gym_gui import envs
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.enums import SteppingParadigm
 from gym_gui.core.errors import UsageError
@@ -41,26 +41,26 @@ def children(offspring: Offspring) -> list[int]:
 
 
 async def test_a_sheet_says_what_the_environment_itself_says(probe: EnvironmentProbe):
-    sheet = await probe.describe(EnvironmentRequest("classic/connect_four_v3"))
-    assert sheet.paradigm is SteppingParadigm.SEQUENTIAL
-    assert sheet.agents == ("player_0", "player_1")
-    assert sheet.summary == "turn by turn · 2 agents · Discrete(7)"
+    env_info = await probe.describe(EnvironmentRequest("classic/connect_four_v3"))
+    assert env_info.paradigm is SteppingParadigm.SEQUENTIAL
+    assert env_info.agents == ("player_0", "player_1")
+    assert env_info.summary == "turn by turn · 2 agents · Discrete(7)"
     environment = envs.make("classic/connect_four_v3")
-    here = EnvironmentSheet.of(environment)
+    here = EnvironmentInfo.of(environment)
     environment.close()
     for agent, slot in here.slots.items():
-        there = sheet.slots[agent]
+        there = env_info.slots[agent]
         assert (
             there.observation_codec.space == slot.observation_codec.space
             and there.action_codec.space == slot.action_codec.space
         )
         assert there.action_meanings == slot.action_meanings and there.noop_action == slot.noop_action
-    assert sheet.teams == here.teams and not sheet.single
+    assert env_info.teams == here.teams and not env_info.single
 
 
 async def test_a_single_agent_environment_is_told_apart(probe: EnvironmentProbe):
-    sheet = await probe.describe(CARTPOLE)
-    assert sheet.single and sheet.summary == "1 agent · Discrete(2)" and sheet.can_have_managers
+    env_info = await probe.describe(CARTPOLE)
+    assert env_info.single and env_info.summary == "1 agent · Discrete(2)" and env_info.can_have_managers
 
 
 async def test_managers_are_slots(probe: EnvironmentProbe):
@@ -207,10 +207,10 @@ async def test_closing_after_the_last_answer_leaves_nothing(offspring: Offspring
 
 
 async def test_what_a_page_knew_looks_at_nothing_once_it_is_closed(tmp_path: Path, offspring: Offspring):
-    knowledge = Knowledge(Store(data=tmp_path, runs=tmp_path, cache=tmp_path))
-    await knowledge.close()
+    catalog = CatalogCache(Store(data=tmp_path, runs=tmp_path, cache=tmp_path))
+    await catalog.close()
     with pytest.raises(UsageError, match="being closed"):
-        await knowledge.sheet(CARTPOLE)
+        await catalog.env_info(CARTPOLE)
     assert not children(offspring)
 
 

@@ -10,9 +10,9 @@ from gym_gui import envs
 from gym_gui.controllers.engine.resolved_operator import resolve_operator
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Level, Report
 from gym_gui.controllers.setup.configuration_draft import Draft
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.services.fit import fit
+from gym_gui.services.compatibility import fit
 from gym_gui.services.policy_files import PolicyFile, describe_policy
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
@@ -22,16 +22,16 @@ from tests.support.joint import AGENTS, SPREAD, renamed, train_joint
 RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
 
 
-def sheet_of(task: str) -> EnvironmentSheet:
+def sheet_of(task: str) -> EnvironmentInfo:
     environment = envs.make(task)
     try:
-        return EnvironmentSheet.of(environment)
+        return EnvironmentInfo.of(environment)
     finally:
         environment.close()
 
 
 @pytest.fixture(scope="module")
-def spread() -> EnvironmentSheet:
+def spread() -> EnvironmentInfo:
     return sheet_of(SPREAD)
 
 
@@ -45,10 +45,10 @@ def rl(folder: Path, part: str | None = None) -> WorkerAssignment:
     return WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(folder)}, checkpoint_agent=part)
 
 
-def linked(sheet: EnvironmentSheet, row: WorkerAssignment) -> Draft:
-    first, *others = sheet.agents
+def linked(env_info: EnvironmentInfo, row: WorkerAssignment) -> Draft:
+    first, *others = env_info.agents
     return (
-        Draft(sheet.env_id, rows=dict.fromkeys(sheet.agents, RANDOM))
+        Draft(env_info.env_id, rows=dict.fromkeys(env_info.agents, RANDOM))
         .linked(first, others)
         .with_row(first, row)
     )
@@ -58,7 +58,7 @@ def texts(report: Report, level: Level = Level.OK) -> list[str]:
     return [finding.text for finding in report.findings if finding.level is level]
 
 
-def test_each_agent_of_a_link_takes_its_own_part(joint_policy: Path, spread: EnvironmentSheet) -> None:
+def test_each_agent_of_a_link_takes_its_own_part(joint_policy: Path, spread: EnvironmentInfo) -> None:
     report = checks().check(linked(spread, rl(joint_policy)), spread)
     assert not texts(report, Level.ERROR)
     for agent in AGENTS:
@@ -68,7 +68,7 @@ def test_each_agent_of_a_link_takes_its_own_part(joint_policy: Path, spread: Env
     resolve_operator(report.config)
 
 
-def test_a_part_that_the_slot_names_is_said(joint_policy: Path, spread: EnvironmentSheet) -> None:
+def test_a_part_that_the_slot_names_is_said(joint_policy: Path, spread: EnvironmentInfo) -> None:
     rows = {**dict.fromkeys(AGENTS, RANDOM), "agent_1": rl(joint_policy, "agent_2")}
     report = checks().check(Draft(SPREAD, rows=rows), spread)
     assert f"agent_1 takes the part of agent_2 of {joint_policy.name}" in texts(report)
@@ -76,7 +76,7 @@ def test_a_part_that_the_slot_names_is_said(joint_policy: Path, spread: Environm
 
 
 def test_the_only_one_of_its_kind_plays_for_others(
-    joint_policy: Path, spread: EnvironmentSheet, tmp_path: Path
+    joint_policy: Path, spread: EnvironmentInfo, tmp_path: Path
 ) -> None:
     """As an expert of 1v1 does in 2v2: ``agent_1`` is played by the part of ``agent_0``."""
     folder = renamed(joint_policy, tmp_path / "duel", {"agent_1": "rival_0", "agent_2": "judge_0"})
@@ -92,7 +92,7 @@ def test_the_only_one_of_its_kind_plays_for_others(
 
 
 def test_where_several_could_be_meant_it_is_asked_and_a_fitting_part_offered(
-    joint_policy: Path, spread: EnvironmentSheet, tmp_path: Path
+    joint_policy: Path, spread: EnvironmentInfo, tmp_path: Path
 ) -> None:
     names = {"agent_0": "green_0", "agent_1": "green_1", "agent_2": "blue_0"}
     file = describe_policy(renamed(joint_policy, tmp_path / "others", names))
@@ -111,7 +111,7 @@ def test_where_several_could_be_meant_it_is_asked_and_a_fitting_part_offered(
 
 
 def test_a_policy_of_which_no_part_fits_is_refused_by_what_it_would_see(
-    joint_policy: Path, spread: EnvironmentSheet
+    joint_policy: Path, spread: EnvironmentInfo
 ) -> None:
     file = describe_policy(joint_policy)
     four = sheet_of("classic/connect_four_v3")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui import envs
-from gym_gui.controllers.engine.lineup import read_slots
+from gym_gui.controllers.engine.bound_operator import read_slots
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
 from gym_gui.controllers.setup.play_setup import (
     Clock,

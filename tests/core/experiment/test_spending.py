@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gym_gui.core.experiment.spending import NOTHING, Amount, Course
+from gym_gui.core.experiment.spending import NOTHING, Amount, SlotSpending
 
 
 def call(announced: int, tokens: int, **more: Any) -> dict[str, Any]:
@@ -19,26 +19,26 @@ MOST = Amount(100, 0.5)
 
 
 def test_an_announced_request_is_open_until_a_call_accounts_for_it() -> None:
-    course = Course().with_request(MOST).with_request(MOST).with_request(MOST)
-    assert course.open == Amount(300, 1.5) and course.paid == NOTHING
-    course = course.with_call(call(2, 40))  # one request and its retry
-    assert course.open == MOST and course.paid == Amount(40, 0.25)
-    assert course.cut_off(7).paid == Amount(140, 0.75), "nothing is guessed"
-    assert course.cut_off(7).open == NOTHING, "counted once"
+    spending = SlotSpending().with_request(MOST).with_request(MOST).with_request(MOST)
+    assert spending.open == Amount(300, 1.5) and spending.paid == NOTHING
+    spending = spending.with_call(call(2, 40))  # one request and its retry
+    assert spending.open == MOST and spending.paid == Amount(40, 0.25)
+    assert spending.cut_off(7).paid == Amount(140, 0.75), "nothing is guessed"
+    assert spending.cut_off(7).open == NOTHING, "counted once"
 
 
 def test_a_call_that_was_announced_and_never_sent_has_cost_nothing() -> None:
-    course = Course().with_request(MOST).with_call(call(1, 0, usd=None))
-    assert course.cut_off().paid == NOTHING
+    spending = SlotSpending().with_request(MOST).with_call(call(1, 0, usd=None))
+    assert spending.cut_off().paid == NOTHING
 
 
 def test_a_replayed_call_accounts_for_no_request() -> None:
     """Its row is that of the recording, which was announced in its own time."""
-    course = Course().with_request(MOST).with_call(call(1, 40, replayed=True))
-    assert course.open == MOST and course.paid == NOTHING
+    spending = SlotSpending().with_request(MOST).with_call(call(1, 40, replayed=True))
+    assert spending.open == MOST and spending.paid == NOTHING
 
 
 def test_of_who_announces_nothing_requests_are_taken_to_be_under_way() -> None:
-    course = Course().with_call(call(0, 40))
-    assert course.cut_off(2).paid == Amount(240, 1.25)
-    assert Course(announces=True).cut_off(2).paid == NOTHING
+    spending = SlotSpending().with_call(call(0, 40))
+    assert spending.cut_off(2).paid == Amount(240, 1.25)
+    assert SlotSpending(announces=True).cut_off(2).paid == NOTHING

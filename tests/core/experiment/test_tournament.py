@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from gym_gui.core.experiment.pool import BySlot
 from gym_gui.core.experiment.tournament import tournament_from_data
+from gym_gui.core.experiment.tournament_pool import BySlot
 from gym_gui.core.validation import ConfigError
 
 RANDOM = {"type": "random"}

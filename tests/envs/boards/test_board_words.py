@@ -11,7 +11,7 @@ import pytest
 
 from gym_gui.core.live import Board
 from gym_gui.envs import Environment, make
-from gym_gui.envs.boards.position import in_a_row
+from gym_gui.envs.boards.board_helpers import in_a_row
 
 SIDES = {
     "chess_v6": ("White", "Black"),

@@ -23,7 +23,7 @@ from gym_gui.core.errors import MissingDependencyError
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
-from gym_gui.envs.describers.losses import ABSOLUTE, LOSSES, RELATIVE, ROUNDED, carried
+from gym_gui.envs.describers.information_losses import ABSOLUTE, LOSSES, RELATIVE, ROUNDED, carried
 from gym_gui.envs.environment_registry import families, family_of, list_specs, trouble
 from gym_gui.envs.facts import Fact
 from tests.support.own_pythons import archive, installed, interpreter_with

@@ -13,7 +13,7 @@ from gym_gui.core.experiment.prompt_inputs import PromptInputs
 from gym_gui.core.paths import data_dir
 from gym_gui.envs.environment_registry import families
 from gym_gui.envs.families.own_servers import read_description
-from gym_gui.envs.served import close_servers
+from gym_gui.envs.remote_env import close_servers
 
 _ROOT = Path(__file__).parents[3]
 

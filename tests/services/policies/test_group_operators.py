@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.core.errors import ExperimentError, MosaicError
-from gym_gui.core.experiment.training_of import TrainingOf
+from gym_gui.core.experiment.named_training_groups import TrainingOf
 from gym_gui.services.experiment_file import load_experiment, load_tournament
 from tests.support.groups import group, member
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gym_gui.analysis import open_run, report
-from gym_gui.cli.kept.runs import list_runs
+from gym_gui.cli.library.runs import list_runs
 from gym_gui.controllers.reexecution.verification import verify
 from gym_gui.core.errors import CheckpointError, MosaicError, UsageError
 from gym_gui.services.policies.policy_exchange import take_in
@@ -193,4 +193,4 @@ def test_the_last_words_of_a_training_are_its_own(tmp_path: Path, mine: Path) ->
     (tmp_path / "training").mkdir()
     put(tmp_path / "training" / LOG, PLACED["link"], mine)
 
-    assert RunFolder(tmp_path / "training").last_words() == ""
+    assert RunFolder(tmp_path / "training").last_log_line() == ""

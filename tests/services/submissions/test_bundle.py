@@ -9,7 +9,7 @@ import pytest
 
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.core.trusted import own_code
+from gym_gui.core.trusted import user_code
 from gym_gui.core.trusted.subjects import Need, Subject
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.experiments.experiment_identity import identity_digest
@@ -27,7 +27,7 @@ from tests.support.commands import experiment
 
 def code(folder: Path) -> Need:
     """Code of one's own in a folder, as it was allowed."""
-    digest = own_code.digest(own_code.fingerprints(folder))
+    digest = user_code.digest(user_code.fingerprints(folder))
     return Need(Subject("folder", str(folder), digest), "maze:make", "imports")
 
 
@@ -66,7 +66,7 @@ def test_code_is_sent_and_allowed_by_its_hash(tmp_path: Path) -> None:
         ("folder", "/there", need.subject.sha256),
         ("server", "http://x", ""),
     }
-    sent = own_code.digest(own_code.fingerprints(tmp_path / "bundle"))
+    sent = user_code.digest(user_code.fingerprints(tmp_path / "bundle"))
     assert sent == need.subject.sha256, "what lies there has the hash that was allowed"
 
 

@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from gym_gui.controllers.runs.shortage import RUN
+from gym_gui.controllers.runs.budget_message import RUN
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.leases import Claim, Lease
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.submissions import submission_record
 from gym_gui.services.submissions.coordinator import Coordinator
+from gym_gui.services.submissions.executor_backend import ExecutorBackend
+from gym_gui.services.submissions.host_state import name_other_places
 from gym_gui.services.submissions.lease_book import LeaseBook
-from gym_gui.services.submissions.places import name_other_places
-from gym_gui.services.submissions.shard_look import ShardLook
-from gym_gui.services.submissions.site_protocol import Site
-from gym_gui.services.submissions.standing import Standing
+from gym_gui.services.submissions.shard_progress import ShardProgress
+from gym_gui.services.submissions.shard_status import ShardStatus
+from gym_gui.services.submissions.submission_errors import HereError, HostAwayError, HostFailedError
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,
     SENT,
@@ -27,15 +28,14 @@ from gym_gui.services.submissions.submission_record import (
     Submission,
     open_submission,
 )
-from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
 
-PLAYS = ShardLook(True, None, {}, [{"done": 1}], "")
-DONE = ShardLook(False, 0, {"status": "completed"}, [{"done": 4, "failed": 1}], "")
-WAITS = ShardLook(True, None, {}, (), "", begun=False)
-GONE = ShardLook(False, None, {}, (), "", begun=False)
-LOST = ShardLook(False, None, {}, (), "")
-REFUSED = ShardLook(False, 2, {}, (), "no such package")
-ENDED = ShardLook(False, 130, {"status": "stopped"}, [{"done": 2}], "")
+PLAYS = ShardStatus(True, None, {}, [{"done": 1}], "")
+DONE = ShardStatus(False, 0, {"status": "completed"}, [{"done": 4, "failed": 1}], "")
+WAITS = ShardStatus(True, None, {}, (), "", begun=False)
+GONE = ShardStatus(False, None, {}, (), "", begun=False)
+LOST = ShardStatus(False, None, {}, (), "")
+REFUSED = ShardStatus(False, 2, {}, (), "no such package")
+ENDED = ShardStatus(False, 130, {"status": "stopped"}, [{"done": 2}], "")
 
 
 class Place:
@@ -43,7 +43,7 @@ class Place:
 
     deals = False
 
-    def __init__(self, name: str, says: Callable[[int, int], ShardLook], capacity: int = 2) -> None:
+    def __init__(self, name: str, says: Callable[[int, int], ShardStatus], capacity: int = 2) -> None:
         self.name, self.capacity, self._says = name, capacity, says
         self.patience_s = 0.0
         self.started: list[tuple[int, int]] = []
@@ -61,7 +61,7 @@ class Place:
     async def start(self, tries: Mapping[int, int]) -> None:
         self.started += tries.items()
 
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
+    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         return {number: self._says(number, attempt) for number, attempt in tries.items()}
 
     async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
@@ -114,9 +114,9 @@ class Dealt(Place):
         await super().start(tries)
         self.hands += [[number for number, _ in hand] for hand in self._submission.hands(tries)]
 
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
+    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         self._looks += 1
-        found: dict[int, ShardLook] = {}
+        found: dict[int, ShardStatus] = {}
         for hand in self._submission.hands(tries):
             first, *others = hand
             found[first[0]] = PLAYS if self._looks % self._every else DONE
@@ -132,7 +132,7 @@ class Dealt(Place):
 class Away(Place):
     """A place that answers until it is away."""
 
-    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
+    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         raise HostAwayError(f"{self.name} does not answer")
 
 
@@ -143,27 +143,27 @@ def submission(tmp_path: Path) -> Submission:
     return found
 
 
-def run(submission: Submission, *sites: Site) -> list[Standing]:
-    told: list[Standing] = []
-    coordinator = Coordinator(submission, sites, told.append, look_s=0.001)
+def run(submission: Submission, *backends: ExecutorBackend) -> list[ShardProgress]:
+    told: list[ShardProgress] = []
+    coordinator = Coordinator(submission, backends, told.append, look_s=0.001)
     asyncio.run(coordinator.run())
     return told
 
 
 def test_each_shard_is_played_once_and_counted(submission: Submission) -> None:
-    sites = [Place(name, lambda number, attempt: DONE) for name in ("one", "two")]
-    last = run(submission, *sites)[-1]
-    assert sorted(sites[0].fetched + sites[1].fetched) == [1, 2, 3, 4, 5, 6]
-    assert all(site.fetched for site in sites), "both have played"
+    backends = [Place(name, lambda number, attempt: DONE) for name in ("one", "two")]
+    last = run(submission, *backends)[-1]
+    assert sorted(backends[0].fetched + backends[1].fetched) == [1, 2, 3, 4, 5, 6]
+    assert all(backend.fetched for backend in backends), "both have played"
     assert (last.shards, last.of, last.done, last.failed, dict(last.playing)) == (6, 6, 24, 6, {})
     assert {state.status for state in open_submission(submission.folder).states.values()} == {"collected"}
 
 
 def test_a_shard_that_is_lost_is_begun_again(submission: Submission) -> None:
-    site = Place("one", lambda number, attempt: LOST if (number, attempt) == (3, 1) else DONE)
-    run(submission, site)
-    assert [begun for begun in site.started if begun[0] == 3] == [(3, 1), (3, 2)]
-    assert sorted(site.fetched) == [1, 2, 3, 4, 5, 6]
+    backend = Place("one", lambda number, attempt: LOST if (number, attempt) == (3, 1) else DONE)
+    run(submission, backend)
+    assert [begun for begun in backend.started if begun[0] == 3] == [(3, 1), (3, 2)]
+    assert sorted(backend.fetched) == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.parametrize(
@@ -180,17 +180,17 @@ def test_a_shard_that_is_lost_is_begun_again(submission: Submission) -> None:
         (replace(LOST, code=139), "its process was killed (signal 11, SIGSEGV)"),
     ],
 )
-def test_why_a_shard_was_lost_is_told(submission: Submission, seen: ShardLook, why: str) -> None:
+def test_why_a_shard_was_lost_is_told(submission: Submission, seen: ShardStatus, why: str) -> None:
     run(submission, Place("one", lambda number, attempt: seen if number == 3 else DONE))
     assert open_submission(submission.folder).states[3].problem == f"one: {why}"
 
 
 def test_a_shard_that_is_always_lost_is_given_up_and_the_others_played(submission: Submission) -> None:
-    site = Place("one", lambda number, attempt: LOST if number == 3 else DONE)
-    run(submission, site)
+    backend = Place("one", lambda number, attempt: LOST if number == 3 else DONE)
+    run(submission, backend)
     assert submission.numbers("failed") == [3]
     assert submission.states[3].problem == "one: its process was lost"
-    assert sorted(site.fetched) == [1, 2, 4, 5, 6]
+    assert sorted(backend.fetched) == [1, 2, 4, 5, 6]
     run(submission, Place("one", lambda number, attempt: DONE))
     assert submission.numbers("failed") == [], "a user who resumes it has mended that"
 
@@ -226,11 +226,11 @@ def test_a_place_that_was_away_is_asked_to_begin_what_it_may_not_have_begun(subm
             if len(self.started) == len(tries):
                 raise HostAwayError("one does not answer")
 
-    site = Shaky("one", lambda number, attempt: DONE)
-    site.patience_s = 60.0
-    run(submission, site)
-    assert site.started[:4] == [(1, 1), (2, 1), (1, 1), (2, 1)]
-    assert sorted(site.fetched) == [1, 2, 3, 4, 5, 6]
+    backend = Shaky("one", lambda number, attempt: DONE)
+    backend.patience_s = 60.0
+    run(submission, backend)
+    assert backend.started[:4] == [(1, 1), (2, 1), (1, 1), (2, 1)]
+    assert sorted(backend.fetched) == [1, 2, 3, 4, 5, 6]
     assert all(state.lost == 0 for state in submission.states.values()), "nothing was lost"
 
 
@@ -241,18 +241,18 @@ def test_a_shard_that_is_not_whole_holds_up_no_other(submission: Submission) -> 
                 raise HostFailedError("the run folder of shard 3 of 6 is not whole")
             await super().fetch(number)
 
-    site = Lags("one", lambda number, attempt: DONE)
-    run(submission, site)
-    assert sorted(site.fetched) == [1, 2, 4, 5, 6]
+    backend = Lags("one", lambda number, attempt: DONE)
+    run(submission, backend)
+    assert sorted(backend.fetched) == [1, 2, 4, 5, 6]
     assert submission.numbers("failed") == [3]
     assert submission.states[3].problem == "one: the run folder of shard 3 of 6 is not whole"
 
 
 def test_what_goes_on_with_a_shard_and_cannot_is_no_refusal_of_the_place(submission: Submission) -> None:
     submission.states = {3: ShardState("waiting", "one", 1, done=2)}
-    site = Place("one", lambda number, attempt: REFUSED if (number, attempt) == (3, 2) else DONE)
-    run(submission, site)
-    assert (3, 3) in site.started and sorted(site.fetched) == [1, 2, 3, 4, 5, 6]
+    backend = Place("one", lambda number, attempt: REFUSED if (number, attempt) == (3, 2) else DONE)
+    run(submission, backend)
+    assert (3, 3) in backend.started and sorted(backend.fetched) == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_disk_that_is_full_here_ends_nothing_elsewhere(submission: Submission) -> None:
@@ -270,22 +270,22 @@ def test_a_disk_that_is_full_here_ends_nothing_elsewhere(submission: Submission)
 
 def test_what_was_sent_before_is_followed_and_not_begun_anew(submission: Submission) -> None:
     submission.states = {2: ShardState(SENT, "one", 3), 4: ShardState(SENT, "gone", 1)}
-    site = Place("one", lambda number, attempt: DONE)
-    run(submission, site)
-    assert site.started[0] == (2, 3), "in case it was only written down; the host begins no try twice"
-    assert (4, 2) in site.started, "a host that is in the profile no more plays nothing"
+    backend = Place("one", lambda number, attempt: DONE)
+    run(submission, backend)
+    assert backend.started[0] == (2, 3), "in case it was only written down; the host begins no try twice"
+    assert (4, 2) in backend.started, "a host that is in the profile no more plays nothing"
 
 
 def test_who_stops_it_has_everything_ended_and_kept(submission: Submission) -> None:
     async def stopped() -> Place:
-        site = Place("one", lambda number, attempt: ENDED if number in site.stopped else PLAYS)
-        coordinator = Coordinator(submission, [site], lambda standing: coordinator.stop(), look_s=0.001)
+        backend = Place("one", lambda number, attempt: ENDED if number in backend.stopped else PLAYS)
+        coordinator = Coordinator(submission, [backend], lambda standing: coordinator.stop(), look_s=0.001)
         await coordinator.run()
         assert coordinator.is_stopped
-        return site
+        return backend
 
-    site = asyncio.run(stopped())
-    assert sorted(site.stopped) == [1, 2]
+    backend = asyncio.run(stopped())
+    assert sorted(backend.stopped) == [1, 2]
     states = submission.states
     assert {(states[n].status, states[n].host, states[n].done) for n in (1, 2)} == {("waiting", "one", 2)}
     again = Place("two", lambda number, attempt: DONE)
@@ -295,17 +295,17 @@ def test_who_stops_it_has_everything_ended_and_kept(submission: Submission) -> N
 
 
 def test_each_process_is_dealt_its_share(submission: Submission) -> None:
-    sites = [Dealt("one", submission, capacity=2), Dealt("two", submission)]
-    run(submission, *sites)
-    assert (sites[0].hands[:2], sites[1].hands[0]) == ([[1, 2], [3, 4]], [5, 6])
-    assert sorted(sites[0].fetched + sites[1].fetched) == [1, 2, 3, 4, 5, 6]
+    backends = [Dealt("one", submission, capacity=2), Dealt("two", submission)]
+    run(submission, *backends)
+    assert (backends[0].hands[:2], backends[1].hands[0]) == ([[1, 2], [3, 4]], [5, 6])
+    assert sorted(backends[0].fetched + backends[1].fetched) == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_process_that_is_lost_loses_the_shard_that_it_was_playing(submission: Submission) -> None:
-    site = Dealt("one", submission, kills=(3, 1))
-    run(submission, site)
-    assert site.hands == [[1, 2, 3, 4, 5, 6], [3, 4, 5, 6]]
-    assert sorted(site.fetched) == [1, 2, 3, 4, 5, 6]
+    backend = Dealt("one", submission, kills=(3, 1))
+    run(submission, backend)
+    assert backend.hands == [[1, 2, 3, 4, 5, 6], [3, 4, 5, 6]]
+    assert sorted(backend.fetched) == [1, 2, 3, 4, 5, 6]
     assert {number: state.lost for number, state in submission.states.items() if state.lost} == {3: 1}
 
 
@@ -331,7 +331,7 @@ def test_a_coordinator_may_be_killed_at_each_write_of_its_record(
         async def start(self, tries: Mapping[int, int]) -> None:
             self.started += [each for each in tries.items() if each not in self.started]
 
-        async def look(self, tries: Mapping[int, int]) -> dict[int, ShardLook]:
+        async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
             return {n: DONE if (n, t) in self.started else LOST for n, t in tries.items()}
 
     write = submission_record.replace_file
@@ -349,16 +349,16 @@ def test_a_coordinator_may_be_killed_at_each_write_of_its_record(
 
         monkeypatch.setattr(submission_record, "replace_file", write)
         Submission(submission.folder, "ssh", {}, "run", 6, 24, submission.folder).save()
-        site = Kept("one", lambda number, attempt: DONE)
+        backend = Kept("one", lambda number, attempt: DONE)
         monkeypatch.setattr(submission_record, "replace_file", deadly_write)
         try:
-            run(open_submission(submission.folder), site)
+            run(open_submission(submission.folder), backend)
         except Killed:
             monkeypatch.setattr(submission_record, "replace_file", write)
-            run(open_submission(submission.folder), site)
+            run(open_submission(submission.folder), backend)
         ended = open_submission(submission.folder)
         assert {state.status for state in ended.states.values()} == {"collected"}
-        assert site.started == [(number, 1) for number in range(1, 7)], "each was begun once"
+        assert backend.started == [(number, 1) for number in range(1, 7)], "each was begun once"
         if writes < deadly:
             return  # it has not come to this write
     pytest.fail("it never ends")
@@ -452,7 +452,7 @@ def test_what_shards_are_given_is_on_disk_before_they_are_told(submission: Submi
     book.save()
     told: dict[int, Lease] = {}
 
-    def says(number: int, attempt: int) -> ShardLook:
+    def says(number: int, attempt: int) -> ShardStatus:
         kept = LeaseBook.open(submission.folder)
         assert kept is not None and kept.spent(RUN).tokens <= 250
         for words in place.told[-1:]:
@@ -463,7 +463,7 @@ def test_what_shards_are_given_is_on_disk_before_they_are_told(submission: Submi
             return replace(PLAYS, claim=claim(mine.number if mine else 0, 0, waits=True))
         if mine.ended and not mine.amounts[RUN].tokens:
             stopped = {"status": "stopped", "problem": "the token budget"}
-            return ShardLook(False, 1, stopped, (), "", claim=claim(mine.number, 0, waits=True, ended=True))
+            return ShardStatus(False, 1, stopped, (), "", claim=claim(mine.number, 0, waits=True, ended=True))
         return replace(DONE, claim=claim(mine.number, 100))
 
     place = Place("one", says)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gym_gui.controllers.runs.payers import Payers
+from gym_gui.controllers.runs.budget_message import RUN, budget_message
+from gym_gui.controllers.runs.cost_accounts import CostAccounts
 from gym_gui.controllers.runs.shard_lease import ShardLease
-from gym_gui.controllers.runs.shortage import RUN, shortage
 from gym_gui.core.errors import RunFormatError
 from gym_gui.core.experiment.leases import Claim, Lease
 from gym_gui.core.experiment.spending import NOTHING, Amount
@@ -45,7 +45,7 @@ class Shard:
         self.ledger = BudgetLedger(None, {RUN: self._whole})
         self.ledger.settle("before", {RUN: self.before})
         self.files = LeaseFiles(self.here, lambda: self.now)
-        self.lease = ShardLease(self.files, Payers(self._whole, []), self.ledger)
+        self.lease = ShardLease(self.files, CostAccounts(self._whole, []), self.ledger)
         self.is_up = True
         self.say()
 
@@ -216,7 +216,7 @@ def test_what_is_left_is_played_and_then_it_has_ended(tmp_path: Path) -> None:
     played = [20 - each.left for each in shards]
     assert book.ended and sum(played) == 12 and book.spent(RUN).tokens == 1200
     assert all(each.lease.is_last for each in shards)
-    assert shortage(book, book.budgets, book.needed) == (
+    assert budget_message(book, book.budgets, book.needed) == (
         "the token budget of the run carries no further episode: 1,200 of 1,250 spent, and what comes next "
         "may take 100 (--token-budget gives it more)"
     )

@@ -11,12 +11,12 @@ import pytest
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.run_lock import lock_run
+from gym_gui.services.submissions.all_runs import AllRuns
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.follower import following
+from gym_gui.services.submissions.host_state import note_answer, save_log_tail
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.overview import SubmissionWatch
-from gym_gui.services.submissions.places import keep_said, note_answer
-from gym_gui.services.submissions.run_shelves import RunShelves
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,
     FAILED,
@@ -47,7 +47,7 @@ def submission(tmp_path: Path) -> Submission:
     }
     found.places = {"slurm": PlaceState("2026-11-28T14:00:00+00:00")}
     found.began_at = "2026-11-28T13:00:00+00:00"
-    keep_said(found.log(5, 3), ["Traceback", "ValueError: no such key"])
+    save_log_tail(found.log(5, 3), ["Traceback", "ValueError: no such key"])
     found.save()
     return found
 
@@ -103,7 +103,7 @@ def test_what_was_handed_out_of_a_shared_budget_is_spent(submission: Submission)
 
 
 def test_it_is_one_entry_of_the_list_of_runs_until_it_is_one(submission: Submission) -> None:
-    shelves = RunShelves(submission.out)
+    shelves = AllRuns(submission.out)
 
     def listed() -> list[tuple[str, str, int, int | None]]:
         found = [entry for batch in shelves.scan() for entry in batch]
@@ -117,7 +117,7 @@ def test_it_is_one_entry_of_the_list_of_runs_until_it_is_one(submission: Submiss
     finally:
         os.close(lock)
     # Another machine's locks are not seen: it is believed while its record changes.
-    elsewhere = RunShelves(submission.out.parent / "mine")
+    elsewhere = AllRuns(submission.out.parent / "mine")
     elsewhere.set_others([submission.out])
     (entry,) = (entry for batch in elsewhere.scan() for entry in batch)
     assert (entry.status, entry.elsewhere) == ("running", str(submission.out))

@@ -11,8 +11,8 @@ import pytest
 from gym_gui.core.errors import UsageError
 from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.submissions.bundle import write_bundle
-from gym_gui.services.submissions.executors import sites_of
-from gym_gui.services.submissions.handed_in import (
+from gym_gui.services.submissions.executors import backends_of
+from gym_gui.services.submissions.own_submissions import (
     confirm,
     remember_submission,
     unconfirmed,
@@ -39,10 +39,10 @@ def submission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Submission:
 
 def prepare(submission: Submission) -> None:
     async def prepared() -> None:
-        for site in sites_of(submission):
-            await site.check()
-            await site.prepare()
-            await site.close()
+        for backend in backends_of(submission):
+            await backend.check()
+            await backend.prepare()
+            await backend.close()
 
     asyncio.run(prepared())
 

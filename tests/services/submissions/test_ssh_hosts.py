@@ -10,7 +10,7 @@ import pytest
 
 from gym_gui.core.errors import UsageError
 from gym_gui.services.submissions.ssh.ssh import SshHost
-from gym_gui.services.submissions.trouble import HostAwayError
+from gym_gui.services.submissions.submission_errors import HostAwayError
 from tests.support.debian import need_programs
 from tests.support.sshd import Sshd, sshd
 

@@ -12,7 +12,9 @@ import pytest
 
 from gym_gui.core.errors import ProtocolError, UsageError
 from gym_gui.services.submissions import shell
+from gym_gui.services.submissions.collect_parts import take_part
 from gym_gui.services.submissions.profile import Command
+from gym_gui.services.submissions.submission_errors import HostFailedError
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,
     FAILED,
@@ -23,10 +25,8 @@ from gym_gui.services.submissions.submission_record import (
     open_submission,
 )
 from gym_gui.services.submissions.submitted_trainings import Training, Trainings
-from gym_gui.services.submissions.taking_in import take_part
 from gym_gui.services.submissions.training_files import Grown, Known, exchange_script, grown_in, grown_of
 from gym_gui.services.submissions.training_mirror import TrainingMirror
-from gym_gui.services.submissions.trouble import HostFailedError
 from gym_gui.services.trainer.training_elsewhere import read_elsewhere
 from mosaic_worker.training import ask
 from tests.support.waiting import eventually
@@ -156,7 +156,7 @@ def event(name: str, **fields: object) -> str:
 def test_a_run_folder_here_grows_with_the_one_there(place: Path, tmp_path: Path) -> None:
     asked = submission(tmp_path / "sub", _2=ShardState(SENT, "one", 1))
     assert asked.trainings is not None
-    here, site = asked.trainings.part(2).folder, Place(place)
+    here, backend = asked.trainings.part(2).folder, Place(place)
     mirror = TrainingMirror(asked, asked.trainings)
     mirror.note()
     first = asked.trainings.part(1).folder
@@ -167,7 +167,7 @@ def test_a_run_folder_here_grows_with_the_one_there(place: Path, tmp_path: Path)
     )
     with (run / "events.jsonl").open("a") as file:
         file.write('{"event": "prog')
-    asyncio.run(mirror.follow(site, {2: 1}))
+    asyncio.run(mirror.follow(backend, {2: 1}))
     mirror.note()
     state, where = asked.states[2], read_elsewhere(here)
     assert (state.done, state.safe, state.score) == (50, 0, 2.5)
@@ -178,14 +178,14 @@ def test_a_run_folder_here_grows_with_the_one_there(place: Path, tmp_path: Path)
     # Who comes after a coordinator goes on where that was.
     again = TrainingMirror(asked, asked.trainings)
     ask(here, "pause")
-    asyncio.run(again.follow(site, {2: 1}))
-    asyncio.run(again.follow(site, {2: 1}))
+    asyncio.run(again.follow(backend, {2: 1}))
+    asyncio.run(again.follow(backend, {2: 1}))
     assert (state.done, state.safe, state.score) == (60, 60, 2.5)
     assert (here / "events.jsonl").read_bytes() == (run / "events.jsonl").read_bytes()
     assert (run / "control.jsonl").read_text().count("pause") == 1, "passed on once"
     # One that has kept nothing begins anew, and so does what is here.
     begun(place, "0002", events_jsonl=event("start", step=0))
-    asyncio.run(again.follow(site, {2: 2}))
+    asyncio.run(again.follow(backend, {2: 2}))
     assert (here / "events.jsonl").read_text() == event("start", step=0)
     assert (state.done, state.safe) == (0, 0)
 
@@ -213,13 +213,13 @@ def test_a_single_training_is_in_the_folder_of_the_submission_itself(place: Path
 def test_a_training_is_stopped_from_its_run_folder(place: Path, tmp_path: Path) -> None:
     asked = submission(tmp_path / "sub", _2=ShardState(SENT, "one", 1))
     assert asked.trainings is not None
-    mirror, site = TrainingMirror(asked, asked.trainings), Place(place)
+    mirror, backend = TrainingMirror(asked, asked.trainings), Place(place)
     mirror.note()
     for training in asked.trainings.parts:
         ask(training.folder, "stop")
-    asyncio.run(mirror.follow(site, {2: 1}))
+    asyncio.run(mirror.follow(backend, {2: 1}))
     mirror.note()
-    assert (site.stopped, asked.states[2].asked, asked.states[2].status) == ([2], True, SENT)
+    assert (backend.stopped, asked.states[2].asked, asked.states[2].status) == ([2], True, SENT)
     assert asked.states[1].status == STOPPED, "one that waits does not begin"
     where = read_elsewhere(asked.trainings.part(1).folder)
     assert where is not None and where.over

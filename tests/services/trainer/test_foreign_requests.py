@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gym_gui.cli.kept.trust import add_trusted
+from gym_gui.cli.library.trust import add_trusted
 from gym_gui.core.errors import UsageError
 from gym_gui.core.trusted import trust
 from gym_gui.core.trusted.subjects import Subject

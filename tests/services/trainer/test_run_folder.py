@@ -33,9 +33,9 @@ def test_its_json_files_are_whole_or_said_to_be_damaged(tmp_path: Path) -> None:
 
 def test_the_last_line_that_was_printed(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
-    assert folder.last_words() == ""
+    assert folder.last_log_line() == ""
     (folder / LOG).write_bytes(b"x" * 10_000 + b"\nlast words \xff\n\n")
-    assert folder.last_words() == "last words �"
+    assert folder.last_log_line() == "last words �"
 
 
 def test_what_a_training_wrote_can_be_taken_away_and_nothing_else(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from gym_gui.core.errors import UsageError
 from gym_gui.services.trainer.daemon import DaemonSettings
 from gym_gui.services.trainer.pb import trainer_pb2 as pb
+from gym_gui.services.trainer.queue_place import Place, keep_place
 from gym_gui.services.trainer.recovery import found_again
 from gym_gui.services.trainer.trainer_messages import limits_of
 from gym_gui.services.trainer.training_folder import QUEUE, REQUEST, RunFolder
@@ -22,7 +23,6 @@ from gym_gui.services.trainer.training_records import (
     record_from_data,
     record_to_data,
 )
-from gym_gui.services.trainer.waiting import Place, keep_place
 
 NONSENSE: list[dict[str, Any]] = [
     {"max_s": math.nan},

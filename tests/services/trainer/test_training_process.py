@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from gym_gui.core.errors import MosaicError, RunFormatError, UsageError, WorkerLaunchError
-from gym_gui.core.inherited import withhold
+from gym_gui.core.inherited_environment import withhold
 from gym_gui.processes.tree import TAG, members, proportional_mb, resident_mb
 from gym_gui.services.trainer.training_folder import EXIT, LOG, REQUEST, RUNNER, RunFolder
 from gym_gui.services.trainer.training_outcome import TrainingOutcome
@@ -67,7 +67,9 @@ def events(process: TrainingProcess) -> list[str]:
 
 
 def until(process: TrainingProcess, event: str) -> None:
-    eventually(lambda: event in events(process), f"{event} was told: {process.folder.last_words()}", WAIT_S)
+    eventually(
+        lambda: event in events(process), f"{event} was told: {process.folder.last_log_line()}", WAIT_S
+    )
 
 
 def test_a_training_runs_to_its_end(start: Callable[..., TrainingProcess]) -> None:

@@ -21,8 +21,8 @@ from PyQt6.QtWidgets import (
     QSpinBox,
 )
 
+from gym_gui.controllers.setup.check_message import Level
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
-from gym_gui.controllers.setup.finding import Level
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.experiment.assignment import LinkGroup, WorkerAssignment
 from gym_gui.ui.agents.advanced_config import ActorCard, AdvancedConfigTab
@@ -353,14 +353,14 @@ class TestSettings:
         self, tab: AdvancedConfigTab, qtbot: Any, choose: Choose, checked: Wait
     ) -> None:
         choose("mpe2/simple_spread_v3")
-        sheet = tab.model.sheet
-        assert sheet is not None and len(sheet.apis) == 2
-        other = next(api for api in sheet.apis if api != sheet.api)
+        env_info = tab.model.env_info
+        assert env_info is not None and len(env_info.apis) == 2
+        other = next(api for api in env_info.apis if api != env_info.api)
         api_widget = named(tab.window(), QComboBox, "api")
         api_widget.setCurrentIndex(api_widget.findData(other))
         api_widget.activated.emit(api_widget.currentIndex())
         checked()
-        assert tab.model.sheet is not None and tab.model.sheet.api == other
+        assert tab.model.env_info is not None and tab.model.env_info.api == other
         assert tab.model.config is not None and tab.model.config.api in (other, None)
 
 

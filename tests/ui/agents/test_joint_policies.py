@@ -10,8 +10,8 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QCheckBox, QComboBox, QLabel
 
+from gym_gui.controllers.setup.check_message import Level
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks
-from gym_gui.controllers.setup.finding import Level
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.policy_files import describe_policy

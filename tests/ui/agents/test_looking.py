@@ -10,7 +10,7 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QSpinBox
 
-from gym_gui.controllers.setup.finding import Level
+from gym_gui.controllers.setup.check_message import Level
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.ui.agents.advanced_config import AdvancedConfigTab
 from gym_gui.ui.agents.checks_panel import ChecksPanel
@@ -33,7 +33,7 @@ def test_changing_ones_mind_while_it_is_looked_at(tab: AdvancedConfigTab, qtbot:
         tab.model.choose_environment(task)
         assert tab.model.looking and "Looking at" in named(tab, ChecksPanel, "checks_panel").sentences[0]
     checked()
-    assert tab.model.sheet is not None and tab.model.sheet.env_id == "CartPole-v1"
+    assert tab.model.env_info is not None and tab.model.env_info.env_id == "CartPole-v1"
 
 
 def test_looking_can_be_cancelled(

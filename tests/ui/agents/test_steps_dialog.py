@@ -107,7 +107,7 @@ def test_steps_are_tried_on_the_slots_own_space(
     row = WorkerAssignment("cleanrl_worker", "rl", {})
     tab.model.set_row(agent, row, "a policy")
     checked()
-    assert shown(tab) == "unchanged"
+    assert shown(tab) == "as is"
     steps = open_steps(agent)
     assert steps.rows == []
     empty = named(steps.dialog, QWidget, "steps_empty")
@@ -133,7 +133,7 @@ def test_steps_are_tried_on_the_slots_own_space(
     assert shown(tab) == "select image, frame_stack 3"
     tab.model.undo_stack.undo()
     checked()
-    assert tab.model.draft.rows[agent].preprocess == () and shown(tab) == "unchanged"
+    assert tab.model.draft.rows[agent].preprocess == () and shown(tab) == "as is"
 
 
 def test_a_step_that_does_not_fit_is_named_and_not_taken(

@@ -27,7 +27,7 @@ from gym_gui.ui.editor.code_edit import CodeEdit
 from gym_gui.ui.editor.file_editor import FileEditor
 from gym_gui.ui.editor.file_request import FileRequest, Problem
 from gym_gui.ui.editor.lexing import spans_of
-from gym_gui.ui.language.desk import SettingsDesk
+from gym_gui.ui.language.settings_services import SettingsServices
 from gym_gui.ui.widgets.message_panels import InlineMessage
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.manifest import read_manifest
@@ -227,8 +227,8 @@ def test_a_form_offers_to_edit_a_file_whose_worker_can_check_it(
 ) -> None:
     asked: list[FileRequest] = []
     context.edit_asked.connect(asked.append)
-    desk = SettingsDesk(context)
-    form = SettingsForm(bdi.settings_schema, {"program": "old.asl"}, worker=bdi, desk=desk)
+    services = SettingsServices(context)
+    form = SettingsForm(bdi.settings_schema, {"program": "old.asl"}, worker=bdi, services=services)
     told: list[dict[str, Any]] = []
     form.values_changed.connect(told.append)
     form.show()

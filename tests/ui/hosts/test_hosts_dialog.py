@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from PyQt6.QtWidgets import QLineEdit, QListWidget, QPlainTextEdit
 
-from gym_gui.services.submissions.hosts import HostsFile
+from gym_gui.services.submissions.hosts_file import HostsFile
 from gym_gui.services.submissions.profile import Command
 from gym_gui.services.submissions.ssh.ssh_profile import Host
 from gym_gui.ui.context import AppContext

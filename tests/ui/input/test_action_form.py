@@ -10,7 +10,7 @@ from gymnasium import spaces
 from PyQt6.QtWidgets import QDoubleSpinBox, QLineEdit, QPushButton, QSpinBox
 from pytestqt.qtbot import QtBot
 
-from gym_gui.core.plain import action_from_plain
+from gym_gui.core.plain_data import action_from_plain
 from gym_gui.core.spaces import to_space
 from gym_gui.ui.input.action_form import ActionForm
 from gym_gui.ui.widgets.message_panels import InlineMessage

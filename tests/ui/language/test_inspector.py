@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.config_panels.player_panel import PlayerPicker
 from gym_gui.ui.config_panels.single_agent_panel import SingleAgentPanel
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from tests.support.fake_model_server import FakeModelServer
 from tests.support.named import named
@@ -26,14 +26,14 @@ __all__ = ["looks_here"]
 
 @pytest.fixture
 def config(context: AppContext, finish: Any, qtbot: Any) -> Iterator[OperatorConfigWidget]:
-    knowledge = Knowledge(context.store)
-    result = OperatorConfigWidget(context, knowledge)
+    catalog = CatalogCache(context.store)
+    result = OperatorConfigWidget(context, catalog)
     result.resize(268, 700)
     result.show()
     qtbot.waitExposed(result)
     yield result
     result.forget()
-    finish(knowledge.close())
+    finish(catalog.close())
     result.close()
     result.deleteLater()
 

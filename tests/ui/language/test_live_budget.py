@@ -15,8 +15,8 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.runs.budget_ledger import NAME, BudgetLedger
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.live.state_words import words_of
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
 from gym_gui.ui.widgets.badges import StatusDot

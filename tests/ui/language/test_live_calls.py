@@ -11,23 +11,23 @@ from PyQt6.QtCore import QEvent, QObject, Qt
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QLabel, QPlainTextEdit, QPushButton, QTextEdit, QWidget
 
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.services.prompt_files import PromptFiles, default_prompts
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.language.desk import PromptsRequest
 from gym_gui.ui.language.player_strip import CallStrip
 from gym_gui.ui.language.prompt_editor import PromptEditor
+from gym_gui.ui.language.settings_services import PromptsRequest
 from gym_gui.ui.language.transcript_view import TranscriptPanel
 from gym_gui.ui.language.turn_list import TurnList
 from gym_gui.ui.language.turn_view import TurnView
-from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.minds import MindView
+from gym_gui.ui.operators.card_strips import FactsStrip
 from gym_gui.ui.operators.manual import ManualOperators
-from gym_gui.ui.operators.strips import FactsStrip
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
 from gym_gui.ui.renderers.stage_view import StageView
 from gym_gui.ui.replays.replay_view import ReplayView
@@ -52,14 +52,14 @@ def deck(context: AppContext, finish: Any) -> Iterator[OperatorDeck]:
 
 @pytest.fixture
 def manual(context: AppContext, deck: OperatorDeck, qtbot: Any, finish: Any) -> Iterator[ManualOperators]:
-    knowledge = Knowledge(context.store)
-    result = ManualOperators(context, deck, knowledge)
+    catalog = CatalogCache(context.store)
+    result = ManualOperators(context, deck, catalog)
     result.resize(960, 900)
     result.show()
     qtbot.waitExposed(result)
     yield result
     result.release()
-    finish(knowledge.close())
+    finish(catalog.close())
     result.close()
     result.deleteLater()
 

@@ -11,11 +11,11 @@ pytest.importorskip("pyspiel")
 
 from PyQt6.QtWidgets import QTextEdit
 
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.player_strip import CallStrip
-from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
@@ -35,15 +35,15 @@ def against_itself() -> OperatorConfig:
 @pytest.fixture
 def manual(context: AppContext, qtbot: Any, finish: Any) -> Iterator[Any]:
     deck = OperatorDeck(context, seed=3, open_session=local_session)
-    knowledge = Knowledge(context.store)
-    result: Any = ManualOperators(context, deck, knowledge)
+    catalog = CatalogCache(context.store)
+    result: Any = ManualOperators(context, deck, catalog)
     result.resize(960, 900)
     result.show()
     qtbot.waitExposed(result)
     result.deck = deck
     yield result
     result.release()
-    finish(knowledge.close())
+    finish(catalog.close())
     finish(deck.close())
     result.close()
     result.deleteLater()

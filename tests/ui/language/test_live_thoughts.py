@@ -15,15 +15,15 @@ pytest.importorskip("agentspeak")
 from PyQt6.QtWidgets import QLabel, QLineEdit, QPushButton, QTextEdit
 
 from gym_gui.controllers.live_play.call_log import CallLog
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.core.experiment.assignment import OnInvalid
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.language.player_strip import CallStrip
 from gym_gui.ui.language.transcript_view import TranscriptPanel
 from gym_gui.ui.language.turn_view import TurnView
-from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.operators.transcript_dock import TranscriptDock
@@ -64,15 +64,15 @@ def thought_line(step: int, **bdi: Any) -> bytes:
 @pytest.fixture
 def manual(context: AppContext, qtbot: Any, finish: Any) -> Iterator[Any]:
     deck = OperatorDeck(context, seed=3, open_session=local_session)
-    knowledge = Knowledge(context.store)
-    result: Any = ManualOperators(context, deck, knowledge)
+    catalog = CatalogCache(context.store)
+    result: Any = ManualOperators(context, deck, catalog)
     result.resize(960, 900)
     result.show()
     qtbot.waitExposed(result)
     result.deck = deck
     yield result
     result.release()
-    finish(knowledge.close())
+    finish(catalog.close())
     finish(deck.close())
     result.close()
     result.deleteLater()

@@ -17,7 +17,7 @@ from gym_gui.services.secrets import resolve_secrets
 from gym_gui.ui.agents.language_controls import ModelControl, PromptsControl, SecretControl, ServerControl
 from gym_gui.ui.agents.settings_form import SettingsForm
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.language.desk import SettingsDesk, provider_of
+from gym_gui.ui.language.settings_services import SettingsServices, provider_of
 from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.settings.settings_table import settings_from_tables
 from tests.services.test_api_keys import Wallet, no_keys_outside, use
@@ -35,10 +35,10 @@ Make = Callable[..., SettingsForm]
 @pytest.fixture
 def make(context: AppContext, worker: WorkerTypeDefinition, qtbot: Any) -> Iterator[Make]:
     made: list[SettingsForm] = []
-    desk = SettingsDesk(context)
+    services = SettingsServices(context)
 
     def form(**values: Any) -> SettingsForm:
-        made.append(SettingsForm(worker.settings_schema, values, worker=worker, desk=desk))
+        made.append(SettingsForm(worker.settings_schema, values, worker=worker, services=services))
         made[-1].resize(300, 700)
         made[-1].show()
         return made[-1]

@@ -9,8 +9,8 @@ import pytest
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from tests.support.no_processes import local_session
 
 Finish = Callable[[object], Any]

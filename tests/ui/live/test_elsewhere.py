@@ -11,7 +11,7 @@ import pytest
 
 from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from tests.support.remote import keep, profile
 from tests.support.sshd import Sshd, sshd
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from tests.support.no_processes import local_session
 from tests.support.started import Starts
 from tests.ui.conftest import PATIENCE_MS

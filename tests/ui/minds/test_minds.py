@@ -11,11 +11,11 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.deck import OperatorDeck
 from gym_gui.ui.live.live_operator import LiveOperator
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.minds import MindView
 from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.replays.replay_view import ReplayView
@@ -38,15 +38,15 @@ def manual(
     context: AppContext, qtbot: QtBot, finish: Callable[[object], object]
 ) -> Iterator[ManualOperators]:
     deck = OperatorDeck(context, seed=3, open_session=local_session)
-    knowledge = Knowledge(context.store)
-    result = ManualOperators(context, deck, knowledge)
+    catalog = CatalogCache(context.store)
+    result = ManualOperators(context, deck, catalog)
     result.resize(960, 900)
     result.show()
     qtbot.waitExposed(result)
     result.deck = deck  # type: ignore[attr-defined]
     yield result
     result.release()
-    finish(knowledge.close())
+    finish(catalog.close())
     finish(deck.close())
     result.close()
     result.deleteLater()

@@ -8,7 +8,7 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QPushButton
 
-from gym_gui.analysis.transcripts.planned import planned_of
+from gym_gui.analysis.transcripts.plan_values import planned_of
 from gym_gui.analysis.transcripts.turn import turn_of
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.ui.language.turn_view import sections

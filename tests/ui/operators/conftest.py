@@ -9,7 +9,7 @@ import pytest
 
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from tests.support.no_processes import local_session, looks_here, plays_here
 from tests.ui.conftest import PATIENCE_MS
 

@@ -14,16 +14,16 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QDoubleSpinBox, QLabel, QLineEdit, QPushButton, QSpinBox, QWidget
 
-from gym_gui.controllers.live_play.tally import Tally
+from gym_gui.controllers.live_play.episode_totals import Tally
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Report
 from gym_gui.controllers.setup.configuration_draft import Draft
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.experiment.assignment import OnInvalid, WorkerAssignment
 from gym_gui.core.live import AgentView, LiveView
-from gym_gui.services.submissions.hosts import HostsFile
+from gym_gui.services.submissions.hosts_file import HostsFile
 from gym_gui.services.submissions.ssh.ssh_profile import Host
 from gym_gui.ui.agents.rule_box import RuleBox
 from gym_gui.ui.config_panels.multi_agent_panel import MultiAgentPanel
@@ -33,7 +33,7 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.environments.environment_picker import EnvironmentPicker
 from gym_gui.ui.environments.install_dialog import InstallDialog
 from gym_gui.ui.hosts.runs_on import RunsOn
-from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.operators.config_widget import OperatorConfigWidget
 from gym_gui.ui.operators.examples import bundled_policies, random_operator
 from gym_gui.ui.operators.record_line import record_words
@@ -49,14 +49,14 @@ pytestmark = pytest.mark.usefixtures("looks_here")
 
 @pytest.fixture
 def config(context: AppContext, finish: Any, qtbot: Any) -> Iterator[OperatorConfigWidget]:
-    knowledge = Knowledge(context.store)
-    result = OperatorConfigWidget(context, knowledge)
+    catalog = CatalogCache(context.store)
+    result = OperatorConfigWidget(context, catalog)
     result.resize(268, 700)
     result.show()
     qtbot.waitExposed(result)
     yield result
     result.forget()
-    finish(knowledge.close())
+    finish(catalog.close())
     result.close()
     result.deleteLater()
 
@@ -64,13 +64,13 @@ def config(context: AppContext, finish: Any, qtbot: Any) -> Iterator[OperatorCon
 @pytest.fixture
 def slow_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """A look at an environment takes longer than an edit waits before it is handed out."""
-    sheet = Knowledge.sheet
+    env_info = CatalogCache.env_info
 
-    async def slow(knowledge: Knowledge, request: EnvironmentRequest) -> EnvironmentSheet:
+    async def slow(catalog: CatalogCache, request: EnvironmentRequest) -> EnvironmentInfo:
         await asyncio.sleep(0.8)
-        return await sheet(knowledge, request)
+        return await env_info(catalog, request)
 
-    monkeypatch.setattr(Knowledge, "sheet", slow)
+    monkeypatch.setattr(CatalogCache, "env_info", slow)
 
 
 def shown(config: OperatorConfigWidget, deck: OperatorDeck, what: OperatorConfig, qtbot: Any) -> Any:
@@ -106,9 +106,9 @@ def test_drafts_are_checked_beside_the_window(
     threads: list[threading.Thread] = []
     check = ConfigurationChecks.check
 
-    def watched(checks: ConfigurationChecks, draft: Draft, sheet: EnvironmentSheet) -> Report:
+    def watched(checks: ConfigurationChecks, draft: Draft, env_info: EnvironmentInfo) -> Report:
         threads.append(threading.current_thread())
-        return check(checks, draft, sheet)
+        return check(checks, draft, env_info)
 
     monkeypatch.setattr(ConfigurationChecks, "check", watched)
     panel = shown(config, deck, baseline(), qtbot)

@@ -11,13 +11,13 @@ from PyQt6 import sip
 from PyQt6.QtCore import Qt
 
 from gym_gui import envs
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
-from gym_gui.controllers.setup.environment_sheet import EnvironmentSheet
-from gym_gui.controllers.setup.knowledge import Knowledge
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.input.key_list import KeyList, KeyRowButton
-from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.operators.human_controls import HumanControls
 from gym_gui.ui.operators.human_seats import OperatorHumans, people_of
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
@@ -31,16 +31,16 @@ def seated(
     context: AppContext, deck: OperatorDeck, qtbot: Any, finish: Any
 ) -> Iterator[tuple[OperatorRenderContainer, OperatorHumans]]:
     operator = deck.add(person())
-    knowledge = Knowledge(context.store)
+    catalog = CatalogCache(context.store)
     card = OperatorRenderContainer(context.theme, operator)
     qtbot.addWidget(card)
     card.resize(430, 340)
     card.show()
-    humans = OperatorHumans(context, operator, knowledge, card)
+    humans = OperatorHumans(context, operator, catalog, card)
     qtbot.waitUntil(lambda: bool(humans.schemes) and operator.player.alive, timeout=WAIT)
     yield card, humans
     humans.release()
-    finish(knowledge.close())
+    finish(catalog.close())
 
 
 def test_keys_on_the_card_answer(
@@ -89,7 +89,7 @@ def test_nobody_is_listened_to_once_a_policy_plays(
     assert people_of(card.operator.player.config) == () and humans.schemes == {}
 
 
-class _Late(Knowledge):
+class _Late(CatalogCache):
     """Knows an environment only when it is told to."""
 
     def __init__(self, store: Store) -> None:
@@ -97,12 +97,12 @@ class _Late(Knowledge):
         self.may = asyncio.Event()
         self.told = False
 
-    async def sheet(self, request: EnvironmentRequest) -> EnvironmentSheet:
+    async def env_info(self, request: EnvironmentRequest) -> EnvironmentInfo:
         await self.may.wait()
         environment = envs.make(request.task)
         self.told = True
         try:
-            return EnvironmentSheet.of(environment)
+            return EnvironmentInfo.of(environment)
         finally:
             environment.close()
 

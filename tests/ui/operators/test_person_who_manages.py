@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from PyQt6.QtCore import QPoint, Qt
 
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator_deck import OperatorDeck
 from gym_gui.ui.operators.human_seats import OperatorHumans
 from gym_gui.ui.operators.render_container import OperatorRenderContainer
 from gym_gui.ui.renderers.frame_view import FrameView
@@ -33,12 +33,12 @@ MANAGED = OperatorConfig.multi_agent(
 def test_a_goal_that_is_clicked_in_the_picture_is_what_skills_do(
     context: AppContext, deck: OperatorDeck, qtbot: Any, finish: Any
 ) -> None:
-    operator, knowledge = deck.add(MANAGED), Knowledge(context.store)
+    operator, catalog = deck.add(MANAGED), CatalogCache(context.store)
     card = OperatorRenderContainer(context.theme, operator)
     qtbot.addWidget(card)
     card.resize(430, 400)
     card.show()
-    humans = OperatorHumans(context, operator, knowledge, card)
+    humans = OperatorHumans(context, operator, catalog, card)
     player = operator.player
     qtbot.waitUntil(lambda: bool(humans.schemes) and player.alive, timeout=WAIT)
     deck.play.set_pace(None, lock_step=False)
@@ -55,4 +55,4 @@ def test_a_goal_that_is_clicked_in_the_picture_is_what_skills_do(
     qtbot.waitUntil(lambda: bool(player.tally.episodes), timeout=WAIT)
     assert player.tally.episodes_done[0]["success"] is True
     humans.release()
-    finish(knowledge.close())
+    finish(catalog.close())

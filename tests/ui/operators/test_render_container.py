@@ -15,14 +15,14 @@ from gym_gui.core.config import OperatorConfig
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.live import AgentView, LiveView
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.live.deck import OperatorDeck
+from gym_gui.ui.live.operator_deck import OperatorDeck
+from gym_gui.ui.operators.card_strips import FactsStrip
 from gym_gui.ui.operators.render_container import (
     NARROW,
     OperatorRenderContainer,
     everybody,
     leading_kind,
 )
-from gym_gui.ui.operators.strips import FactsStrip
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.overlay import Overlay
 from gym_gui.ui.widgets.badges import KindBadge, StatusDot

@@ -20,7 +20,7 @@ from PyQt6.QtWidgets import (
 )
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.experiment.shards import SHARD
 from gym_gui.core.trusted import trust
 from gym_gui.services.runs.run_library import RunEntry, RunLibrary
@@ -47,9 +47,9 @@ RANDOM = {"agent": {"type": "random"}}
 
 @pytest.fixture
 def script(context: AppContext, finish: Any, qtbot: Any) -> Iterator[ScriptExperimentWidget]:
-    knowledge = Knowledge(context.store)
+    catalog = CatalogCache(context.store)
     bar = PageBar("Operators")
-    result = ScriptExperimentWidget(context, knowledge, bar)
+    result = ScriptExperimentWidget(context, catalog, bar)
     page = QWidget()
     qtbot.addWidget(page)
     column = QVBoxLayout(page)
@@ -59,7 +59,7 @@ def script(context: AppContext, finish: Any, qtbot: Any) -> Iterator[ScriptExper
     page.show()
     yield result
     finish(result.play.shut_down())
-    finish(knowledge.close())
+    finish(catalog.close())
 
 
 def row(script: ScriptExperimentWidget, operator: str) -> OperatorRow:
@@ -264,18 +264,18 @@ def brought_back(
     context: AppContext, finish: Any, qtbot: Any
 ) -> Iterator[Callable[[], ScriptExperimentWidget]]:
     """Makes the widget once more, as a restart of the window does."""
-    knowledge, bar = Knowledge(context.store), PageBar("Operators")
+    catalog, bar = CatalogCache(context.store), PageBar("Operators")
     qtbot.addWidget(bar)
 
     def bring_back() -> ScriptExperimentWidget:
-        again = ScriptExperimentWidget(context, knowledge, bar)
+        again = ScriptExperimentWidget(context, catalog, bar)
         qtbot.addWidget(again, before_close_func=lambda _widget: finish(again.play.shut_down()))
         again.file.bring_back(Path(str(context.layout.value(OPENED))))
         qtbot.waitUntil(lambda: again.file.plan is not None and not again.work.busy, timeout=WAIT)
         return again
 
     yield bring_back
-    finish(knowledge.close())
+    finish(catalog.close())
 
 
 def test_after_a_restart_a_run_that_was_left_is_offered(

@@ -12,7 +12,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gym_gui.analysis import open_run
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.services.runs.run_library import RunLibrary
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.operators.script import ScriptExperimentWidget
@@ -31,9 +31,9 @@ POOL = {"random": RULES["random"], "other": RULES["random"], "cycle": RULES["cyc
 
 @pytest.fixture
 def script(context: AppContext, finish: Any, qtbot: Any) -> Iterator[ScriptExperimentWidget]:
-    knowledge = Knowledge(context.store)
+    catalog = CatalogCache(context.store)
     bar = PageBar("Operators")
-    result = ScriptExperimentWidget(context, knowledge, bar)
+    result = ScriptExperimentWidget(context, catalog, bar)
     page = QWidget()
     qtbot.addWidget(page, before_close_func=lambda _page: finish(result.play.shut_down()))
     column = QVBoxLayout(page)
@@ -42,7 +42,7 @@ def script(context: AppContext, finish: Any, qtbot: Any) -> Iterator[ScriptExper
     page.resize(1000, 700)
     page.show()
     yield result
-    finish(knowledge.close())
+    finish(catalog.close())
 
 
 def tournament(folder: Path, **changes: Any) -> Path:

@@ -10,7 +10,7 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QListWidget, QPushButton, QSpinBox, QWidget
 
-from gym_gui.controllers.setup.knowledge import Knowledge
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.experiment_file import load_tournament
@@ -37,16 +37,16 @@ def page(qtbot: Any) -> QWidget:
 
 
 @pytest.fixture
-def knowledge(context: AppContext, finish: Any) -> Iterator[Knowledge]:
-    knowledge = Knowledge(context.store)
-    yield knowledge
-    finish(knowledge.close())
+def catalog(context: AppContext, finish: Any) -> Iterator[CatalogCache]:
+    catalog = CatalogCache(context.store)
+    yield catalog
+    finish(catalog.close())
 
 
 def begun(
-    context: AppContext, knowledge: Knowledge, page: QWidget, qtbot: Any, *request: Any
+    context: AppContext, catalog: CatalogCache, page: QWidget, qtbot: Any, *request: Any
 ) -> TournamentDialog:
-    dialog = TournamentDialog(context, knowledge, TournamentRequest(*request), page)
+    dialog = TournamentDialog(context, catalog, TournamentRequest(*request), page)
     dialog.open()
     told = named(dialog, QLabel, "tournament-words"), named(dialog, QLabel, "tournament-problem")
     qtbot.waitUntil(
@@ -62,9 +62,9 @@ def row(dialog: TournamentDialog, title: str) -> Any:
 
 
 def test_a_newcomer_has_one_without_choosing_and_saves_it(
-    context: AppContext, knowledge: Knowledge, page: QWidget, tmp_path: Path, qtbot: Any
+    context: AppContext, catalog: CatalogCache, page: QWidget, tmp_path: Path, qtbot: Any
 ):
-    dialog = begun(context, knowledge, page, qtbot)
+    dialog = begun(context, catalog, page, qtbot)
     words = named(dialog, QLabel, "tournament-words")
     pool = len(dialog.chosen)
     assert pool > 2 and f"{pool} policies at classic/connect_four_v3" in words.text()
@@ -96,7 +96,7 @@ def test_a_newcomer_has_one_without_choosing_and_saves_it(
 
 
 def test_those_who_play_side_by_side_are_its_pool(
-    context: AppContext, knowledge: Knowledge, page: QWidget, qtbot: Any
+    context: AppContext, catalog: CatalogCache, page: QWidget, qtbot: Any
 ):
     def match(name: str, *players: WorkerAssignment) -> OperatorConfig:
         return OperatorConfig(
@@ -105,15 +105,15 @@ def test_those_who_play_side_by_side_are_its_pool(
 
     request = TournamentRequest.of([match("a", SEARCH, CYCLE), match("b", PERSON, SEARCH)])
     assert request == TournamentRequest("tictactoe_v3", (SEARCH, CYCLE))
-    dialog = begun(context, knowledge, page, qtbot, request.task, request.players)
+    dialog = begun(context, catalog, page, qtbot, request.task, request.players)
     assert [each.player for each in dialog.chosen][-1] == CYCLE
     assert CYCLE in [each.player for each in dialog.chosen]
 
 
 def test_a_game_of_one_agent_says_what_is_wrong(
-    context: AppContext, knowledge: Knowledge, page: QWidget, qtbot: Any
+    context: AppContext, catalog: CatalogCache, page: QWidget, qtbot: Any
 ):
-    dialog = begun(context, knowledge, page, qtbot, "CartPole-v1")
+    dialog = begun(context, catalog, page, qtbot, "CartPole-v1")
     for i in (0, 1):
         item = named(dialog, QListWidget, "tournament-policies").item(i)
         assert item is not None

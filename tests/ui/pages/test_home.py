@@ -19,9 +19,9 @@ from gym_gui.services.runs.recent_runs import RecentRun, RecentRuns
 from gym_gui.services.store import Store
 from gym_gui.ui.commands import Command
 from gym_gui.ui.context import AppContext
+from gym_gui.ui.home_examples import STARTERS
 from gym_gui.ui.operators import examples
 from gym_gui.ui.pages.home import HomePage, Picture, RunRow, StarterCard
-from gym_gui.ui.starters import STARTERS
 from gym_gui.ui.style_sheet import ASSETS
 from gym_gui.ui.widgets import ElidedLabel, IconButton
 from gym_gui.ui.widgets.card import Card

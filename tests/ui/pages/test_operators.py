@@ -34,10 +34,10 @@ from gym_gui.ui.plots.line_plots import ReturnPlot, RewardPlot
 from gym_gui.ui.renderers.frame_view import FrameView
 from gym_gui.ui.renderers.stage_view import StageView
 from gym_gui.ui.widgets.badges import KindBadge
-from gym_gui.ui.widgets.bar import PageBar
 from gym_gui.ui.widgets.buttons import PrimaryButton, QuietButton
 from gym_gui.ui.widgets.inspector import Inspector
 from gym_gui.ui.widgets.message_panels import EmptyHint, InlineMessage
+from gym_gui.ui.widgets.page_bar import PageBar
 from gym_gui.ui.widgets.picker import PickerButton
 from gym_gui.ui.widgets.seed import SeedBox
 from gym_gui.ui.widgets.segments import SegmentedControl
@@ -371,16 +371,16 @@ def test_a_run_whose_counts_differ_says_so_and_evens_out(page: OperatorsTab, qtb
     qtbot.waitUntil(lambda: ready(page), timeout=WAIT)
     assert told() is None
     deck.play.run()
-    qtbot.waitUntil(lambda: deck.play.evening.lacking() >= 2, timeout=WAIT)
+    qtbot.waitUntil(lambda: deck.play.catch_up.lacking() >= 2, timeout=WAIT)
     assert told() is None, "nothing is said while they play"
     deck.play.pause()
     message = told()
     assert message is not None and message.text.startswith("Finished episodes differ: short ")
     offer = named(message, QPushButton, "message-action")
-    assert offer.text() == f"Play the missing {deck.play.evening.lacking()}"
+    assert offer.text() == f"Play the missing {deck.play.catch_up.lacking()}"
     offer.click()
     message = told()
     assert message is not None and "missing episodes played" in message.text
     assert named(message, QPushButton, "message-action").text() == "Cancel"
     qtbot.waitUntil(lambda: told() is None, timeout=WAIT)
-    assert deck.play.evening.lacking() == 0 and not deck.play.running
+    assert deck.play.catch_up.lacking() == 0 and not deck.play.running

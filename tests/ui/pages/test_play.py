@@ -39,9 +39,9 @@ from gym_gui.ui.input.key_list import KeyList, KeyRowButton
 from gym_gui.ui.input.keyboards_panel import KeyboardsPanel
 from gym_gui.ui.input.keys_panel import KeysPanel
 from gym_gui.ui.pages.play import PlayPage
-from gym_gui.ui.play.first_games import FirstGames
 from gym_gui.ui.play.result_banner import ResultBanner
 from gym_gui.ui.play.stage_card import StageCard
+from gym_gui.ui.play.suggested_games import FirstGames
 from gym_gui.ui.play.who_plays import WhoPlays
 from gym_gui.ui.renderers.board_view import BoardView
 from gym_gui.ui.renderers.frame_view import FrameView
@@ -104,14 +104,14 @@ class Player:
 
 
 @pytest.fixture(scope="module")
-def sheets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def env_infos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Descriptions of environments are read by a process of their own, and kept: once for all tests."""
     return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture
-def store(tmp_path: Path, sheets: Path) -> Store:
-    return Store(data=tmp_path / "data", runs=tmp_path / "runs", cache=sheets)
+def store(tmp_path: Path, env_infos: Path) -> Store:
+    return Store(data=tmp_path / "data", runs=tmp_path / "runs", cache=env_infos)
 
 
 @pytest.fixture
@@ -544,17 +544,17 @@ def test_people_at_a_card_table_see_their_own_cards_unless_they_want_all(page: P
     you.open(task="leduc_holdem_v4")
     person = WorkerAssignment("human_worker", "human")
     you.asked()
-    you.wait(lambda: page.view is not None and page.view.eyes)
+    you.wait(lambda: page.view is not None and page.view.seen_from)
     notice = named(stage, SeatNotice, "seat-notice")
     cover = named(stage, Cover, "seat-cover")
     assert notice.isVisible() and "may see" in notice.text and not cover.isVisible()
     frame = named(stage, FrameView, "frameView")
     own = frame.image()
     named(stage, QPushButton, "message-action").click()
-    you.wait(lambda: page.view is not None and page.view.kept_from and not page.view.eyes)
+    you.wait(lambda: page.view is not None and page.view.kept_from and not page.view.seen_from)
     assert "Everything is shown" in notice.text and frame.image() != own
     named(stage, QPushButton, "message-action").click()
-    you.wait(lambda: page.view is not None and page.view.eyes)
+    you.wait(lambda: page.view is not None and page.view.seen_from)
     workers = {"player_0": person, "player_1": person}
     page.opened(operator=OperatorConfig("play", task="leduc_holdem_v4", workers=workers), seed=7)
     you.wait(lambda: cover.isVisible())

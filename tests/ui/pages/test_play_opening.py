@@ -47,13 +47,13 @@ def page(context: AppContext, qtbot: QtBot, finish: Callable[[object], object]) 
 @pytest.fixture
 def held(page: PlayPage) -> asyncio.Event:
     """What is known of the environment comes when a test lets it come, as where it takes long to read."""
-    gate, sheet = asyncio.Event(), page.knowledge.sheet
+    gate, sheet = asyncio.Event(), page.catalog.sheet
 
     async def late(request: Any) -> Any:
         await gate.wait()
         return await sheet(request)
 
-    page.knowledge.sheet = late  # type: ignore[method-assign]
+    page.catalog.sheet = late  # type: ignore[method-assign]
     return gate
 
 

@@ -27,7 +27,7 @@ from gym_gui.ui.operators.manual import ManualOperators
 from gym_gui.ui.pages.agents import AgentsPage
 from gym_gui.ui.pages.home import StarterCard
 from gym_gui.ui.pages.operators import OperatorsTab
-from gym_gui.ui.policies.use_menu import operator_of, use_policy
+from gym_gui.ui.policies.use_policy_menu import operator_of, use_policy
 from gym_gui.ui.widgets.message_panels import InlineMessage
 from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named

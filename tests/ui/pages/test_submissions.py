@@ -16,9 +16,9 @@ from gym_gui.services.experiment_file import load_experiment
 from gym_gui.services.store import Store
 from gym_gui.services.submissions.bundle import write_bundle
 from gym_gui.services.submissions.follower import follower_of
-from gym_gui.services.submissions.handed_in import unconfirmed
+from gym_gui.services.submissions.host_state import save_log_tail
 from gym_gui.services.submissions.lease_book import LeaseBook
-from gym_gui.services.submissions.places import keep_said
+from gym_gui.services.submissions.own_submissions import unconfirmed
 from gym_gui.services.submissions.submission_record import (
     COLLECTED,
     FAILED,
@@ -53,7 +53,7 @@ def submission(store: Store, tmp_path: Path) -> Submission:
         3: ShardState(FAILED, "two", 3, lost=3, problem="two: no such key"),
     }
     found.places = {"two": PlaceState("2026-11-28T14:00:00+00:00", "two does not answer")}
-    keep_said(found.log(3, 3), ["Traceback", "KeyError: 'no such key'"])
+    save_log_tail(found.log(3, 3), ["Traceback", "KeyError: 'no such key'"])
     found.save()
     LeaseBook(found.folder, {"run": Amount(1000, 0.0)}, 2).save()
     return found

@@ -31,7 +31,7 @@ LINE: dict[str, Any] = {
     ("prompt", "said"),
     [
         (Prompt(State.STARTING), "Starting…"),
-        (Prompt(State.READY, waits_for_key=True, hands="arrow keys"), "Press the arrow keys to begin"),
+        (Prompt(State.READY, waits_for_key=True, inputs="arrow keys"), "Press the arrow keys to begin"),
         (Prompt(State.READY, waits_for_key=True, listening=False), "Click the picture, then"),
         (Prompt(State.READY, waits_for_key=True, people=0), "Starting"),
         (Prompt(State.READY, waits_for_go=True), "Press Start"),

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis import Summary, open_run, render_html, summarize
 from gym_gui.analysis.charts import IntervalChart
-from gym_gui.analysis.charts.marks import role_colours
+from gym_gui.analysis.charts.shapes import role_colours
 from gym_gui.core.drawing.colours import LIGHT, leading_kind, told_apart
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.plots import ChartView

@@ -14,7 +14,7 @@ import pytest
 from gym_gui.analysis.records import packed_rows
 from gym_gui.services.runs.run_library import RunEntry, RunLibrary
 from gym_gui.ui.results.jobs import Said
-from gym_gui.ui.results.run_care import packing_job
+from gym_gui.ui.results.run_file_actions import packing_job
 
 FILES = 6
 """Of each run: steps and episodes of three operators."""

@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis import Summary, open_run, summarize
-from gym_gui.analysis.pages.found_page import render_found_page
+from gym_gui.analysis.pages.tournament_page import render_found_page
 from gym_gui.analysis.reporting import find_standings
 from gym_gui.analysis.words.wording import SCREEN
 from gym_gui.ui.plots import ChartView

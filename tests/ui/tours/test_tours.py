@@ -17,10 +17,10 @@ from gym_gui.core.run_labels import change_labels
 from gym_gui.services.store import Store
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.guide.book import Book
-from gym_gui.ui.tours import signs
-from gym_gui.ui.tours.ring import Ring
-from gym_gui.ui.tours.scene import Scene, read_record
+from gym_gui.ui.tours import step_conditions
+from gym_gui.ui.tours.highlight_ring import Ring
 from gym_gui.ui.tours.tour import TOURS
+from gym_gui.ui.tours.tour_context import Scene, read_record
 from gym_gui.ui.tours.tour_strip import TourStrip
 from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
@@ -138,13 +138,13 @@ def test_only_what_has_happened_since_counts(window: MainWindow, store: Store, r
         return Scene(window.context, window, window.current, window.pages, since, record)
 
     now, later = scene(0.0), scene(time.time() + 60)
-    assert signs.side_by_side(3)(now) and not signs.side_by_side(4)(now)
-    assert not signs.side_by_side(3)(later) and not later.record.runs
-    assert not signs.played_by("human")(now) and signs.played_by("baseline")(now)
-    assert not signs.mixed_team(now), "one agent is no team"
-    assert not signs.named_run(now)
+    assert step_conditions.side_by_side(3)(now) and not step_conditions.side_by_side(4)(now)
+    assert not step_conditions.side_by_side(3)(later) and not later.record.runs
+    assert not step_conditions.played_by("human")(now) and step_conditions.played_by("baseline")(now)
+    assert not step_conditions.mixed_team(now), "one agent is no team"
+    assert not step_conditions.named_run(now)
     change_labels(run_folder, {"name": "Slippery"})
-    assert signs.named_run(scene(0.0)) and not signs.named_run(later)
+    assert step_conditions.named_run(scene(0.0)) and not step_conditions.named_run(later)
     (run_folder / "operators/slip/episodes.jsonl").write_text("{damaged\n")
     assert not scene(0.0).record.runs, "what cannot be read is no sign"
 

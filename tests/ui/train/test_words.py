@@ -52,7 +52,7 @@ def test_where_a_run_stands() -> None:
     waiting = record(state="queued", position=2)
     running = record(state="running", step=212_000, total_steps=500_000, remaining_s=84.0)
     done = record(state="completed", step=50_000, total_steps=50_000)
-    assert (progress_in_words(waiting), left_in_words(waiting)) == ("waiting", "2. in line")
+    assert (progress_in_words(waiting), left_in_words(waiting)) == ("waiting", "1 ahead")
     assert (progress_in_words(running), left_in_words(running)) == ("212k / 500k", "1 min 24 s")
     assert (progress_in_words(done), left_in_words(done)) == ("50k", "done")
     assert summary([waiting, running, done]) == "1 running · 1 waiting for a core"

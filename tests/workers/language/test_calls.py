@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gym_gui.workers.extras import read_object
+from gym_gui.workers.recorded_extras import read_object
 from mosaic_llm_worker.budget import Most, Price, estimate_tokens, most_tokens, price_of
 from mosaic_llm_worker.calls import BudgetSpent, Caller, DryRun, Fatal, Spent, Unanswered
 from mosaic_llm_worker.chat_servers.servers import Ask, Completion, Place

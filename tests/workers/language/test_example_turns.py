@@ -15,7 +15,7 @@ from gym_gui.controllers.sessions.example_turns import example_turns, turns_by_s
 from gym_gui.controllers.sessions.slot_context import examples_for
 from gym_gui.core.experiment.experiment_data import experiment_from_data
 from gym_gui.core.experiment.prompt_inputs import PromptInputs
-from gym_gui.core.plain import to_plain
+from gym_gui.core.plain_data import to_plain
 from gym_gui.core.spaces import space_to_spec, spec_to_space, to_space
 from mosaic_llm_worker.decisions import decision_of
 from mosaic_llm_worker.forms import plain_value

@@ -11,9 +11,9 @@ from asyncio.subprocess import PIPE
 from typing import Any, Final
 
 from gym_gui.core.errors import MissingDependencyError, UsageError
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.processes.child import ChildStartError, ManagedChild, read_line
-from gym_gui.services.submissions.trouble import HereError, HostAwayError, HostFailedError
+from gym_gui.services.submissions.submission_errors import HereError, HostAwayError, HostFailedError
 
 _ANSWER_S: Final = 240.0
 _END_S: Final = 5.0

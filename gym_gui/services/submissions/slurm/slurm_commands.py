@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.processes.child import ChildStartError
 from gym_gui.processes.outcome import ChildStatus
 from gym_gui.processes.run_child import run_child
 from gym_gui.processes.tree import TAG
-from gym_gui.services.submissions.trouble import HostAwayError, HostFailedError
+from gym_gui.services.submissions.submission_errors import HostAwayError, HostFailedError
 
 PLAY_ARRAY: Final = """#!/bin/sh
 # A task of an array: shards, each with its try, that stand on its line of the list.

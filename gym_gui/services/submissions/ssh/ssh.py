@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from gym_gui.core.errors import MissingDependencyError
-from gym_gui.core.inherited import inherited
+from gym_gui.core.inherited_environment import inherited
 from gym_gui.processes.child import ChildStartError, ManagedChild
 from gym_gui.processes.outcome import ChildOutcome
 from gym_gui.processes.reaper import remove_after
 from gym_gui.processes.run_child import run_child
 from gym_gui.services.store import Store
-from gym_gui.services.submissions.trouble import (
+from gym_gui.services.submissions.submission_errors import (
     MOST_BYTES,
     HostAwayError,
     HostFailedError,

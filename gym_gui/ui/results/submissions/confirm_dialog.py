@@ -8,7 +8,7 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QPlainTextEdit, QWidget
 
 from gym_gui.core.errors import UsageError
-from gym_gui.services.submissions.handed_in import Unconfirmed, confirm
+from gym_gui.services.submissions.own_submissions import Unconfirmed, confirm
 from gym_gui.ui import theme
 from gym_gui.ui.widgets import PrimaryButton, QuietButton, label, muted_label, title_label
 from gym_gui.ui.widgets.dialog import Dialog

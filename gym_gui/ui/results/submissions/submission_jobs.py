@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gym_gui.core.errors import UsageError
+from gym_gui.services.submissions.available_executors import REACHES
 from gym_gui.services.submissions.overview import run_of
 from gym_gui.services.submissions.submission_record import open_submission
-from gym_gui.services.submissions.usable import REACHES
 from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui.numbers import count, local
 from gym_gui.ui.results.jobs import Job, OnShare, Said

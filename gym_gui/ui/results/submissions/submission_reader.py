@@ -9,7 +9,7 @@ from typing import Final
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from gym_gui.controllers.live_play.latest_job import Spawn
+from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.core.errors import MosaicError
 from gym_gui.services.submissions.overview import SubmissionWatch
 

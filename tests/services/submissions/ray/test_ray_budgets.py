@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from gym_gui.controllers.runs.shortage import RUN
+from gym_gui.controllers.runs.budget_message import RUN
 from gym_gui.core.experiment.leases import Claim, Lease
 from gym_gui.core.experiment.spending import Amount
 from gym_gui.services.shards.lease_files import CLAIM, LEASE
 from gym_gui.services.submissions.archive import pack
 from gym_gui.services.submissions.lease_book import LeaseBook
 from gym_gui.services.submissions.ray import ray_node
+from gym_gui.services.submissions.ray.ray_backend import seen_of
 from gym_gui.services.submissions.ray.ray_keeper import Keeper
 from gym_gui.services.submissions.ray.ray_node import bundle_name
-from gym_gui.services.submissions.ray.ray_site import seen_of
-from gym_gui.services.submissions.shard_look import ShardLook
+from gym_gui.services.submissions.shard_status import ShardStatus
 from tests.support.waiting import eventually
 
 PLAYS = """
@@ -135,7 +135,7 @@ class Submitted:
             self.keeper.put(bundle_name(plan), 0, (self.folder / "packed").read_bytes())
             self.keeper.put(bundle_name(plan), 0, b"")
 
-    def look(self, attempt: int) -> ShardLook:
+    def look(self, attempt: int) -> ShardStatus:
         """Look at a try, and tell the book."""
         ((number, _, row),), _ = self.keeper.look([(1, attempt)])
         seen = seen_of(row)

@@ -1,0 +1,94 @@
+"""``mosaic trust``: what files may name besides what is registered and installed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from gym_gui.cli.output import write_json, write_line
+from gym_gui.core.errors import UsageError
+from gym_gui.core.trusted import user_code
+from gym_gui.core.trusted.subjects import Subject
+from gym_gui.core.trusted.trust_file import TrustFile
+
+_EXPERIMENTS = (".py", ".yaml", ".yml", ".json")
+
+
+def list_trusted(*, as_json: bool) -> None:
+    """Print what has been allowed for good."""
+    rows = TrustFile().rows()
+    if as_json:
+        write_json(rows)
+    elif not rows:
+        write_line("Nothing beyond what is installed has been allowed.")
+    for row in () if as_json else rows:
+        write_line(f"{row['kind']:<8} {row['name']}")
+        write_line(f"         since {row.get('allowed_at', 'a time that is not known')}")
+
+
+def add_trusted(names: Sequence[str], *, as_json: bool) -> None:
+    """Allow something for good.
+
+    Raises:
+        UsageError: There is no such thing, or it names nothing that has to be allowed.
+    """
+    subjects = [subject for name in names for subject in _subjects(name)]
+    TrustFile().add(subjects)
+    _print_subjects("Allowed", subjects, as_json=as_json)
+
+
+def remove_trusted(names: Sequence[str], *, as_json: bool) -> None:
+    """Take back what has been allowed.
+
+    Raises:
+        UsageError: It has not been.
+    """
+    file = TrustFile()
+    _print_subjects(
+        "No longer allowed", [gone for name in names for gone in file.remove(name)], as_json=as_json
+    )
+
+
+def _print_subjects(done: str, subjects: Iterable[Subject], *, as_json: bool) -> None:
+    if as_json:
+        write_json([asdict(subject) for subject in subjects])
+    else:
+        for subject in subjects:
+            write_line(f"{done}: {subject.words}")
+
+
+def _subjects(name: str) -> list[Subject]:
+    """What a person means by a name."""
+    if "://" in name:
+        return [Subject("server", name)]
+    path = Path(name).expanduser()
+    if (path / "run.json").is_file() or (path.is_file() and path.suffix in _EXPERIMENTS):
+        from gym_gui.cli.library.trusted_by_files import subjects_of_experiment
+
+        return subjects_of_experiment(path)
+    if path.is_dir():
+        files = user_code.fingerprints(path.resolve())
+        code = Subject("folder", str(path.resolve()), user_code.digest(files))
+        from gym_gui.cli.library.trusted_by_files import subjects_of_training
+
+        return [code, *subjects_of_training(path)]
+    if path.is_file():
+        where = str(path.resolve())
+        data = Subject("file", where)
+        return [data, Subject("program", where, user_code.hash_of(path))] if _runs(path) else [data]
+    package = user_code.installed(name) if name.isidentifier() else None
+    if package is not None and not user_code.is_standard(name):
+        return [Subject("package", str(package.root), package.sha256)]
+    program = shutil.which(name)
+    if program is not None:
+        return [Subject("program", str(Path(program).resolve()), user_code.hash_of(Path(program)))]
+    raise UsageError(
+        f"there is no file, folder, package or program {name!r}",
+        fix="Give the path of what the refusal has named",
+    )
+
+
+def _runs(path: Path) -> bool:
+    return bool(path.stat().st_mode & 0o111)

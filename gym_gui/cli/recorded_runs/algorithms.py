@@ -1,0 +1,138 @@
+"""``mosaic report GROUP…``: which algorithm is better, over trainings of each."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from statistics import fmean
+
+from gym_gui.analysis.compute.algorithms import compare_algorithms, shared_environments
+from gym_gui.analysis.findings.trainings import Scale, TrainedScores
+from gym_gui.analysis.reporting import write_algorithms
+from gym_gui.analysis.terminal_report import render_algorithms
+from gym_gui.analysis.words.report_text import clean
+from gym_gui.cli.errors import tell
+from gym_gui.cli.output import console, write_json
+from gym_gui.core.errors import PolicyFailure, UnknownNameError, UsageError
+from gym_gui.core.experiment.named_training_groups import GROUP_PREFIX
+from gym_gui.services.bootstrap import bootstrap_default_services
+from gym_gui.services.policies.policy_scores import STANDARD_SEEDS
+from gym_gui.services.policy_files import read_policy_file
+from gym_gui.services.trainings.training_groups import TrainingGroup, TrainingGroups, is_group_folder
+from gym_gui.services.trainings.training_scores import scores_of
+
+
+def are_groups(named: Sequence[Path], folders: Sequence[Path]) -> bool:
+    """Whether groups of trainings were named, and no runs.
+
+    Args:
+        named: As they were written.
+        folders: The run folders that this would mean.
+
+    Raises:
+        UsageError: Some are groups, and some are runs; or a group's name is misspelled.
+    """
+    runs = [(folder / "run.json").exists() for folder in folders]
+    if all(runs):
+        return False
+    known = {group.name for group in TrainingGroups().all()}
+    groups = [
+        not run and (str(each).startswith(GROUP_PREFIX) or str(each) in known or is_group_folder(each))
+        for each, run in zip(named, runs, strict=True)
+    ]
+    if any(groups) and any(runs):
+        raise UsageError(
+            "runs and groups of trainings cannot be in one report", fix="Report on each kind by itself"
+        )
+    if not any(groups):
+        for each in named:
+            if get_close_matches(str(each), known, n=1, cutoff=0.8) and not each.exists():
+                TrainingGroups().find(each)  # says which was meant
+    return any(groups)
+
+
+def report_algorithms(
+    named: Sequence[Path], *, reference: str = "", out: Path | None = None, as_json: bool = False
+) -> None:
+    """Print who is better over trainings, and write ``algorithms.json`` and ``algorithms.html``.
+
+    They go into the folder of a group that lies in one, or where ``out`` says; of several groups they are
+    written only there.
+
+    Args:
+        named: Names or folders of groups.
+        reference: The algorithm whose mean is 1 in each environment, where there are several; by default
+            the one that is named first.
+        out: Folder for the files.
+        as_json: Print the report as JSON.
+
+    Raises:
+        UsageError: There is no such group, nothing of it is done, or nothing can be compared.
+    """
+    found = [TrainingGroups().find(each) for each in named]
+    scores = [scores_of(group) for group in found]
+    environments = shared_environments(scores)
+    if reference and reference not in {each.algorithm for each in scores}:
+        raise UnknownNameError("algorithm of this report", reference, [each.algorithm for each in scores])
+    if len(environments) > 1:
+        reference = reference or scores[0].algorithm
+        scales = {
+            env_id: Scale(
+                _random_return(env_id, _agents(found, env_id), quiet=as_json),
+                _mean_of(scores, reference, env_id),
+            )
+            for env_id in environments
+        }
+        report = compare_algorithms(scores, scales, f"the mean of {reference} there")
+    else:
+        report = compare_algorithms(scores)
+    folder = out or _folder(found)
+    if not as_json:
+        render_algorithms(report, console())
+    page = None if folder is None else write_algorithms(report, folder)
+    if as_json:
+        write_json(report.to_json() | {"report": None if page is None else str(page)})
+    elif page is not None:
+        console().print(f"Page: {clean(str(page))}", markup=False, soft_wrap=True)
+
+
+def _folder(groups: Sequence[TrainingGroup]) -> Path | None:
+    """Where the trainings of the only group lie by themselves; ``None``: among those of the daemon."""
+    parents = {member.folder.parent for group in groups for member in group.members}
+    if len(groups) > 1 or len(parents) > 1:
+        return None
+    folder = parents.pop()
+    usual = bootstrap_default_services().store.data / "training"
+    return None if folder.absolute() == usual.absolute() else folder
+
+
+def _mean_of(scores: Sequence[TrainedScores], reference: str, env_id: str) -> float:
+    return next(
+        fmean(each.scores.values())
+        for each in scores
+        if (each.algorithm, each.env_id) == (reference, env_id) and each.scores
+    )
+
+
+def _agents(groups: Sequence[TrainingGroup], env_id: str) -> tuple[str, ...]:
+    """Who acts in an environment, as its policies say."""
+    folders = (each.folder for group in groups if group.env_id == env_id for each in group.completed)
+    file = next(filter(None, map(read_policy_file, folders)), None)
+    return file.agents if file is not None and len(file.agents) > 1 else ("agent",)
+
+
+def _random_return(env_id: str, agents: Sequence[str], *, quiet: bool) -> float:
+    """Mean return of random play on the seeds on which trainings are evaluated."""
+    from gym_gui.evaluation import evaluate  # the engine, which one environment can do without
+
+    if not quiet:
+        tell(f"playing at random in {env_id}")
+    with tempfile.TemporaryDirectory(prefix="mosaic-random") as place:
+        players = {agent: {"type": "random"} for agent in agents}
+        episodes = evaluate(env_id, players, seeds=STANDARD_SEEDS, out=place).episodes
+    returns = [sum(r for r in each.returns.values() if r is not None) for each in episodes if not each.error]
+    if len(returns) < len(STANDARD_SEEDS):
+        raise PolicyFailure(f"random play failed in {env_id}: {next(e.error for e in episodes if e.error)}")
+    return fmean(returns)

@@ -1,0 +1,183 @@
+"""``mosaic power``: how many seeds a comparison needs, before they are played."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from gym_gui.analysis import open_run, summarize
+from gym_gui.analysis.compute.power import (
+    Spread,
+    differences_in_question,
+    seeds_for,
+    spread_of,
+)
+from gym_gui.analysis.findings.comparison import Comparison
+from gym_gui.analysis.records.record_check import check_records
+from gym_gui.analysis.statistics.seeds_needed import power_of, seeds_needed
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.report_text import clean
+from gym_gui.cli.errors import tell
+from gym_gui.cli.output import console, write_json, write_line
+from gym_gui.core.errors import UsageError
+from gym_gui.core.paths import find_run
+
+
+def tell_power(
+    pilot: Path | None,
+    *,
+    difference: float | None,
+    spread: float | None,
+    seeds: int | None,
+    power: float,
+    comparisons: int | None,
+    as_json: bool,
+) -> int:
+    """Say how many seeds would show a difference, or how often a number of seeds shows it.
+
+    Args:
+        pilot: A run whose spread is taken; else ``spread`` is.
+        difference: The true difference in question; of a pilot, by default the one that it shows.
+        spread: Standard deviation of the differences from seed to seed.
+        seeds: Also say how often so many seeds show it.
+        power: How often it is to be found.
+        comparisons: In the family; by default as many as the pilot has, else 1.
+        as_json: For programs.
+
+    Returns:
+        Exit status.
+
+    Raises:
+        UsageError: Too little is known.
+    """
+    if any(given is not None and not 0 < abs(given) < math.inf for given in (difference, spread)):
+        raise UsageError(
+            "a difference and a spread are numbers, and not 0", fix="Give the size you care about"
+        )
+    if pilot is None:
+        rows = [_stated(difference, spread, seeds, power, comparisons or 1)]
+    elif spread is not None:
+        raise UsageError("the spread is that of RUN, or --spread, not both", fix="Leave one of them out")
+    else:
+        rows = _of_pilot(find_run(pilot), difference, seeds, power, comparisons)
+    if as_json:
+        write_json({"power": power, "comparisons": rows})
+        return 0
+    for row in rows:
+        _say(console(), row, power)
+    write_line(
+        "Seeds that both play; two-sided 5 % level, divided by the comparisons."
+        + (" In brackets: if the spread is as small or as large as the pilot allows." if pilot else "")
+    )
+    return 0
+
+
+def _stated(
+    difference: float | None, spread: float | None, seeds: int | None, power: float, comparisons: int
+) -> dict[str, Any]:
+    if difference is None or spread is None:
+        raise UsageError(
+            "a run to start from, or a difference and its spread are needed",
+            fix="For example: mosaic power RUN, or mosaic power --difference 10 --spread 25",
+        )
+    spread = abs(spread)
+    needed = seeds_needed(difference, spread, power=power, comparisons=comparisons)
+    size = {"what": "asked for", "difference": abs(difference), "seeds": needed}
+    if seeds is not None:
+        size["power"] = power_of(seeds, difference, spread, comparisons=comparisons)
+    return {
+        "first": None,
+        "second": None,
+        "family": comparisons,
+        "spread": {"value": spread},
+        "sizes": [size],
+        "at": seeds,
+    }
+
+
+def _of_pilot(
+    folder: Path, difference: float | None, seeds: int | None, power: float, family: int | None
+) -> list[dict[str, Any]]:
+    pilot = open_run(folder)
+    if said := check_records(pilot).sentence:
+        tell(said)
+    summary = summarize(pilot, steps=False)
+    if not summary.comparisons:
+        raise UsageError(
+            f"{folder} holds no comparison",
+            fix="Give a run of at least two operators, or of teams that compete",
+        )
+    names = {operator.key: operator.name for operator in summary.operators}
+    rows = [_compared(c, names, difference, seeds, power, family) for c in summary.comparisons]
+    found = [row for row in rows if row is not None]
+    if not found:
+        raise UsageError(
+            f"the seeds of {folder} are too few to tell a spread, or all of them gave the same",
+            fix="Play at least 6 seeds that differ, or give --difference and --spread",
+        )
+    return found
+
+
+def _compared(
+    c: Comparison,
+    names: dict[str, str],
+    difference: float | None,
+    seeds: int | None,
+    power: float,
+    family: int | None,
+) -> dict[str, Any] | None:
+    spread, many = spread_of(c), family or max(c.family, 1)
+    if spread is None or spread.value == 0:
+        return None
+    sizes: list[dict[str, Any]] = []
+    for what, size in differences_in_question(c, difference):
+        needed, low, high = seeds_for(size, spread, power=power, comparisons=many)
+        row: dict[str, Any] = {"what": what, "difference": size, "seeds": needed, "low": low, "high": high}
+        if seeds is not None:
+            row["power"] = power_of(seeds, size, spread.value, comparisons=many)
+        sizes.append(row)
+    where = f"{names[c.operator]}: " if c.operator in names else ""
+    return {
+        "first": f"{where}{names.get(c.first, c.first)}",
+        "second": names.get(c.second, c.second),
+        "family": many,
+        "spread": _plain(spread),
+        "sizes": sizes,
+        "at": seeds,
+    }
+
+
+def _plain(spread: Spread) -> dict[str, Any]:
+    return {"value": spread.value, "low": spread.low, "high": spread.high, "seeds": spread.seeds}
+
+
+def _say(out: Console, row: dict[str, Any], power: float) -> None:
+    spread = row["spread"]
+    if row["first"] is None:
+        head = f"Spread {wording.number(spread['value'])} from seed to seed"
+    else:
+        ends = wording.interval(spread["low"], spread["high"])
+        sides = f"{row['first']} against {row['second']}"
+        head = f"{sides}: spread {wording.number(spread['value'])} {ends} on {spread['seeds']:,} seeds"
+    if row["family"] > 1:
+        head += f", {row['family']} comparisons"
+    out.print(Text(f"{clean(head)}."), soft_wrap=True)
+    if not row["sizes"]:
+        out.print(Text("  No difference was seen: name one with --difference."), soft_wrap=True)
+    for size in row["sizes"]:
+        out.print(Text(f"  {_size(size, row['at'], power)}"), soft_wrap=True)
+
+
+def _size(size: dict[str, Any], at: int | None, power: float) -> str:
+    ends: Sequence[int] = [size["low"], size["high"]] if "low" in size else []
+    needed = f"{size['seeds']:,}" + (f" [{ends[0]:,}, {ends[1]:,}]" if ends else "")
+    difference = f"{wording.number(size['difference'])} ({size['what']})"
+    said = f"A difference of {difference} is found {wording.percent(power)} of the time on {needed} seeds"
+    if at is not None:
+        said += f", {wording.percent(size['power'])} on {at:,}"
+    return f"{said}."

@@ -1,0 +1,169 @@
+"""``mosaic query``: questions in SQL about runs."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import itertools
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TextIO
+
+import orjson
+
+from gym_gui.analysis.exports.export import plain_cell, write_whole
+from gym_gui.analysis.records.reader import Run, open_run
+from gym_gui.cli.output import Heading, cell, console, print_table
+from gym_gui.cli.progress import count_progress
+from gym_gui.core.errors import MosaicError, UnknownNameError, UsageError
+from gym_gui.core.paths import cache_dir, find_run, runs_dir
+from gym_gui.core.printable_text import visible
+from gym_gui.services.runs.run_query import Answer, RunQuery
+
+_SHOWN = 200
+"""Rows of a table; further ones are for files."""
+_FILE_WIDTH = 200
+"""Columns of a table in a file."""
+
+
+class Format(StrEnum):
+    """How an answer is written."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    MARKDOWN = "markdown"
+    PARQUET = "parquet"
+
+
+_ENDINGS = {".csv": Format.CSV, ".json": Format.JSON, ".md": Format.MARKDOWN, ".parquet": Format.PARQUET}
+
+
+def query_runs(sql: str, runs: Sequence[Path], *, form: str, out: Path | None) -> None:
+    """Answer a question and write what it gives.
+
+    Args:
+        sql: The question.
+        runs: Run folders, their names, or folders of runs; by default all there are.
+        form: How (:class:`Format`); by default by the file's ending, a table where there is none.
+        out: A file in place of stdout.
+
+    Raises:
+        UsageError: A run or the question is wrong, or the file cannot be written.
+    """
+    wanted = _format(form, out)
+    if wanted is Format.PARQUET and out is None:
+        raise UsageError("Parquet is no text", fix="Name a file: -o FILE.parquet")
+    with RunQuery(_opened(runs), cache_dir() / "query") as query:
+        if wanted is Format.PARQUET and out is not None:
+            with count_progress("Reading runs") as show:
+                written = query.write_parquet(sql, out, show)
+            sys.stderr.write(f"{out}: {written:,} rows\n")
+            return
+        with count_progress("Reading runs") as show:
+            answer = query.ask(sql, show)
+        if out is None:
+            _WRITERS[wanted](answer, sys.stdout)
+            return
+
+        def write(pending: Path) -> None:
+            with pending.open("w", encoding="utf-8", newline="") as file:
+                _WRITERS[wanted](answer, file)
+
+        write_whole(out, write)
+
+
+def _format(form: str, out: Path | None) -> Format:
+    if not form:
+        return Format.TABLE if out is None else _ENDINGS.get(out.suffix.lower(), Format.TABLE)
+    try:
+        return Format(form.lower())
+    except ValueError:
+        raise UnknownNameError("format", form, [str(each) for each in Format]) from None
+
+
+def _opened(runs: Sequence[Path]) -> list[Run]:
+    found: list[Run] = []
+    for path in map(find_run, runs):
+        inside = [] if (path / "run.json").exists() else sorted(path.glob("*/run.json"))
+        found += _readable(inside) if inside else [open_run(path)]
+    if not runs:
+        found = _readable(sorted(runs_dir().glob("*/run.json")))
+        if not found:
+            raise UsageError(f"there are no runs in {runs_dir()}", fix="Name the run folders")
+    return found
+
+
+def _readable(files: Iterable[Path]) -> list[Run]:
+    """Runs of a folder; one that cannot be read is named and left out."""
+    found: list[Run] = []
+    for file in files:
+        try:
+            found.append(open_run(file.parent))
+        except MosaicError as error:
+            sys.stderr.write(f"Note: left out: {visible(str(error))}\n")
+    return found
+
+
+def _text(value: Any) -> str:
+    """A value as a table has it."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    value = plain_cell(_simple(value))
+    return value if isinstance(value, str) else str(value)
+
+
+def _simple(value: Any) -> Any:
+    """A value of DuckDB's as files have it: moments and lists as text."""
+    if isinstance(value, datetime.datetime | datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, list | dict | tuple):
+        return orjson.dumps(value, default=str).decode()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _table(answer: Answer, to: TextIO) -> None:
+    rows = list(itertools.islice(answer.rows, _SHOWN + 1))
+    headings = [
+        Heading(visible(name), words=not any(isinstance(row[i], int | float) for row in rows))
+        for i, name in enumerate(answer.columns)
+    ]
+    out = console() if to is sys.stdout else console(file=to, width=_FILE_WIDTH)
+    print_table(out, headings, [[cell(_text(value)) for value in row] for row in rows[:_SHOWN]])
+    if len(rows) > _SHOWN:
+        sys.stderr.write(f"Only the first {_SHOWN} rows are shown; all of them: --format csv\n")
+
+
+def _markdown(answer: Answer, to: TextIO) -> None:
+    def line(cells: Iterable[str]) -> str:
+        return "| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |\n"
+
+    to.write(line(map(visible, answer.columns)) + line("---" for _ in answer.columns))
+    to.writelines(line(map(_text, row)) for row in answer.rows)
+
+
+def _csv(answer: Answer, to: TextIO) -> None:
+    writer = csv.writer(to)
+    writer.writerow(answer.columns)
+    writer.writerows([plain_cell(_simple(value)) for value in row] for row in answer.rows)
+
+
+def _json(answer: Answer, to: TextIO) -> None:
+    begin = "["
+    for row in answer.rows:
+        values = dict(zip(answer.columns, row, strict=True))
+        to.write(f"{begin}\n{orjson.dumps(values, default=str).decode()}")
+        begin = ","
+    to.write("[]\n" if begin == "[" else "\n]\n")
+
+
+_WRITERS: dict[Format, Callable[[Answer, TextIO], None]] = {
+    Format.TABLE: _table,
+    Format.MARKDOWN: _markdown,
+    Format.CSV: _csv,
+    Format.JSON: _json,
+}

@@ -1,0 +1,95 @@
+"""``mosaic reparse``."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from gym_gui.analysis import open_run
+from gym_gui.cli.errors import DONE, WORK_FAILED
+from gym_gui.cli.output import write_json, write_line
+from gym_gui.cli.progress import run_progress
+from gym_gui.cli.recorded_runs.verify import versions_line
+from gym_gui.controllers.child_jobs.reparsing import reparse_apart
+from gym_gui.controllers.reexecution.divergence import counted
+from gym_gui.controllers.reexecution.reparsing import OperatorReread, Reparsing, Reread, RereadDecision
+from gym_gui.core.paths import find_run
+
+_SHOWN = 20
+_WORDS = {
+    Reread.SAME: "same",
+    Reread.DIFFERS: "differ",
+    Reread.NEWLY_READABLE: "newly readable",
+    Reread.NO_LONGER_READABLE: "no longer readable",
+}
+
+
+def reparse_run(run: Path, *, as_json: bool) -> int:
+    """Read a run's recorded replies again and say which decisions would differ.
+
+    Args:
+        run: The run folder.
+        as_json: One object instead of sentences.
+
+    Returns:
+        Exit status: 0 when all would be the same, 1 when something differs.
+
+    Raises:
+        UsageError: There is no run, or no reply of a model in it.
+    """
+    opened = open_run(find_run(run))
+    with run_progress(as_json=as_json) as show:
+        result = asyncio.run(reparse_apart(opened, show))
+    if as_json:
+        write_json(_record(opened.path, result))
+    else:
+        for line in _lines(result):
+            write_line(line)
+    return WORK_FAILED if result.changed or result.divergences else DONE
+
+
+def _lines(result: Reparsing) -> list[str]:
+    lines = [_place(decision) for decision in result.changed[:_SHOWN]]
+    if (more := len(result.changed) - _SHOWN) > 0:
+        lines.append(f"And {counted(more, 'more decision')} (--json has all).")
+    lines += [_counts(operator) for operator in result.operators]
+    lines += [f"Read up to there only, as it plays out otherwise: {where}" for where in result.divergences]
+    if result.versions:
+        lines.append(versions_line(result.versions))
+    return lines
+
+
+def _place(d: RereadDecision) -> str:
+    then, now = (f"{word!r}" if word else "nothing" for word in (d.recorded_word, d.now_word))
+    place = f"operator {d.operator_id}, episode {d.episode_index}, step {d.step_index}, agent {d.agent_id}"
+    reply = f' In: "{d.reply}"' if d.reply not in d.why else ""
+    return f"{place}: read as {then} then, as {now} now ({d.why}).{reply}"
+
+
+def _counts(operator: OperatorReread) -> str:
+    kinds = [(kind, n) for kind, n in operator.counts.items() if n or kind is Reread.SAME]
+    told = [
+        f"{n} differs" if (kind, n) == (Reread.DIFFERS, 1) else f"{n} {_WORDS[kind]}" for kind, n in kinds
+    ]
+    read = counted(sum(operator.counts.values()), "decision")
+    kept = f"; of {operator.unrecorded} more no reply is kept" if operator.unrecorded else ""
+    return f"{operator.name}: {read} read again, {', '.join(told)}{kept}."
+
+
+def _record(run: Path, result: Reparsing) -> dict[str, Any]:
+    return {
+        "run": str(run),
+        "equal": not result.changed and not result.divergences,
+        "operators": [
+            {"operator_id": o.operator_id, "name": o.name, **o.counts, "unrecorded": o.unrecorded}
+            for o in result.operators
+        ],
+        "changed": [dataclasses.asdict(decision) for decision in result.changed],
+        "departures": [
+            {"operator_id": d.operator_id, "episode_index": d.episode_index, "step_index": d.step_index}
+            for d in result.divergences
+        ],
+        "versions": {name: list(pair) for name, pair in result.versions.items()},
+    }

@@ -1,0 +1,107 @@
+"""``mosaic report --site``: a folder of pages for any static host."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Literal
+
+from gym_gui.analysis.findings.summary import Summary
+from gym_gui.analysis.pages.film_choice import Films
+from gym_gui.analysis.read_runs import read_runs
+from gym_gui.analysis.reporting import find_standings, print_json, print_report
+from gym_gui.analysis.site import SiteContent, SiteWritten, new_site, see_may_be_replaced, write_site
+from gym_gui.analysis.words import wording
+from gym_gui.analysis.words.report_text import clean
+from gym_gui.cli.errors import tell
+from gym_gui.cli.output import console
+from gym_gui.cli.progress import run_progress
+from gym_gui.cli.recorded_runs.report import make_report_films
+from gym_gui.controllers.child_jobs.films import FilmOrder
+from gym_gui.controllers.runs.operator_execution import OperatorProgress
+
+Replays = Literal["all", "some", "none"]
+_TOLD_EVERY = 50
+"""Episodes; one is on its page in a tenth of a millisecond, and to tell it takes longer."""
+
+
+def report_site(runs: Sequence[Path], folder: Path, *, replays: Replays, as_json: bool) -> Summary:
+    """Print who is better, and write a site.
+
+    Args:
+        runs: Run folders.
+        folder: Where it goes; a site that is there is replaced once the new one is whole.
+        replays: Of which episodes.
+        as_json: For programs.
+
+    Returns:
+        What was reported.
+
+    Raises:
+        UsageError: There is no run, or the site may not or cannot be written.
+        RunFormatError: No run can be read.
+    """
+    see_may_be_replaced(folder)
+    read = read_runs(runs)
+    for sentence in (*read.summary.unread, *read.summary.unverified):
+        tell(sentence)
+    found = find_standings(read.runs)
+    if not as_json:
+        print_report(read.summary, found, console())
+    with new_site(folder) as workshop:
+        films: Films = {}
+        notes: list[str] = []
+        if replays != "none":
+            order = FilmOrder.every(read.runs) if replays == "all" else FilmOrder.some(read.summary)
+            films = make_report_films(read.runs, order, workshop.films, as_json=as_json)
+            if len(films) < len(order):
+                notes.append(f"Its making was stopped: {len(films):,} of {len(order):,} replays were made.")
+        content = SiteContent(read.runs, read.summary, found, films, notes)
+        written = _write(workshop.site, content, as_json=as_json)
+    index = folder / "index.html"
+    if as_json:
+        print_json(read.summary, found, console(), site=str(index))
+    else:
+        console().print(f"Site: {clean(str(index))} ({_words(written)})", markup=False, soft_wrap=True)
+    return read.summary
+
+
+def _write(folder: Path, content: SiteContent, *, as_json: bool) -> SiteWritten:
+    with first_interrupt() as stopped, run_progress(as_json=as_json) as show:
+
+        def tell_progress(done: int, total: int) -> None:
+            if done == total or done % _TOLD_EVERY == 0:
+                show([OperatorProgress("site", "Pages", done, total, 0, 0, 0)])
+
+        return write_site(folder, content, on_episode=tell_progress, stopped=stopped)
+
+
+@contextmanager
+def first_interrupt() -> Generator[Callable[[], bool]]:
+    """Ctrl-C is a wish the first time, and ends the work the second time; gives whether there was a wish."""
+    asked = False
+
+    def hear(_number: int, _frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        tell(
+            "stopped: the site is finished without further replays and transcripts; again: nothing is written"
+        )
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number in before:
+        signal.signal(number, hear)
+    try:
+        yield lambda: asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _words(written: SiteWritten) -> str:
+    return f"{written.pages:,} pages, {wording.size(written.size)}, {written.replays:,} of them with a replay"

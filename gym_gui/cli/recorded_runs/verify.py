@@ -1,0 +1,113 @@
+"""``mosaic verify``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from gym_gui.analysis import open_run
+from gym_gui.cli.errors import DONE, USAGE, WORK_FAILED, tell_error
+from gym_gui.cli.output import write_line
+from gym_gui.cli.progress import run_progress
+from gym_gui.controllers.child_jobs.verification import verify_apart
+from gym_gui.controllers.reexecution.divergence import Divergence, counted
+from gym_gui.controllers.reexecution.verification import Verification
+from gym_gui.core.errors import MosaicError, UsageError
+from gym_gui.core.paths import find_run
+from gym_gui.services.subprocess_job import LONGEST_CALL_S
+
+_SHOWN = 5
+_WHY = "Then an action, what an agent saw, or the digest itself is not what it was when it was recorded."
+
+
+def verify_runs(runs: Sequence[Path], *, timeout_s: float | None = None, as_json: bool) -> int:
+    """Verify runs one after the other; one that cannot be does not keep the others from it.
+
+    Args:
+        runs: The run folders.
+        timeout_s: Seconds after which a call of the environment that has not returned counts as hanging.
+        as_json: One object a run, each on a line of stdout, instead of sentences.
+
+    Returns:
+        Exit status: 0 when all is equal, 1 when something differs, 2 when a run cannot be verified.
+    """
+    statuses = {DONE}
+    for run in runs:
+        if len(runs) > 1 and not as_json:
+            write_line(f"{run}:")
+        try:
+            statuses.add(_verify(run, timeout_s or LONGEST_CALL_S, as_json=as_json))
+        except MosaicError as error:
+            tell_error(error, as_json=as_json)
+            statuses.add(USAGE if isinstance(error, UsageError) else WORK_FAILED)
+    return WORK_FAILED if WORK_FAILED in statuses else max(statuses)
+
+
+def _verify(run: Path, timeout_s: float, *, as_json: bool) -> int:
+    """Play a run's recorded actions again, in a process of its own, and say whether all came out the same.
+
+    Raises:
+        UsageError: There is no run, or its environment is not installed.
+        SubprocessJobError: The environment ended the process, or did not return.
+    """
+    opened = open_run(find_run(run))
+    with run_progress(as_json=as_json) as show:
+        result = asyncio.run(verify_apart(opened, show, longest_s=timeout_s))
+    with suppress(BrokenPipeError):  # the exit status is told all the same
+        sys.stdout.write(json.dumps(_record(run, result)) + "\n" if as_json else _text(result))
+    return WORK_FAILED if result.divergences else DONE
+
+
+def _text(result: Verification) -> str:
+    played = f"{counted(result.episodes, 'episode')}, {counted(result.decisions, 'decision')}"
+    lines = [f"Played again: {played}."]
+    if result.unplayed:
+        lines.append(f"Left out: {counted(result.unplayed, 'episode')} of which nothing was played.")
+    if not result.divergences:
+        lines[0] = f"Verified: {played}, every one as recorded."
+    else:
+        lines += [f"Differs: {divergence}" for divergence in result.divergences[:_SHOWN]]
+        if any("state_sha" in d.what for d in result.divergences[:_SHOWN]):
+            lines.append(_WHY)
+        more = len(result.divergences) - _SHOWN
+        if more > 0:
+            lines.append(f"And {counted(more, 'more difference')}.")
+    if result.uncovered:
+        lines.append(result.uncovered)
+    if result.versions:
+        lines.append(versions_line(result.versions))
+    return "\n".join(lines) + "\n"
+
+
+def versions_line(versions: Mapping[str, tuple[str, str]]) -> str:
+    """Which versions are not those of the run, as a sentence."""
+    changes = ", ".join(f"{name} {then} -> {now}" for name, (then, now) in versions.items())
+    return f"Versions that are not those of the run: {changes}."
+
+
+def _record(run: Path, result: Verification) -> dict[str, object]:
+    return {
+        "run": str(run),
+        "equal": not result.divergences,
+        "episodes": result.episodes,
+        "decisions": result.decisions,
+        "unplayed": result.unplayed,
+        "not_checked": result.uncovered,
+        "deviations": [_divergence(d) for d in result.divergences],
+        "versions": {name: list(pair) for name, pair in result.versions.items()},
+    }
+
+
+def _divergence(divergence: Divergence) -> dict[str, object]:
+    return {
+        "operator_id": divergence.operator_id,
+        "episode_index": divergence.episode_index,
+        "step_index": divergence.step_index,
+        "agent_id": divergence.agent_id,
+        "place": divergence.place,
+        "what": divergence.what,
+    }

@@ -1,0 +1,104 @@
+"""What a dry run finds out, in a process of its own: it plays environments, and workers load their slots."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import msgspec
+
+from gym_gui.controllers.child_jobs.child_job import keep_alive, play_apart, question_of_job, tell_position
+from gym_gui.controllers.engine.resolved_operator import ResolvedOperator, resolve_operator
+from gym_gui.controllers.runs.cost_estimate import ModelSlot, estimate_cost
+from gym_gui.controllers.runs.experiment_run import ExperimentRun
+from gym_gui.controllers.runs.model_slots import DRY_RUN, slots_with
+from gym_gui.controllers.runs.operator_execution import RunResult
+from gym_gui.controllers.sessions.load_check import LIMIT_S, LoadCheck
+from gym_gui.core.config import Experiment, OperatorConfig
+from gym_gui.core.experiment.experiment_data import experiment_from_data
+from gym_gui.core.trusted.trust import Origin
+from gym_gui.host.prestart import HostAhead
+from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a dry run found.
+
+    Attributes:
+        notes: A sentence for each slot whose worker was not waited for.
+        model_slots: Those that would ask a model, played without asking.
+    """
+
+    notes: list[str] = field(default_factory=list[str])
+    model_slots: list[ModelSlot] = field(default_factory=list[ModelSlot])
+
+
+async def look_ahead(
+    experiment: Experiment, processes: int, *, models: bool, longest_s: float = LONGEST_CALL_S
+) -> Outlook:
+    """Have workers load their slots, and play a few episodes of those that ask models, without asking.
+
+    Args:
+        experiment: What would be played; all of it can be.
+        processes: Session processes.
+        models: Whether what models would be asked is estimated.
+        longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
+
+    Raises:
+        NotAllowedError: An operator names code that the person has not allowed.
+        UsageError: A worker cannot play its slot.
+        SubprocessJobError: An environment ended the process, or did not return.
+        MosaicError: An episode could not be played.
+    """
+    operators = experiment.operators
+    asked = {
+        "operators": [[operator.to_record(), asdict(operator.origin)] for operator in operators],
+        "execution": experiment.execution.to_record(),
+        "processes": processes,
+        "models": models,
+    }
+    answer = await play_apart(__name__, asked, operators, env_only=False, longest_s=longest_s)
+    return msgspec.convert(answer, Outlook)
+
+
+def _look_ahead() -> Any:
+    asked = question_of_job()
+    operators = [
+        experiment_from_data({"operators": [record]}, complete=False, origin=Origin(**origin)).operators[0]
+        for record, origin in asked["operators"]
+    ]
+    execution = experiment_from_data(
+        {"operators": operators, "execution": asked["execution"]}, complete=False
+    ).execution
+    experiment = Experiment(operators, execution)
+    # Operators that use models are loaded by the cost estimate; loading them here too would contact their
+    # server twice.
+    asking = [o for o in operators if asked["models"] and slots_with(o, DRY_RUN)]
+    with HostAhead(wanted=False) as hosts:
+        resolved = [_resolved(o) for o in operators if o not in asking]
+        with keep_alive():  # workers are in processes of their own, and are waited for so long
+            slow = hosts.run(LoadCheck().check(*resolved))
+        notes = [
+            f"{agent} of operator {operator} took more than {LIMIT_S:g} s to load and was not waited for"
+            for operator, agent in slow
+        ]
+        model_slots: list[ModelSlot] = []
+        if asking:
+            model_slots = hosts.run(estimate_cost(experiment, hosts.open_session, asked["processes"], _run))
+        return msgspec.to_builtins(Outlook(notes, model_slots))
+
+
+def _resolved(operator: OperatorConfig) -> ResolvedOperator:
+    """The operator, checked against its environment, which is made here."""
+    tell_position(operator.operator_id, 0, 0)
+    return resolve_operator(operator)
+
+
+async def _run(run: ExperimentRun) -> RunResult:
+    with keep_alive():  # environments are in session processes
+        return await run.run()
+
+
+if __name__ == "__main__":
+    answer_job(_look_ahead)

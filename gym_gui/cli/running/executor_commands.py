@@ -1,0 +1,226 @@
+"""What ``--executor`` does for every command: submissions are resumed, and coordinated until stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ulid import ULID
+
+from gym_gui.cli.errors import DONE, INTERRUPTED, WORK_FAILED, tell
+from gym_gui.cli.library.confirm_submission import confirm_in_terminal
+from gym_gui.cli.output import write_json, write_line
+from gym_gui.core.errors import UsageError
+from gym_gui.services.submissions.coordinator import Coordinator
+from gym_gui.services.submissions.executors import backends_of, load_profile
+from gym_gui.services.submissions.follower import begin_following, following
+from gym_gui.services.submissions.lease_book import LeaseBook
+from gym_gui.services.submissions.own_submissions import unconfirmed, verified_submission
+from gym_gui.services.submissions.shard_progress import OnShardProgress
+from gym_gui.services.submissions.submission_record import FAILED, Submission, is_submission, open_submission
+
+_NAMED: Final = 5
+"""Failed parts that are named one by one."""
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Where something is to be played.
+
+    Attributes:
+        executor: By what: ``ssh``.
+        profile: The file that says where.
+        shards: How many it is cut into.
+        resume: A submission to resume.
+        dry_run: Play nothing: check the places, and say what would be sent where.
+        detach: Have a process of its own follow it, and return.
+    """
+
+    executor: str | None
+    profile: Path | None
+    shards: int | None
+    resume: Path | None
+    dry_run: bool = False
+    detach: bool = False
+
+
+def new_folder(out: Path) -> Path:
+    """Where a new submission is kept, beside the run folders that come of it."""
+    return (out / "submissions" / str(ULID())).absolute()
+
+
+@contextmanager
+def begun(submission: Submission) -> Generator[None]:
+    """Have a submission on disk, and follow it alone; a person is told how others can watch it.
+
+    Args:
+        submission: What is sent is in its folder already.
+    """
+    with following(submission.folder):
+        submission.save()
+        folder = submission.folder
+        tell(f"submission {folder}; how far it is, from any terminal: mosaic runs watch {folder}")
+        yield
+
+
+@contextmanager
+def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
+    """The submission that the user resumes, at other places where the user names a profile.
+
+    Args:
+        where: The submission's folder, and the profile.
+        command: The command that resumes it.
+
+    Raises:
+        UsageError: The folder is no submission, the submission is of another command, another process follows
+            it, or ``--dry-run`` was given.
+        NotConfirmedError: It was not handed in from here, and the user has not confirmed it.
+    """
+    assert where.resume is not None
+    if where.dry_run:
+        raise UsageError(
+            "--dry-run does not go with --resume SUBMISSION",
+            fix=f"How far it is: mosaic runs watch {where.resume}",
+        )
+    if not is_submission(where.resume):
+        raise UsageError("--executor begins a submission, and --resume continues one", fix="Give one of them")
+    with following(where.resume):  # what another has written until just now is read
+        submission = open_submission(where.resume)
+        if submission.command != command:
+            raise UsageError(
+                f"{where.resume} was submitted by mosaic {submission.command}, not mosaic {command}",
+                fix=f"Run: mosaic {submission.command} --resume {where.resume}",
+            )
+        profile = None
+        if where.profile is not None:
+            profile = load_profile(submission.executor, where.profile).to_record()
+        if (seen := unconfirmed(where.resume, profile)) is not None:
+            confirm_in_terminal(seen)
+        yield verified_submission(submission, profile)
+
+
+def detach(submission: Submission, *, as_json: bool) -> int:
+    """Have a process of its own follow a submission, say where it is, and return.
+
+    Args:
+        submission: It, on disk.
+        as_json: For programs.
+
+    Returns:
+        Exit status.
+    """
+    begin_following(submission)
+    if as_json:
+        write_json({"submission": str(submission.folder)})
+        return DONE
+    write_line(f"Submission:  {submission.folder}")
+    write_line(f"\nHow far it is:  mosaic runs watch {submission.folder}")
+    write_line(f"Stop it:        mosaic runs stop {submission.folder}")
+    return DONE
+
+
+def detach_resumed(where: Elsewhere, command: str, *, as_json: bool) -> int:
+    """Resume a submission, as :func:`detach`; raises as :func:`reopened`."""
+    with reopened(where, command) as submission:
+        submission.save()  # at other places perhaps
+    return detach(submission, as_json=as_json)
+
+
+def say_missing(
+    submission: Submission,
+    coordinator: Coordinator,
+    what: str,
+    rest: Callable[[int], str],
+    kept: str,
+) -> int | None:
+    """Say which parts of a submission are not here, and which command resumes it.
+
+    Args:
+        submission: The submission.
+        coordinator: The coordinator that has had it played.
+        what: What is said of each failed part, such as ``has failed``.
+        rest: Makes the sentence on the other parts, given how many failed parts were not named.
+        kept: What a stopped submission keeps, and where.
+
+    Returns:
+        Exit status; ``None`` where every part is here.
+    """
+    again = f"mosaic {submission.command} --resume {submission.folder}"
+    failed = submission.numbers(FAILED)
+    for number in failed[:_NAMED]:
+        tell(f"{submission.called(number)} {what}: {submission.states[number].problem}")
+    if failed:
+        tell(f"{rest(max(0, len(failed) - _NAMED))}: {again}")
+        return WORK_FAILED
+    if coordinator.is_stopped:
+        tell(f"stopped; {kept}; go on with: {again}")
+        return INTERRUPTED
+    return None
+
+
+def coordinate(
+    submission: Submission,
+    on_standing: OnShardProgress,
+    leases: LeaseBook | None = None,
+    *,
+    to_end: bool = False,
+) -> Coordinator:
+    """Have a submission played; Ctrl-C and ``SIGTERM`` have it end, the second one at once.
+
+    Args:
+        submission: What is played.
+        on_standing: Told how far it is.
+        leases: Who may spend how much, where budgets hold for all shards together.
+        to_end: Have what is being played end, and begin nothing.
+
+    Returns:
+        Who has had it played.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    coordinator = Coordinator(submission, backends_of(submission), on_standing, leases=leases)
+    if to_end:
+        coordinator.stop()
+    asyncio.run(_until_stopped(coordinator))
+    return coordinator
+
+
+def clear(submission: Submission, coordinator: Coordinator | None) -> None:
+    """Remove what a submission left at its places; the next call removes what cannot be reached now.
+
+    Args:
+        submission: A submission whose parts are all here, as its record says.
+        coordinator: The coordinator that has had it played; ``None``: an earlier process had it played.
+    """
+    if not submission.cleared:
+        coordinator = coordinator or Coordinator(submission, backends_of(submission), lambda _: None)
+        submission.cleared = asyncio.run(coordinator.clear())
+        submission.save()
+
+
+async def _until_stopped(coordinator: Coordinator) -> None:
+    loop = asyncio.get_running_loop()
+    playing = asyncio.ensure_future(coordinator.run())
+
+    def end() -> None:
+        if coordinator.is_stopped:
+            playing.cancel()
+        else:
+            tell("what is being played is asked to end, and keeps what is done; again: do not wait for that")
+            coordinator.stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, end)
+    try:
+        await asyncio.wait([playing])
+        if not playing.cancelled():
+            await playing
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)

@@ -1,0 +1,102 @@
+"""``mosaic envs check`` in a process of its own: whatever the environment does there, findings come back.
+
+It may print, start threads, call ``sys.exit()``, crash or never return.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from gym_gui import envs
+from gym_gui.controllers.child_jobs.child_job import not_returned, question_of_job
+from gym_gui.core.paradigms.check import CheckReport, Finding, Status
+from gym_gui.core.trusted.trust import TYPED, require
+from gym_gui.services.subprocess_job import (
+    LONGEST_CALL_S,
+    SubprocessJobError,
+    answer_job,
+    run_foreign_job,
+    tell_progress,
+)
+
+
+@dataclass(frozen=True)
+class CheckedEnvironment:
+    """What was found about an environment.
+
+    Attributes:
+        env_id: As it is called.
+        api: The interface that it was checked with; empty where it could not be made.
+        report: The findings.
+    """
+
+    env_id: str
+    api: str
+    report: CheckReport
+
+
+async def check_apart(
+    task: str, api: str | None = None, *, longest_s: float = LONGEST_CALL_S
+) -> CheckedEnvironment:
+    """Check an environment in a process of its own.
+
+    Args:
+        task: What :func:`gym_gui.envs.resolve` accepts.
+        api: Interface.
+        longest_s: Seconds after which a call that has not returned counts as hanging.
+
+    Raises:
+        UsageError: There is no such environment, or it cannot be made.
+        NotAllowedError: It is code that has not been allowed.
+    """
+    spec = envs.resolve(task, api=api)
+    needs = envs.needs_of(spec, {})
+    require(needs, TYPED)
+    latest: list[Any] = ["the constructor", None, 0]
+
+    def note(call: Any) -> None:
+        if isinstance(call, list) and len(call) == 3:  # pyright: ignore[reportUnknownArgumentType]
+            latest[:] = call
+
+    try:
+        answer = await run_foreign_job(
+            __name__,
+            question=orjson.dumps({"task": task, "api": api}),
+            on_progress=note,
+            subjects=[need.subject for need in needs],
+            longest_s=longest_s,
+        )
+    except SubprocessJobError as error:
+        finding = Finding("running", Status.FAILED, _said(latest, error))
+        return CheckedEnvironment(spec.id, api or "", CheckReport((finding,)))
+    findings = (Finding(row["name"], Status(row["status"]), row["detail"]) for row in answer["findings"])
+    return CheckedEnvironment(answer["env_id"], answer["api"], CheckReport(tuple(findings)))
+
+
+def _said(latest: list[Any], error: SubprocessJobError) -> str:
+    """That a call did not return, and when it was made."""
+    call, seed, step = latest
+    return not_returned(call, error) + ("" if seed is None else f" (seed {seed}, step {step})")
+
+
+def _check() -> dict[str, Any]:
+    asked = question_of_job()
+    task, api = asked["task"], asked["api"]
+    tell_progress(["the constructor", None, 0])
+    first = envs.make(envs.resolve(task, api=api))
+    spec = first.spec  # which interface one's own environment has is known once it is made
+    first.close()
+
+    def tell(call: str, seed: int | None, step: int) -> None:
+        tell_progress([call, seed, step])
+
+    report = envs.check(task, api=api, on_call=tell)
+    rows = [{"name": f.name, "status": str(f.status), "detail": f.detail} for f in report.findings]
+    return {"env_id": spec.id, "api": spec.api, "findings": rows}
+
+
+if __name__ == "__main__":
+    answer_job(_check)

@@ -1,0 +1,39 @@
+"""A recorded episode written out as a program, in a process of its own: its environment is made there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gym_gui.analysis import open_run
+from gym_gui.controllers.child_jobs.child_job import play_apart, question_of_job
+from gym_gui.controllers.replays.export_python import export_python
+from gym_gui.controllers.replays.replay_session import ReplayOrder
+from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
+from gym_gui.services.subprocess_job import answer_job
+
+
+async def written_loop_apart(recorded: RecordedEpisode) -> str:
+    """The program, as :func:`gym_gui.controllers.replays.export_python.written_loop` writes it.
+
+    Raises:
+        NotAllowedError: The run names code that the person has not allowed.
+        UsageError: The environment is one that only MOSAIC makes, or its actions cannot be written down.
+        SubprocessJobError: The environment ended the process, or did not return.
+        MosaicError: No seed is on record, or a row is damaged.
+    """
+    asked = {
+        "run": str(recorded.run.absolute()),
+        "operator": recorded.operator_id,
+        "episode": recorded.episode.episode_index,
+    }
+    return await play_apart(__name__, asked, [ReplayOrder.of(recorded).config])
+
+
+def _write() -> str:
+    asked = question_of_job()
+    run = open_run(Path(asked["run"]))
+    return export_python(load_episode(run, asked["operator"], asked["episode"]), run.record.versions)
+
+
+if __name__ == "__main__":
+    answer_job(_write)

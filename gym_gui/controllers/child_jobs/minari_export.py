@@ -1,0 +1,49 @@
+"""Datasets of Minari written in a process of its own: a run's environments are played there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gym_gui.analysis import Run, open_run
+from gym_gui.controllers.child_jobs.child_job import PositionReports, play_apart, question_of_job
+from gym_gui.controllers.reexecution.verification import experiment_of
+from gym_gui.controllers.replays.minari_export import write_datasets
+from gym_gui.services.subprocess_job import answer_job
+
+
+async def write_datasets_apart(run: Run, folder: Path) -> tuple[dict[str, int], list[str]]:
+    """Write datasets as :func:`gym_gui.controllers.replays.minari_export.write_datasets` does.
+
+    Args:
+        run: The run.
+        folder: What ``MINARI_DATASETS_PATH`` is to name, to load them.
+
+    Returns:
+        Episodes by the name of the dataset; and a sentence for each operator that Minari cannot hold.
+
+    Raises:
+        UsageError: An environment is not installed, an episode does not play out as it was recorded, Minari
+            can hold no operator or is not installed, or the folder cannot be written.
+        NotAllowedError: The run names code that the person has not allowed.
+        SubprocessJobError: An environment ended the process, or did not return.
+    """
+    asked = {"run": str(run.path.absolute()), "folder": str(folder.absolute())}
+    answer = await play_apart(__name__, asked, experiment_of(run).operators)
+    return answer["written"], answer["left_out"]
+
+
+def _write() -> dict[str, Any]:
+    asked = question_of_job()
+    left_out: list[str] = []
+    written = write_datasets(
+        open_run(Path(asked["run"])),
+        Path(asked["folder"]),
+        lambda error: left_out.append(str(error)),
+        PositionReports().at,
+    )
+    return {"written": written, "left_out": left_out}
+
+
+if __name__ == "__main__":
+    answer_job(_write)

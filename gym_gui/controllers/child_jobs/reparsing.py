@@ -1,0 +1,55 @@
+"""A run's recorded replies read again, in a process of its own: its environments are played there."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gym_gui.analysis import Run, open_run
+from gym_gui.controllers.child_jobs.child_job import (
+    PositionReports,
+    keep_alive,
+    play_apart,
+    question_of_job,
+    tell_operators,
+)
+from gym_gui.controllers.reexecution.reparsing import Reparsing, recorded_replies, reparse
+from gym_gui.controllers.reexecution.verification import experiment_of
+from gym_gui.controllers.runs.script_execution import OnProgress
+from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
+
+
+async def reparse_apart(
+    run: Run, on_progress: OnProgress | None = None, *, longest_s: float = LONGEST_CALL_S
+) -> Reparsing:
+    """Read a run's recorded replies again, as :func:`gym_gui.controllers.reexecution.reparsing.reparse` does.
+
+    Args:
+        run: The run.
+        on_progress: Told after every episode that was played again.
+        longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
+
+    Raises:
+        NotAllowedError: The run names code that the person has not allowed.
+        UsageError: No language model played, no reply is kept, the environment is not there.
+        SubprocessJobError: The environment ended the process, or did not return.
+        MosaicError: The worker cannot read replies here.
+    """
+    asked = {"run": str(run.path.absolute())}
+    operators = experiment_of(run).operators
+    answer = await play_apart(__name__, asked, operators, on_progress, longest_s=longest_s)
+    return msgspec.convert(answer, Reparsing)
+
+
+def _reparse() -> Any:
+    run = open_run(Path(question_of_job()["run"]))
+    replies = asyncio.run(recorded_replies(run, tell_operators, PositionReports().asked))
+    with keep_alive():
+        return msgspec.to_builtins(asyncio.run(reparse(replies)))
+
+
+if __name__ == "__main__":
+    answer_job(_reparse)

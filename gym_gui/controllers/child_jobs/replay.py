@@ -1,0 +1,120 @@
+"""A recorded episode played again in a process of its own: as a video, or compared with the record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gym_gui.analysis import open_run
+from gym_gui.controllers.child_jobs.child_job import PositionReports, play_apart, question_of_job
+from gym_gui.controllers.replays.replay_session import EpisodeReplay, ReplayOrder
+from gym_gui.core.errors import UsageError
+from gym_gui.core.record_fields import count
+from gym_gui.services.runs.recorded_episode import RecordedEpisode, load_episode
+from gym_gui.services.subprocess_job import answer_job, tell_progress
+from gym_gui.services.video import write_video
+
+_REPORT_EVERY: Final = 10
+"""Decisions between two reports."""
+OnSteps = Callable[[int], None]
+"""Told how many steps have been played."""
+
+
+@dataclass(frozen=True)
+class ReplayedAgain:
+    """How an episode came out.
+
+    Attributes:
+        steps: Environment steps that were played.
+        departs: The first difference from the record, as a sentence; empty for none.
+    """
+
+    steps: int
+    departs: str
+
+
+async def replay_apart(
+    recorded: RecordedEpisode,
+    *,
+    video: Path | None = None,
+    fps: float = 10.0,
+    on_steps: OnSteps | None = None,
+) -> ReplayedAgain:
+    """Play a recorded episode again.
+
+    Args:
+        recorded: The episode.
+        video: Write it as a video, an ``.mp4`` file; without, nothing is drawn.
+        fps: Steps per second of the video.
+        on_steps: Told now and then, and at the end.
+
+    Raises:
+        NotAllowedError: The run names code that the person has not allowed.
+        UsageError: It cannot be played or written.
+        SubprocessJobError: The environment ended the process, or did not return.
+    """
+    asked = {
+        "run": str(recorded.run.absolute()),
+        "operator": recorded.operator_id,
+        "episode": recorded.episode.episode_index,
+        "video": None if video is None else str(video.absolute()),
+        "fps": fps,
+    }
+
+    def hear(told: Mapping[str, Any]) -> None:
+        steps = count(told.get("steps"))
+        if on_steps is not None and steps is not None:
+            on_steps(steps)
+
+    order = ReplayOrder.of(recorded)
+    return ReplayedAgain(**await play_apart(__name__, asked, [order.config], on_told=hear))
+
+
+def _replay() -> dict[str, Any]:
+    asked = question_of_job()
+    recorded = load_episode(open_run(Path(asked["run"])), asked["operator"], asked["episode"])
+    video = asked["video"]
+    replay = EpisodeReplay(ReplayOrder.of(recorded), render=video is not None)
+    replay.open()
+    try:
+        played = _Played(replay, recorded)
+        if video is not None:
+            write_video(Path(video), played.pictures(), asked["fps"])
+        else:
+            for _ in played.pictures():
+                pass
+    finally:
+        replay.close()
+    return {"steps": played.steps, "departs": replay.departs}
+
+
+class _Played:
+    """Plays, tells how far it is, and hands out the pictures there are."""
+
+    def __init__(self, replay: EpisodeReplay, recorded: RecordedEpisode) -> None:
+        self._replay, self._recorded, self._reports = replay, recorded, PositionReports()
+        self.steps = 0
+
+    def pictures(self) -> Iterator[NDArray[np.uint8]]:
+        """Every picture, in order; raises where the environment draws none."""
+        for frame in self._replay.frames():
+            self.steps = frame.step
+            self._reports.at(self._recorded.operator_id, self._recorded.episode.episode_index, frame.step)
+            if frame.position % _REPORT_EVERY == 0:
+                tell_progress({"steps": self.steps})
+            if frame.picture is not None:
+                yield frame.picture
+            elif self._replay.render:
+                raise UsageError(
+                    "this environment draws no picture", fix="Look at its steps in the window: mosaic replay"
+                )
+        tell_progress({"steps": self.steps})
+
+
+if __name__ == "__main__":
+    answer_job(_replay)

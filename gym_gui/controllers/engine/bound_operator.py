@@ -1,0 +1,220 @@
+"""An operator made ready to play: its environment's slots, and the policy behind each."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gym_gui.core.errors import ExperimentError, SpaceError
+from gym_gui.core.experiment import aliases
+from gym_gui.core.experiment.assignment import OnInvalid, WorkerAssignment
+from gym_gui.core.experiment.legality import problem_with
+from gym_gui.core.experiment.prompt_inputs import PromptInputs
+from gym_gui.core.experiment.slot_patterns import ANY, is_pattern
+from gym_gui.core.records import IN_PROCESS, AgentRecord
+from gym_gui.core.spaces import to_space, zero_action
+from gym_gui.core.types import AgentID
+from gym_gui.envs import Environment
+from gym_gui.services.backends import SlotInfo
+from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
+
+Seating = Mapping[AgentID, AgentID]
+"""Agent -> configured slot whose policy plays it."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """Who plays a slot, as recorded.
+
+    Attributes:
+        worker_id: The worker, or ``"in_process"``.
+        worker_type: ``rl``, ``llm``, ``human``, ``baseline``, …
+        policy: The policy's own short name.
+    """
+
+    worker_id: str
+    worker_type: str
+    policy: str
+
+    @classmethod
+    def of(cls, binding: AgentPolicyBinding) -> Player:
+        """Who plays by a binding."""
+        return cls(binding.worker_id or IN_PROCESS, binding.worker_type, binding.policy_id)
+
+    def record(self) -> dict[str, str]:
+        """Worker, type and policy by their names in the record."""
+        return {"worker_id": self.worker_id, "worker_type": self.worker_type, "policy": self.policy}
+
+    def seated(self, slot: AgentID) -> AgentRecord:
+        """As ``episodes.jsonl`` has who sat in a seat."""
+        return AgentRecord(self.worker_id, self.worker_type, self.policy, slot)
+
+
+@dataclass
+class BoundOperator:
+    """All that a session needs to play an operator's episodes.
+
+    Attributes:
+        operator_id: The operator.
+        make_environment: Makes an instance; many may be stepped interleaved.
+        slots: Spaces of every agent.
+        seatings: Who sits where, by number of the seating.
+        policies: Who decides; every slot is bound.
+        players: Who plays each slot, for the record.
+        rules: What follows an unusable answer; default: the episode fails.
+        views: What slots are shown beside their observations; none for those that are not in it.
+        one_world: Whether all instances share one world, so that one episode is played at a time.
+    """
+
+    operator_id: str
+    make_environment: Callable[[], Environment]
+    slots: Mapping[AgentID, SlotInfo]
+    seatings: Sequence[Seating]
+    policies: PolicyMappingService
+    players: Mapping[AgentID, Player]
+    rules: Mapping[AgentID, OnInvalid] = field(default_factory=dict[AgentID, OnInvalid])
+    views: Mapping[AgentID, PromptInputs] = field(default_factory=dict[AgentID, PromptInputs])
+    one_world: bool = False
+
+
+def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
+    """The agent slots of an environment."""
+    return {agent: read_slot(environment, agent) for agent in environment.adapter.possible_agents}
+
+
+def recorded_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
+    """The slots in which a record sits: where agents appear, one for all of them."""
+    slots = read_slots(environment)
+    if not environment.adapter.is_open_ended:
+        return slots
+    first = next(iter(slots.values()))
+    return {ANY: dataclasses.replace(first, agent_id=ANY)}
+
+
+def read_slot(environment: Environment, agent: AgentID) -> SlotInfo:
+    """The slot of one agent."""
+    adapter = environment.adapter
+    return SlotInfo(
+        agent,
+        adapter.observation_space(agent),
+        adapter.action_space(agent),
+        environment.noop_action(agent),
+        environment.action_meanings(agent),
+        _offers(environment, agent),
+        environment.pictures(agent),
+        environment.family.pattern_id(environment.spec),
+        environment.option_names(agent),
+        environment.default_action(agent),
+    )
+
+
+def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
+    """What an agent can be shown beside its observation."""
+    offers = ["legal_actions", "messages"]
+    if environment.describer(agent).can_say(agent):
+        offers.append("text")
+    if environment.describer(agent).can_state(agent):
+        offers.append("facts")
+    if environment.describer(agent).measures(agent):
+        offers.append("measurements")
+    if environment.option_names(agent):
+        offers.append("manager")
+    if _is_one_control(environment.adapter.action_space(agent)):
+        offers.append("one_control")
+    if environment.simulator is not None:
+        offers.append("state")
+    if environment.pictures(agent):
+        offers.append("image")
+    if not environment.rewards_betray:
+        offers.append("rewards")
+    return (*offers, *environment.retellings(agent))
+
+
+def _is_one_control(action_space: Any) -> bool:
+    """Whether an action is one number, or one of a list."""
+    space = to_space(action_space)
+    return space.kind == "Discrete" or (space.kind == "Box" and math.prod(space.shape) == 1)
+
+
+def seatings(
+    teams: Mapping[str, Sequence[AgentID]], slots: Mapping[AgentID, SlotInfo], *, swap: bool
+) -> list[Seating]:
+    """Who sits where: as configured, and with ``swap`` once per rotation of the teams.
+
+    Where all agents are in one team, its agents rotate.
+
+    Raises:
+        ExperimentError: Teams or agents cannot change places, because their sizes or spaces differ.
+    """
+    as_configured = {agent: agent for agent in slots if not is_pattern(agent)}
+    if not swap:
+        return [as_configured]
+    if len(as_configured) < len(slots):
+        raise ExperimentError("seats cannot be swapped where agents appear", fix="Use seats: fixed")
+    if len(teams) == 1:
+        teams = {agent: (agent,) for agent in next(iter(teams.values()))}
+    names = list(teams)
+    if len(names) < 2:
+        raise ExperimentError("seats cannot be swapped: there is one agent", fix="Use seats: fixed")
+    if len({len(teams[name]) for name in names}) > 1:
+        raise ExperimentError("seats cannot be swapped: the teams differ in size", fix="Use seats: fixed")
+    result: list[Seating] = []
+    for turn in range(len(names)):
+        seating = dict(as_configured)
+        for i, name in enumerate(names):
+            squad = teams[names[(i + turn) % len(names)]]
+            for seat, slot in zip(teams[name], squad, strict=True):
+                _check_same(slots[seat], slots[slot])
+                seating[seat] = slot
+        result.append(seating)
+    return result
+
+
+def is_alike(a: SlotInfo, b: SlotInfo) -> bool:
+    """Whether two agents see and act in the same spaces, so that who plays the one can play the other."""
+    return to_space(a.observation_space) == to_space(b.observation_space) and to_space(
+        a.action_space
+    ) == to_space(b.action_space)
+
+
+def _check_same(a: SlotInfo, b: SlotInfo) -> None:
+    if not is_alike(a, b):
+        raise ExperimentError(
+            f"seats cannot be swapped: {a.agent_id} and {b.agent_id} have different spaces",
+            fix="Use seats: fixed",
+        )
+
+
+def noop_of(slot: SlotInfo, mask: Any) -> Any:
+    """The slot's no-op where it is legal, else the lowest legal action.
+
+    Raises:
+        SpaceError: The action space is the environment's own, and it names no no-op.
+    """
+    space = slot.action_codec.space
+    if slot.noop_action is None and space.kind == "Custom":
+        raise SpaceError(f"{slot.agent_id} has no action that does nothing")
+    action = slot.noop_action if slot.noop_action is not None else zero_action(space)
+    if mask is not None and problem_with(space, action, mask):
+        legal = [i for i, ok in enumerate(mask) if ok]
+        return legal[0] + space.start if legal and space.kind == "Discrete" else action
+    return action
+
+
+def nothing_to_do(slot: SlotInfo, assignment: WorkerAssignment, env_id: str) -> str:
+    """Who is to do nothing where no action does, and what is played instead; empty where all is well."""
+    passive = assignment.settings.get("behavior") == aliases.BEHAVIORS["passive"]
+    if slot.noop_action is not None or not (passive or assignment.on_invalid.then == "noop"):
+        return ""
+    try:
+        action = noop_of(slot, None)
+    except SpaceError as error:
+        return str(error)
+    place = action - slot.action_codec.space.start if isinstance(action, int) else -1
+    words = slot.action_meanings
+    shown = f"{action} ({words[place]})" if 0 <= place < len(words) else str(action)
+    who = "which is to do nothing," if passive else "where its answer cannot be played (on_invalid: noop),"
+    return f"{env_id} has no action that does nothing: {slot.agent_id}, {who} plays {shown}"

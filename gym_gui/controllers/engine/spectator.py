@@ -1,0 +1,411 @@
+"""Looks at one episode while it plays: facts, board and picture, as often as a person can follow."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+import orjson
+
+from gym_gui.analysis.transcripts.decision_rows import DECISION, TOLD, tells_more
+from gym_gui.controllers.engine.episode import Episode
+from gym_gui.controllers.engine.episode_rows import Row
+from gym_gui.controllers.engine.seat_view import SeatView
+from gym_gui.controllers.engine.session_events import FrameDrawn, LogLine, OnSessionEvent, Thought
+from gym_gui.controllers.engine.session_interface import LiveSettings
+from gym_gui.controllers.engine.step_gate import StepGate
+from gym_gui.core.enums import EpisodeStatus, WorkerKind
+from gym_gui.core.experiment.slot_patterns import is_pattern
+from gym_gui.core.live import AgentView, LiveView, PlayedMove, Pointing
+from gym_gui.core.plain_data import to_plain
+from gym_gui.core.types import PLAN_POINTS, REFUSED, WORD, AgentID, Plan
+from gym_gui.envs import Environment
+from gym_gui.services.backends import SlotInfo
+
+_T = TypeVar("_T")
+_TEXT = 80
+"""Longest an action is written out."""
+_DIGITS = 3
+
+
+class Spectator:
+    """Shows the lowest episode in flight to a listener.
+
+    It reads and draws, between steps, and changes nothing: an episode that is watched is the
+    same as one that is not. While the session is paused or slow every step is shown, else as
+    many as :attr:`LiveSettings.fps` allows; drawing takes at most half of the time. The end
+    of the episode that is shown is always told.
+
+    Args:
+        settings: How often.
+        mode: What environments were made to draw: ``"rgb_array"``, ``"ansi"`` or nothing.
+        slots: Spaces and words of every agent.
+        on_event: Is shown it.
+        seat_view: What people who play are shown of a game that hides things from their seats.
+        is_drawn: Which environments can be drawn, where not all of them can: episodes in these are shown
+            before others.
+    """
+
+    def __init__(
+        self,
+        settings: LiveSettings,
+        mode: str | None,
+        slots: Mapping[AgentID, SlotInfo],
+        on_event: OnSessionEvent,
+        seat_view: SeatView,
+        is_drawn: Callable[[Environment], bool] = lambda _environment: True,
+    ) -> None:
+        self._seat_view, self._is_drawn = seat_view, is_drawn
+        self._settings, self._mode, self._slots, self._on_event = settings, mode, slots, on_event
+        self._interval = 1.0 / settings.fps
+        self._every = False
+        self._live: dict[int, Episode] = {}
+        self._shown: Episode | None = None
+        self._stale = False
+        self._done_ns = 0
+        self._next = self._next_end = 0.0
+        self._number = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._told: set[str] = set()
+        self._thoughts: dict[AgentID, int] = {}
+
+    # -- told by the engine ----------------------------------------------------------------
+
+    def on_pace(self, gate: StepGate) -> None:
+        """The session was paused, resumed, or given a pace."""
+        self._every = gate.is_slower_than(self._settings.fps)
+        if self._every and self._stale:
+            self._look()
+
+    def opened(self, episode: Episode) -> None:
+        """An episode was reset."""
+        self._live[episode.index] = episode
+        if self._shown is None or self._rank(episode) < self._rank(self._shown):
+            self._show(episode)
+
+    def stepped(self, episode: Episode) -> None:
+        """An episode took a step and goes on."""
+        if episode is self._shown:
+            self._done_ns = time.monotonic_ns()
+            self._tell_thoughts(episode)
+            self._look_when_due()
+
+    def look_again(self) -> None:
+        """Look again: another player has a slot now, and the slot's earlier action is its predecessor's."""
+        if self._shown is not None:
+            self._done_ns = time.monotonic_ns()
+            self._look()
+
+    def preview(self, episode: Episode) -> None:
+        """Show how an episode will begin; it is not in flight yet."""
+        self._shown, self._done_ns = episode, time.monotonic_ns()
+        self._look()
+        self._shown = None
+
+    def over(self, episode: Episode, status: EpisodeStatus, error: str) -> None:
+        """An episode is over; its environment is still there."""
+        self._live.pop(episode.index, None)
+        if episode is not self._shown:
+            return
+        self._tell_thoughts(episode)
+        self._done_ns = time.monotonic_ns()
+        now = time.monotonic()
+        # So many ends a second that they are more than a stream of pictures are told without one.
+        drawn = self._every or now >= self._next_end
+        if drawn:
+            self._next_end = now + self._interval
+        self._look(status.value, error, drawn=drawn)
+        self._shown = None
+        if self._live:
+            self._show(min(self._live.values(), key=self._rank))
+
+    def keeps(self, episode: Episode, agent: AgentID) -> bool:
+        """Whether what an agent sees is kept from the people who play and look on."""
+        seen_from = self._seat_view.looking(episode)
+        return bool(seen_from) and agent not in seen_from
+
+    def close(self) -> None:
+        """Nothing is shown any more."""
+        self._live.clear()
+        self._shown = None
+        self._cancel()
+
+    # -- thoughts --------------------------------------------------------------------------
+
+    def _tell_thoughts(self, episode: Episode) -> None:
+        """What was told of the decisions in the step that was taken, of each step of the episode shown."""
+        for agent, slot in episode.seats.items():
+            row = episode.trajectory.latest(agent)
+            if row is None or not row.extras or row.extras.keys().isdisjoint(TOLD):
+                continue
+            if self._thoughts.get(agent, -1) >= row.step:
+                continue
+            self._thoughts[agent] = row.step
+            seen_from = self._seat_view.looking(episode)
+            if not seen_from or agent in seen_from:  # what others think tells their cards
+                said = _notation(episode).get(agent, "")
+                told = self._decision(episode.index, slot, agent, row, said)
+                if tells_more(told):
+                    self._on_event(Thought(orjson.dumps(told)))
+
+    def _decision(self, index: int, slot: AgentID, agent: AgentID, row: Row, said: str) -> dict[str, Any]:
+        extras, action = row.extras or {}, to_plain(row.action)
+        told = {
+            name: to_plain(extras[name]) for name in (*TOLD, "said", "call_ref", REFUSED) if name in extras
+        }
+        info = self._slots.get(agent) or self._slots[slot]
+        discrete = info.action_codec.space.kind == "Discrete"
+        return {
+            "kind": DECISION,
+            "agent_id": agent if is_pattern(slot) else slot,
+            "episode_index": index,
+            "step_index": row.step,
+            "action": action,
+            WORD: said or (_word(info, action - info.action_codec.space.start, action) if discrete else ""),
+            "action_source": row.source,
+            "latency_ms": row.latency_ms,
+            **told,
+        }
+
+    def _rank(self, episode: Episode) -> tuple[bool, int]:
+        return not self._is_drawn(episode.environment), episode.index
+
+    # -- looking ---------------------------------------------------------------------------
+
+    def _show(self, episode: Episode) -> None:
+        self._shown = episode
+        self._thoughts.clear()
+        self._done_ns = time.monotonic_ns()
+        self._look_when_due()
+
+    def _look_when_due(self) -> None:
+        if self._every or time.monotonic() >= self._next:
+            self._look()
+            return
+        self._stale = True
+        if self._timer is None:
+            delay = self._next - time.monotonic()
+            self._timer = asyncio.get_running_loop().call_later(delay, self._on_due)
+
+    def _on_due(self) -> None:
+        """What stands still since the last step is shown, too."""
+        self._timer = None
+        if self._stale and self._shown is not None:
+            self._look()
+
+    def _cancel(self) -> None:
+        self._stale = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look(self, over: str = "", error: str = "", *, drawn: bool = True) -> None:
+        episode = self._shown
+        assert episode is not None
+        self._cancel()
+        began = time.monotonic()
+        # What was hidden is shown once the game is over.
+        seen_from = () if over else self._seat_view.looking(episode)
+        number = self._draw(episode, seen_from) if drawn else 0
+        self._on_event(self._view(episode, over, error, number, drawn, seen_from))
+        now = time.monotonic()
+        self._next = max(began + self._interval, now + (now - began))
+
+    def _draw(self, episode: Episode, seen_from: tuple[AgentID, ...]) -> int:
+        """Send a picture; returns its number, 0 where there is none."""
+        if self._mode != "rgb_array" or not self._is_drawn(episode.environment):
+            return 0
+        if not seen_from:
+            picture = episode.environment.picture(_plans(episode))
+        else:
+            picture = self._tried(
+                "draw what a seat sees", lambda: self._seat_view.picture(episode, seen_from)
+            )
+        if picture is None:
+            return 0
+        self._number += 1
+        self._on_event(FrameDrawn(picture, self._number))
+        return self._number
+
+    def _view(
+        self,
+        episode: Episode,
+        over: str,
+        error: str,
+        number: int,
+        drawn: bool,
+        seen_from: tuple[AgentID, ...],
+    ) -> LiveView:
+        environment, won = episode.environment, None
+        if over == EpisodeStatus.COMPLETED:
+            won = self._tried("tell who won", episode.outcome)
+        moves = _moves(episode)
+        said = _notation(episode, moves)
+        return LiveView(
+            episode=episode.index,
+            seed=episode.plan.seed,
+            step=episode.steps,
+            agents=tuple(
+                self._agent(episode, agent, slot, seen_from, said.get(agent, ""), over)
+                for agent, slot in episode.seats.items()
+            ),
+            turn=() if over else tuple(episode.asked),
+            over=over,
+            error=error,
+            scores=self._tried("tell the score", lambda: environment.scores(episode.trajectory.returns)),
+            outcome=won,
+            board=environment.board(),
+            text=self._text(episode, number, seen_from) if drawn else "",
+            frame=number,
+            sent_ns=self._done_ns,
+            kept_from=self._seat_view.kept_from(episode),
+            seen_from=seen_from,
+            pointing=None if over else self._pointing(episode, seen_from),
+            result=self._tried("tell how it ended", lambda: episode.result(won)) or "",
+            moves=moves,
+        )
+
+    def _pointing(self, episode: Episode, seen_from: tuple[AgentID, ...]) -> Pointing | None:
+        """What a person who is asked may choose in the picture that is shown: the whole, or their own."""
+        asked = (d.agent_id for d in episode.asked.values() if _is_person(episode, d.slot))
+        agent = next(asked, None)  # of several the first, whose question a click answers
+        if agent is None:
+            return None
+        point = partial(self._seat_view.pointing, episode) if seen_from else episode.environment.pointing
+        return self._tried("tell what can be pointed at", partial(point, agent))
+
+    def _text(self, episode: Episode, number: int, seen_from: tuple[AgentID, ...]) -> str:
+        """Its own text; what people may know in words, where there is no picture of it."""
+        if not seen_from:
+            drawn = self._mode == "ansi" and self._is_drawn(episode.environment)
+            return episode.environment.ansi() if drawn else ""
+        return "" if number or self._mode is None else self._seat_view.text(episode, seen_from)
+
+    def _agent(
+        self,
+        episode: Episode,
+        agent: AgentID,
+        slot: AgentID,
+        seen_from: tuple[AgentID, ...],
+        said: str,
+        over: str,
+    ) -> AgentView:
+        total, unusable = episode.trajectory.returns.get(agent, 0.0), episode.unusable.get(agent, 0)
+        row = episode.trajectory.latest(agent)
+        others = bool(seen_from) and agent not in seen_from
+        name, used = episode.environment.seat_names.get(agent, ""), episode.trajectory.used_ms.get(agent, 0.0)
+        left, runs = _on_clock(episode, agent)
+        if row is None or (others and _is_secret(episode, row, seen_from)):
+            return AgentView(
+                agent,
+                slot,
+                total=total,
+                unusable=unusable,
+                name=name,
+                used_ms=used,
+                left_ms=left,
+                clock_runs=runs,
+            )
+        info = self._slots.get(agent) or self._slots[slot]
+        extras: dict[str, Any] = dict(row.extras or ())
+        space, action = info.action_codec.space, row.action
+        number = int(action) if space.kind == "Discrete" else None
+        # A player's own estimate tells its cards, and is advice to a person who plays against it.
+        secret = others or (not over and self._seat_view.hides_estimates_of(slot))
+        value = None if secret else extras.get("value")
+        return AgentView(
+            agent=agent,
+            slot=slot,
+            action=said
+            or (_action_text(action) if number is None else _word(info, number - space.start, number)),
+            number=number,
+            source=str(row.source),
+            reward=row.reward,
+            total=total,
+            value=None if value is None else float(value),
+            option="" if "option_arguments" in extras else str(extras.get("option", "")),
+            latency_ms=row.latency_ms,
+            unusable=unusable,
+            by=episode.chosen_by_another(agent),
+            option_since=extras.get("option_since"),
+            refused=str(extras.get(REFUSED, "")),
+            name=name,
+            used_ms=used,
+            left_ms=left,
+            clock_runs=runs,
+        )
+
+    def _tried(self, deed: str, ask: Callable[[], _T]) -> _T | None:
+        """What the environment says; where it raises, nothing, and the log says so once."""
+        try:
+            return ask()
+        except Exception as exc:  # the border to foreign code; what is watched goes on
+            if deed not in self._told:
+                self._told.add(deed)
+                text = f"the environment could not {deed}: {exc}. It plays on"
+                self._on_event(LogLine(logging.WARNING, "mosaic.live", text))
+            return None
+
+
+def _moves(episode: Episode) -> tuple[PlayedMove, ...]:
+    """Everything that was played, in the game's own notation."""
+    environment = episode.environment
+    played = episode.trajectory.played if environment.notates else ()
+    words = environment.notation(played)
+    return tuple(PlayedMove(agent, word) for (agent, _), word in zip(played, words, strict=False))
+
+
+def _notation(episode: Episode, moves: tuple[PlayedMove, ...] | None = None) -> dict[AgentID, str]:
+    """What each agent played last, in the game's own notation."""
+    return {move.agent: move.word for move in (_moves(episode) if moves is None else moves)}
+
+
+def _on_clock(episode: Episode, agent: AgentID) -> tuple[float | None, bool]:
+    """Milliseconds that an agent has left, and whether its clock runs; before the first move it has all."""
+    control, game_clock = episode.plan.time_control, episode.game_clock
+    if control is None:
+        return None, False
+    if game_clock is None:
+        return 1000 * control.seconds, False
+    return 1000 * game_clock.left_s(agent), game_clock.runs(agent)
+
+
+def _is_person(episode: Episode, slot: AgentID) -> bool:
+    player = episode.players.get(slot)
+    return player is not None and player.worker_type == WorkerKind.HUMAN
+
+
+def _is_secret(episode: Episode, row: Row, seen_from: tuple[AgentID, ...]) -> bool:
+    """Whether an action belongs to a round in which ``seen_from`` have not chosen yet."""
+    own = [latest.step for agent in seen_from if (latest := episode.trajectory.latest(agent)) is not None]
+    return episode.environment.moves_at_once and row.step > max(own, default=-1)
+
+
+def _word(info: SlotInfo, index: int, number: int) -> str:
+    return info.action_meanings[index] if 0 <= index < len(info.action_meanings) else str(number)
+
+
+def _action_text(action: Any) -> str:
+    """An action that has no name, short."""
+    text = str(_rounded(to_plain(action)))
+    return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, _DIGITS)
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def _plans(episode: Episode) -> list[Plan]:
+    """Where the players said with their last decisions that they mean to go."""
+    told = [row.extras for agent in episode.seats if (row := episode.trajectory.latest(agent)) is not None]
+    return [extras[PLAN_POINTS] for extras in told if extras and PLAN_POINTS in extras]

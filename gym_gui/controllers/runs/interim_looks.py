@@ -1,0 +1,137 @@
+"""Plays in batches until comparisons are decided, and looks between them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gym_gui.controllers.runs.operator_execution import OperatorExecution
+from gym_gui.controllers.runs.run_writer import RunWriter
+from gym_gui.core.experiment.execution import ExecutionConfig
+from gym_gui.core.record_fields import items, mapping, strings
+
+if TYPE_CHECKING:
+    from gym_gui.analysis.compute.interim_analysis import FamilyAtLooks
+
+LOOKS = "looks"
+
+
+@dataclass
+class _Task:
+    """Operators of one task, which wait for each other at every look.
+
+    Attributes:
+        runs: The operators.
+        seeds: At how many seeds is looked.
+        seatings: Episodes of each seed.
+        taken: Looks that are behind.
+        families: Comparisons by what was played; one, unless reports tell the operators' tasks apart.
+    """
+
+    runs: list[OperatorExecution]
+    seeds: list[int]
+    seatings: int
+    taken: int = 0
+    families: dict[str, FamilyAtLooks] = field(default_factory=dict[str, "FamilyAtLooks"])
+
+    @property
+    def due(self) -> bool:
+        """Whether everybody who plays has come to the next look."""
+        if self.taken == len(self.seeds):
+            return False
+        playing = [run for run in self.runs if run.at_most]
+        return bool(playing) and all(run.done >= run.goal for run in playing)
+
+    @property
+    def was_played(self) -> bool:
+        """Whether everybody who plays has every episode of the next look, of an earlier part of the run."""
+        episodes = self.seeds[self.taken] * self.seatings
+        return all(run.has_played(episodes) for run in self.runs if run.at_most)
+
+    def went(self, playing: Sequence[str]) -> None:
+        """A look is behind: those named play the next batch, the others no more."""
+        self.taken += 1
+        for run in self.runs:
+            if run.operator_id not in playing:
+                run.play_no_more()
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Have the next batch played."""
+        for run in self.runs:
+            if run.at_most:
+                run.play_up_to(self.seeds[self.taken] * self.seatings)
+
+
+class RunLooks:
+    """When a run looks at its comparisons, and what it makes of what it sees.
+
+    All operators of a task play the same seeds, a batch at a time. Between batches the run continues the
+    test of ``docs/statistics/until_decided.md`` with the episodes on record. An operator without an undecided
+    comparison plays no more.
+
+    Args:
+        execution: Whether to look at all, and when.
+        runs: The operators.
+        ledger: What an earlier part of the run has noted is read from it, and every look is noted there.
+    """
+
+    def __init__(
+        self, execution: ExecutionConfig, runs: Sequence[OperatorExecution], ledger: RunWriter
+    ) -> None:
+        self._ledger = ledger
+        self._noted: list[Mapping[str, Any]] = []
+        self._tasks: list[_Task] = []
+        if execution.until == "all":
+            return
+        self._noted += [look for each in items(ledger.header.get(LOOKS)) or [] if (look := mapping(each))]
+        by_task: dict[str, list[OperatorExecution]] = {}
+        for run in runs:
+            by_task.setdefault(run.resolved.config.task_key, []).append(run)
+        self._tasks += [self._task(execution, of_task) for of_task in by_task.values()]
+
+    def _task(self, execution: ExecutionConfig, runs: list[OperatorExecution]) -> _Task:
+        seatings = len(runs[0].resolved.seatings)
+        most = execution.num_episodes // seatings
+        task = _Task(runs, execution.look_at(most), seatings)
+        for run in runs:
+            run.total, run.at_most = most * seatings, True
+        task.go_on()
+        ids = {run.operator_id for run in runs}
+        ours = [look for look in self._noted if ids & set(strings(look.get("operators")) or ())]
+        for look in ours:
+            # What a lost process has left open is played now, and looked at once more.
+            if task.taken == len(task.seeds) or not task.was_played:
+                self._noted = [each for each in self._noted if each not in ours[task.taken :]]
+                break
+            task.went(strings(look.get("playing")) or ())
+        return task
+
+    @property
+    def due(self) -> bool:
+        """Whether a batch has been played and is to be looked at."""
+        return any(task.due for task in self._tasks)
+
+    async def take(self) -> None:
+        """Look at what is due, note it, and say who plays on."""
+        for task in self._tasks:
+            if not task.due:
+                continue
+            looked = await asyncio.to_thread(_look, task, self._ledger.folder)
+            self._noted.append(looked)
+            task.went(looked["playing"])
+            totals = dict(mapping(self._ledger.header.get("episodes")) or {})
+            totals |= {run.operator_id: run.total for run in task.runs}
+            self._ledger.note(looks=self._noted, episodes=totals)
+
+
+def _look(task: _Task, folder: Path) -> dict[str, Any]:
+    # Statistics take a third of a second to import: a run that does not look need not wait for them.
+    from gym_gui.controllers.runs.interim_look import look_at_record
+
+    return look_at_record(
+        folder, [run.operator_id for run in task.runs], task.seeds, task.taken, task.families
+    )

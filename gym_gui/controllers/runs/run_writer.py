@@ -1,0 +1,217 @@
+"""What a run writes down: finished episodes, retries, and why it ended."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gym_gui.controllers.engine.session_events import EpisodeFinished
+from gym_gui.controllers.engine.session_interface import SessionReady
+from gym_gui.controllers.runs.operator_execution import OperatorExecution
+from gym_gui.controllers.runs.run_participants import RunParticipants
+from gym_gui.core.config import Experiment
+from gym_gui.core.enums import EpisodeStatus
+from gym_gui.core.records import TOURNAMENT
+from gym_gui.services.runs.recorder import Recorder, RecordingError, require_room
+
+_log = logging.getLogger(__name__)
+
+
+class RunWriter:
+    """Keeps a run's folder.
+
+    Args:
+        out: Folder for the new run folder.
+        resume: A run folder to resume, instead.
+
+    Attributes:
+        problem: Why the run ends early, or ``""``.
+        unplayed: Episodes that its budgets do not carry.
+    """
+
+    def __init__(self, out: Path, resume: Path | None) -> None:
+        self._out = out
+        self._recorder: Recorder | None = None
+        self._done: Mapping[str, set[int]] = {}
+        self._retries: list[dict[str, Any]] = []
+        self._untold = False
+        self._held: list[_Held] = []
+        self._introduced = RunParticipants()
+        self.problem = ""
+        self.unplayed = 0
+        if resume is not None:
+            self._recorder, self._done = Recorder.reopen(resume)
+            self._retries += self._recorder.header.get("retries") or []
+            self._introduced = RunParticipants(self._recorder.header)
+
+    def done(self, operator_id: str) -> set[int]:
+        """Episodes that an earlier part of the run finished."""
+        return self._done.get(operator_id, set())
+
+    @property
+    def header(self) -> Mapping[str, Any]:
+        """What ``run.json`` says; empty before the run is begun."""
+        return {} if self._recorder is None else self._recorder.header
+
+    def failed(self, operator_id: str) -> int:
+        """How many of these failed."""
+        return self._recorder.failed.get(operator_id, 0) if self._recorder else 0
+
+    def require_room(self) -> None:
+        """Make sure that the run can be begun.
+
+        Raises:
+            UsageError: Nothing can be written below ``out``.
+        """
+        if self._recorder is None:
+            require_room(self._out)
+
+    def introduce(self, run: OperatorExecution, ready: SessionReady) -> None:
+        """Note who plays for an operator, the words of its actions, and the versions of all that acts."""
+        self._introduced.add(run.operator_id, ready)
+
+    def open(self, experiment: Experiment, runs: list[str], header: Mapping[str, Any]) -> None:
+        """Begin the run folder, or go on in it.
+
+        Raises:
+            UsageError: It cannot be written.
+        """
+        if self._recorder is not None:
+            # Its budgets may have been raised.
+            about = {"experiment": experiment.to_record(), **self._more_to_play()}
+            self._recorder.update(status="running", **self._grown(runs, header), **about)
+            return
+        about = {"experiment": experiment.to_record(), **self._introduced.record()}
+        self._recorder = Recorder.create(self._out, runs, {**header, **about})
+
+    def _grown(self, runs: list[str], header: Mapping[str, Any]) -> dict[str, Any]:
+        """What ``run.json`` says besides, where the run may have more to play than it was begun with."""
+        recorder = self._recorder
+        assert recorder is not None
+        fields = {key: header[key] for key in ("episodes", TOURNAMENT) if TOURNAMENT in header}
+        if not recorder.add(runs):
+            return fields
+        # Policies of a tournament may be added, and rows of a matrix that could not be played.
+        return {**fields, "episodes": header.get("episodes"), **self._introduced.record()}
+
+    def _more_to_play(self) -> dict[str, Any]:
+        """What a budget did not carry is played now."""
+        assert self._recorder is not None
+        return {"unplayed": 0} if "unplayed" in self._recorder.header else {}
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a run folder."""
+        return self._recorder is not None
+
+    @property
+    def folder(self) -> Path:
+        """The run folder."""
+        assert self._recorder is not None
+        return self._recorder.folder
+
+    def episode(self, run: OperatorExecution, episode: EpisodeFinished) -> None:
+        """Write a finished episode; where that is not possible it is held, and :attr:`problem` set."""
+        run.done += 1
+        run.failed += _has_failed(episode)
+        self._write(_Held(run, episode))
+
+    def call(self, run: OperatorExecution, line: bytes) -> None:
+        """Write a paid call; held as an episode is."""
+        self._write(_Held(run, line))
+
+    def _write(self, row: _Held) -> None:
+        assert self._recorder is not None
+        try:
+            row.write(self._recorder)
+        except RecordingError as exc:
+            self.problem = self.problem or str(exc)
+            self._held.append(row)
+
+    def retry(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
+        """Note that an episode is begun again.
+
+        Args:
+            run: Its operator.
+            index: Its index.
+            reason: How the process that was lost has ended.
+            lost: Which process: ``session`` or ``worker``.
+        """
+        row = {"operator_id": run.operator_id, "episode_index": index, "reason": reason, "lost": lost}
+        self._retries.append(row)
+        self._untold = True
+
+    def note(self, **fields: Any) -> None:
+        """Enter something in ``run.json``; where that is not possible, :attr:`problem` is set."""
+        assert self._recorder is not None
+        try:
+            self._recorder.update(**fields)
+        except RecordingError as exc:
+            self.problem = self.problem or str(exc)
+
+    def keep_up(self) -> None:
+        """Write what ``run.json`` does not say yet, and notice that the folder is gone."""
+        assert self._recorder is not None
+        try:
+            self._recorder.check()
+            if self._untold:
+                self._untold = False
+                self._recorder.update(retries=self._retries)
+        except RecordingError as exc:
+            self.problem = self.problem or str(exc)
+
+    def close(self, status: str) -> None:
+        """End the run; what could not be written before is tried once more, with the space kept for that."""
+        recorder = self._recorder
+        if recorder is None:
+            return
+        fields: dict[str, Any] = {"retries": self._retries, "problem": self.problem or None}
+        if self.unplayed or "unplayed" in recorder.header:
+            fields["unplayed"] = self.unplayed
+        try:
+            if self._held:
+                recorder.give_way()
+                recorder.update(status=status, **fields)  # first: the rest can be played again
+                self._write_held(recorder)
+        except RecordingError as exc:
+            _log.warning("%s", exc)
+        for row in self._held:
+            row.take_back()
+        try:
+            recorder.close(status, **fields)
+        except RecordingError as exc:
+            if not self.problem:
+                _log.warning("%s", exc)
+
+    def _write_held(self, recorder: Recorder) -> None:
+        while self._held:
+            self._held[0].write(recorder)
+            del self._held[0]
+
+
+@dataclass(frozen=True)
+class _Held:
+    """What is to be written: an episode, or the line of a paid call."""
+
+    run: OperatorExecution
+    row: EpisodeFinished | bytes
+
+    def write(self, recorder: Recorder) -> None:
+        operator, row = self.run.operator_id, self.row
+        if isinstance(row, bytes):
+            recorder.call(operator, row)
+        else:
+            recorder.episode(operator, row.steps, row.line)
+
+    def take_back(self) -> None:
+        """It is not on record: the episode is as good as not played."""
+        if not isinstance(self.row, bytes):
+            self.run.done -= 1
+            self.run.failed -= _has_failed(self.row)
+
+
+def _has_failed(episode: EpisodeFinished) -> bool:
+    return episode.status is EpisodeStatus.FAILED

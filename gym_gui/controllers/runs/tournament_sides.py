@@ -1,0 +1,108 @@
+"""Who is with whom in a tournament's environment: sides that meet, or one team whose seats are filled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from gym_gui.controllers.engine.bound_operator import seatings
+from gym_gui.controllers.engine.environment_seats import SeatsOf
+from gym_gui.controllers.engine.resolved_operator import seats_here
+from gym_gui.core.errors import ExperimentError
+from gym_gui.core.experiment.operator_parts import check_agent
+from gym_gui.core.experiment.tournament import Schedule, Tournament
+from gym_gui.core.experiment.tournament_pool import BySlot
+from gym_gui.core.validation import join, key_place, nearest
+
+WITH = "_with_"
+"""Between two names, in the id of an operator that is a team of both."""
+
+
+def sides_of(
+    tournament: Tournament, seats_of: SeatsOf = seats_here
+) -> tuple[Tournament, Mapping[str, Sequence[str]]]:
+    """Slots by side, or each slot by itself where all are on one side and it is cross-play.
+
+    Args:
+        tournament: What is asked for; its schedule may be left to the environment.
+        seats_of: Looks at the environment; by default it is made here.
+
+    Returns:
+        The tournament with its schedule, and with ``seats: fixed`` where policies of one team stay in their
+        slots, because these have different spaces or are for different policies; and the sides.
+
+    Raises:
+        ConfigError: A team has an agent that the environment has not.
+        ExperimentError: Sides cannot change seats, the schedule does not suit them, or a policy that names
+            slots names others.
+    """
+    task, kind = tournament.operator.task, tournament.schedule.kind
+    found, own = seats_of(tournament.operator), tournament.operator.teams
+    slots, teams = found.slots, found.teams if own is None else own
+    for team, agents in teams.items():
+        for agent in agents:
+            check_agent(agent, slots, join("teams", key_place(team)))
+    if len(slots) < 2:
+        raise ExperimentError(
+            f"{task} has one agent: a tournament needs several",
+            fix="Compare policies there with: mosaic run FILE",
+        )
+    together = len(teams) < 2
+    if together and kind not in ("", "cross_play"):
+        raise ExperimentError(
+            f"all agents of {task} are on one side: no side can win",
+            fix="Use schedule: cross_play, or say who is with whom under 'teams'",
+        )
+    if not together and kind == "cross_play":
+        raise ExperimentError(
+            f"the sides of {task} compete: cross-play is for one team",
+            fix="Use schedule: round_robin",
+        )
+    if not together and tournament.held_out:
+        raise ExperimentError(
+            f"the sides of {task} compete: held-out partners are for one team",
+            fix="Leave 'held_out' out",
+        )
+    by_slot = [name for name, player in tournament.policies.items() if isinstance(player, BySlot)]
+    if by_slot and not together:
+        raise ExperimentError(
+            f"policy {by_slot[0]!r} is another one in each slot, and the sides of {task} change seats",
+            fix="Name one policy for all slots; 'slots' are for cross-play",
+        )
+    try:
+        seatings(teams, slots, swap=True)
+    except ExperimentError as error:
+        if not together:
+            raise ExperimentError(
+                f"{task} is no game for a tournament: {error.message}",
+                fix="Choose one whose sides can change seats, or compare who plays one: mosaic run",
+            ) from None
+        by_slot.append(task)  # its slots are for different policies, however they are named
+    if left := [slot for slot in slots if not any(slot in who for who in teams.values())]:
+        raise ExperimentError(f"{task}: {', '.join(left)} is on no side", fix="Name it under 'teams'")
+    if not kind:
+        tournament = replace(tournament, schedule=Schedule("cross_play" if together else "round_robin"))
+    if not together:
+        return tournament, teams
+    if joined := next((name for name in tournament.policies if WITH in name), ""):
+        raise ExperimentError(
+            f"{joined!r} is no name of a policy in cross-play",
+            fix=f"Leave {WITH!r} out, which joins names of two",
+        )
+    for name, player in tournament.policies.items():
+        if isinstance(player, BySlot):
+            _check_slots(name, player, list(slots))
+    if by_slot:
+        tournament = replace(tournament, operator=replace(tournament.operator, seats="fixed"))
+    return tournament, {slot: (slot,) for slot in slots}
+
+
+def _check_slots(name: str, player: BySlot, slots: Sequence[str]) -> None:
+    """Whether a policy says who plays each slot, and no other."""
+    for slot in player.slots:
+        if slot not in slots:
+            raise ExperimentError(f"policy {name!r}: there is no slot {slot!r}", fix=nearest(slot, slots))
+    if missing := [slot for slot in slots if slot not in player.slots]:
+        raise ExperimentError(
+            f"policy {name!r} does not say who plays {', '.join(missing)}", fix="Name it under 'slots'"
+        )

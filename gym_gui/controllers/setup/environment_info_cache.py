@@ -1,0 +1,127 @@
+"""Descriptions of environments, kept from one look to the next.
+
+Making an environment takes a process of its own (:mod:`gym_gui.controllers.setup.environment_probe`)
+and some seconds. Its sheet is kept in memory, and on disk until the environment's package, or
+this program, changes; not on disk where the environment is a person's own code, which may change
+with any file that it reads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.metadata
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from gym_gui import envs
+from gym_gui.controllers.engine.environment_seats import EnvironmentSeats, of_operator
+from gym_gui.controllers.setup.environment_info import EnvironmentInfo
+from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
+from gym_gui.core.config import OperatorConfig
+from gym_gui.core.errors import UsageError
+from gym_gui.core.interpreters import installed_versions
+from gym_gui.core.trusted.subjects import Subject
+from gym_gui.envs.index import package_dir
+from gym_gui.envs.installed_distributions import distributions_of
+from gym_gui.version import __version__
+from mosaic_worker.plain_files import replace_file
+
+_log = logging.getLogger(__name__)
+
+SHEETS_FOLDER: Final = "environments"
+"""Where descriptions are kept, below the cache folder."""
+_FORMAT: Final = 7
+
+
+class EnvironmentInfos:
+    """Sheets of environments, each asked of a probe the first time.
+
+    Args:
+        folder: Where they are kept.
+        probe: Makes and describes environments.
+    """
+
+    def __init__(self, folder: Path, probe: EnvironmentProbe) -> None:
+        self._folder, self._probe = folder, probe
+        self._known: dict[str, EnvironmentInfo] = {}
+
+    async def env_info(self, request: EnvironmentRequest) -> EnvironmentInfo:
+        """What is known of an environment.
+
+        Raises:
+            NotAllowedError: A file names code that the person has not allowed.
+            UsageError: It is unknown, not installed, or cannot be made so.
+        """
+        asked = json.dumps(request.to_json(), sort_keys=True)
+        if asked not in self._known:
+            allowed = await asyncio.to_thread(request.vouch)
+            path = await asyncio.to_thread(self._path, request, asked, allowed)
+            env_info = await asyncio.to_thread(_read_sheet, path) if path is not None else None
+            if env_info is None:
+                env_info = await self._probe.describe(request)
+                if path is not None:
+                    await asyncio.to_thread(_write, path, env_info)
+            self._known[asked] = env_info
+        return self._known[asked]
+
+    async def seats(self, config: OperatorConfig) -> EnvironmentSeats:
+        """Who can sit where in the environment of an operator; raises as :meth:`env_info`."""
+        request = EnvironmentRequest.of(config)
+        env_info = await self.env_info(request)
+        if env_info.appear and (named := config.resolved_slots()):
+            try:
+                env_info = await self.env_info(replace(request, slots=tuple(named)))
+            except UsageError as error:
+                raise of_operator(config, error) from None
+        return env_info.seats
+
+    def _path(self, request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> Path | None:
+        """Its file, named by all that it depends on; ``None`` where that is not known here."""
+        if allowed:
+            return None
+        try:
+            return self._folder / f"{fingerprint(request, asked, allowed)}.json"
+        except UsageError:
+            return None  # the probe says what is wrong, or finds it
+
+
+def fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> str:
+    """Changes with the environment's package and with what describes it here."""
+    spec = envs.resolve(
+        request.task, env_name=request.env_name or None, api=request.api, origin=request.origin
+    )
+    versions = sorted(f"{n}={importlib.metadata.version(n)}" for n in distributions_of(spec.package))
+    versions += sorted(f"{n}={v}" for n, v in installed_versions(spec.package).items())
+    described = spec.traits.get("described", "")
+    place = package_dir(spec.package) if spec.package else None
+    changed = _newest(place) if place is not None and place.exists() else 0
+    ours = _newest(Path(envs.__file__).parent)
+    code = [subject.sha256 for subject in allowed]
+    facts = [_FORMAT, __version__, ours, asked, spec.id, versions, described, changed, code, sys.prefix]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:20]
+
+
+def _newest(folder: Path) -> int:
+    """When a folder or a Python file in it was changed last (ns): a package may be edited where it lies."""
+    return max(path.stat().st_mtime_ns for path in (folder, *folder.rglob("*.py")))
+
+
+def _read_sheet(path: Path) -> EnvironmentInfo | None:
+    try:
+        return EnvironmentInfo.from_json(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _write(path: Path, env_info: EnvironmentInfo) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, json.dumps(env_info.to_json()).encode(), sync=False)
+    except OSError as error:
+        _log.info("the description of an environment is not kept: %s", error)

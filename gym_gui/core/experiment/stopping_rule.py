@@ -1,0 +1,75 @@
+"""Whether it makes sense to play until it is decided who is better."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from gym_gui.core.experiment.assignment import WorkerAssignment
+from gym_gui.core.experiment.execution import ExecutionConfig
+from gym_gui.core.experiment.named_training_groups import TrainingOf
+from gym_gui.core.experiment.spending import BUDGETS_OF_SLOTS
+from gym_gui.core.validation import ConfigError
+
+MOST_OPERATORS = 32
+"""Of one task: all pairs share the error that may be made, and less than 1 in 10,000 cannot be told."""
+
+
+class _Operator(Protocol):
+    """What is to be known of an operator."""
+
+    @property
+    def operator_id(self) -> str: ...
+    @property
+    def task(self) -> str: ...
+    @property
+    def task_key(self) -> str: ...
+    @property
+    def seats(self) -> str: ...
+    @property
+    def group(self) -> TrainingOf | None: ...
+    def resolved_slots(self) -> Mapping[str, WorkerAssignment]: ...
+
+
+def check_decidable(operators: Sequence[_Operator], execution: ExecutionConfig) -> None:
+    """Refuse to play until comparisons are decided where there is none, or where a budget may end them.
+
+    Raises:
+        ConfigError: Groups of trainings play, no other operator or too many play an operator's task, a slot
+            has a budget for the whole run, seeds are too few, or one is listed twice.
+    """
+    execution.check_distinct()
+    if any(operator.group is not None for operator in operators):
+        raise ConfigError(
+            "'decided' compares single policies, and here are groups of trainings",
+            where="until",
+            fix="Leave it out: groups are compared at the end",
+        )
+    tasks = Counter(operator.task_key for operator in operators)
+    for operator in operators:
+        if tasks[operator.task_key] == 1:
+            raise ConfigError(
+                f"'decided' compares operators of one task, and {operator.operator_id!r} is the only one "
+                f"of its task ({operator.task})",
+                where="until",
+                fix="Add an operator with the same task and settings, or leave 'until' out",
+            )
+        if tasks[operator.task_key] > MOST_OPERATORS:
+            raise ConfigError(
+                f"'decided' compares at most {MOST_OPERATORS} operators of one task, and "
+                f"{tasks[operator.task_key]} play {operator.task}",
+                where="until",
+                fix="Leave some out, or leave 'until' out",
+            )
+        if operator.seats == "fixed":  # how many seeds others need is known once their teams are
+            execution.look_at(execution.num_episodes)
+        for slot, player in operator.resolved_slots().items():
+            budget = next((name for name in BUDGETS_OF_SLOTS if player.settings.get(name)), None)
+            if budget is not None:
+                raise ConfigError(
+                    f"'decided' does not go with {budget} of {operator.operator_id}/{slot}, which may end "
+                    "the run between two looks",
+                    where="until",
+                    fix="Limit num_episodes, or what one episode may take",
+                )

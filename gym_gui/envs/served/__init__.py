@@ -1,9 +1,0 @@
-"""Environments in another interpreter or on another machine, as if they were here.
-
-The other end is ``mosaic_env_server`` of the worker SDK; docs/environment_server.md says how they talk.
-"""
-
-from gym_gui.envs.served.instances import Wanted, make_served
-from gym_gui.envs.served.servers import Elsewhere, Here, Place, close_servers
-
-__all__ = ["Elsewhere", "Here", "Place", "Wanted", "close_servers", "make_served"]

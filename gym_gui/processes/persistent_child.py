@@ -1,0 +1,118 @@
+"""A program that code without an event loop starts, keeps, and ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+from asyncio.subprocess import DEVNULL
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+
+from gym_gui.processes.child import ManagedChild, lines_of
+from gym_gui.processes.outcome import ChildOutcome
+
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
+_loops: dict[int, asyncio.AbstractEventLoop] = {}
+_lock = threading.Lock()
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """Of a thread that lives as long as this process: the kernel ends what a thread has started with it."""
+    with _lock:
+        loop = _loops.get(os.getpid())
+        if loop is None:
+            loop = _loops[os.getpid()] = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name="kept children", daemon=True).start()
+        return loop
+
+
+def _wait(work: Coroutine[Any, Any, _T]) -> _T:
+    return asyncio.run_coroutine_threadsafe(work, _loop()).result()
+
+
+class PersistentChild:
+    """A started program; made by :meth:`start`. What it prints to stderr goes to the log.
+
+    Args:
+        child: The program.
+    """
+
+    def __init__(self, child: ManagedChild) -> None:
+        self._child = child
+
+    @classmethod
+    def start(
+        cls,
+        *command: str,
+        name: str,
+        environment: Mapping[str, str],
+        pass_fds: Sequence[int] = (),
+        stdin: int = DEVNULL,
+        stdout: int = DEVNULL,
+        tied: bool = False,
+    ) -> PersistentChild:
+        """Start a program.
+
+        Args:
+            command: Program and arguments.
+            name: What messages call it.
+            environment: All its variables.
+            pass_fds: Descriptors that it inherits.
+            stdin: As for :meth:`ManagedChild.start`.
+            stdout: As for :meth:`ManagedChild.start`.
+            tied: Have the kernel end it with this process; for programs that do not see to that themselves.
+
+        Raises:
+            ChildStartError: It cannot be started.
+        """
+
+        async def listen(child: ManagedChild) -> None:
+            async for line in lines_of(child.stderr):
+                child.keep(line)
+                _log.info("%s: %s", name, line)
+
+        return cls(
+            _wait(
+                ManagedChild.start(
+                    *command,
+                    name=name,
+                    environment=environment,
+                    tied=tied,
+                    listen=listen,
+                    stdin=stdin,
+                    stdout=stdout,
+                    pass_fds=pass_fds,
+                )
+            )
+        )
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._child.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended yet."""
+        return self._child.running
+
+    def end(self, grace_s: float = 0.0, reason: str = "") -> ChildOutcome:
+        """End it where it has not ended, with all that it has started.
+
+        Args:
+            grace_s: Time it has to end by itself once it is asked to; 0: it is not asked.
+            reason: Why.
+        """
+        return _wait(self._child.end(grace_s, reason))
+
+    def ended(self, within_s: float) -> ChildOutcome:
+        """How it ended; it is ended after ``within_s`` where it has not."""
+
+        async def wait() -> ChildOutcome:
+            await asyncio.wait({self._child.exited}, timeout=within_s)
+            return await self._child.end()
+
+        return _wait(wait())

@@ -1,0 +1,107 @@
+"""The runs of several folders as one list: one's own, and those of others that were opened beside them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from gym_gui.services.runs.run_library import RunEntry, RunLibrary
+from gym_gui.services.runs.run_titles import RunTitles
+from gym_gui.services.submissions.submission_list import SubmissionList
+from gym_gui.services.submissions.submission_record import is_submission
+
+
+class AllRuns:
+    """Reads them one after the other; runs of one title are told apart over all of them.
+
+    Args:
+        folder: One's own runs; it need not exist yet.
+        cache: Folder of the cache for what was read; without it nothing is kept.
+    """
+
+    def __init__(self, folder: Path, cache: Path | None = None) -> None:
+        self.folder, self._cache = folder, cache
+        self._own = RunLibrary(folder, cache=cache)
+        self._others: dict[Path, RunLibrary] = {}
+        self._submissions = {folder: SubmissionList(folder)}
+        self._titles = RunTitles()
+
+    def move(self, folder: Path) -> None:
+        """One's own runs are kept there from now on."""
+        self.folder, self._own = folder, RunLibrary(folder, cache=self._cache)
+
+    @property
+    def others(self) -> Sequence[Path]:
+        """Folders that were opened beside it."""
+        return tuple(self._others)
+
+    def set_others(self, folders: Sequence[Path]) -> None:
+        """Have these beside it; what is known of one that stays is kept."""
+        self._others = {f: self._others.get(f) or self._opened(f) for f in folders}
+        known = self._submissions
+        lists = {f: known.get(f) or SubmissionList(f, elsewhere=True) for f in folders}
+        self._submissions = {self.folder: known[self.folder], **lists}
+
+    def _opened(self, folder: Path) -> RunLibrary:
+        return RunLibrary(folder, elsewhere=True, cache=self._cache)
+
+    def scan(self) -> Iterator[list[RunEntry]]:
+        """Look at all folders, a batch at a time; of each the newest run first."""
+        for library in self._libraries():
+            yield from library.scan()
+        yield [entry for submissions in self._submissions.values() for entry in submissions.scan()]
+
+    def look(self) -> list[RunEntry] | None:
+        """Every run again, where no folder came or went since :meth:`scan`; else ``None``."""
+        found: list[RunEntry] = []
+        for library in self._libraries():
+            looked = library.look()
+            if looked is None:
+                return None
+            found += looked
+        found += [entry for submissions in self._submissions.values() for entry in submissions.scan()]
+        return self.in_order(found)
+
+    def in_order(self, runs: Sequence[RunEntry]) -> list[RunEntry]:
+        """Newest first, each told apart from those of its title."""
+        mixed = self._others or any(run.submission for run in runs)
+        newest = sorted(runs, key=lambda run: run.run_id, reverse=True) if mixed else runs
+        return self._titles.told_apart(newest)
+
+    def again(self, known: Sequence[RunEntry], paths: Sequence[Path]) -> list[RunEntry]:
+        """A list in which these runs have been read again; one that is gone is left out."""
+        wanted = set(paths)
+        found: list[RunEntry] = []
+        for run in known:
+            new = self._one(run) if run.path in wanted else run
+            found += [new] if new is not None else []
+        return self.in_order(found)
+
+    def _one(self, run: RunEntry) -> RunEntry | None:
+        if run.submission:
+            return self._submissions[run.path.parent.parent].one(run.path)
+        return self._library_of(run.path).one(run.path)
+
+    def _library_of(self, run: Path) -> RunLibrary:
+        return self._others.get(run.parent, self._own)
+
+    def _libraries(self) -> Sequence[RunLibrary]:
+        return (self._own, *self._others.values())
+
+
+def why_no_shelf(folder: Path, beside: Sequence[Path]) -> str:
+    """Why a folder cannot be opened beside these, as a sentence; empty where it can."""
+    if not folder.is_dir():
+        return f"{folder} is no folder. Choose the folder that run folders are in"
+    if not os.access(folder, os.R_OK | os.X_OK):
+        return f"{folder} may not be read by you. Ask its owner for access"
+    if is_submission(folder):
+        return (
+            f"{folder} is a submission itself. Choose the runs folder that it is in: {folder.parent.parent}"
+        )
+    if (folder / "run.json").is_file():
+        return f"{folder} is a run itself. Choose the folder that it is in: {folder.parent}"
+    if any(folder.samefile(each) for each in beside if each.is_dir()):
+        return f"The runs in {folder} are in the list already"
+    return ""

@@ -1,0 +1,101 @@
+"""Trainings that have ended elsewhere are taken to their run folders here, which have grown already."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+
+from gym_gui.core.errors import MosaicError
+from gym_gui.services.submissions.submission_errors import HostFailedError, raise_if_full
+from gym_gui.services.submissions.submitted_trainings import Training
+from gym_gui.services.submissions.training_files import FOLLOWED
+from gym_gui.services.trainer.request import KeptRequest
+from gym_gui.services.trainer.training_folder import ELSEWHERE, EXIT, LOCK, REQUEST, RUNNER
+from mosaic_worker.plain_files import open_file
+
+_LAST: Final = (REQUEST, RUNNER, EXIT)
+"""Files that say that it has ended: not before the others are there."""
+
+
+def take_training(source: Path, training: Training) -> None:
+    """Complete a run folder; its training is elsewhere until all is there.
+
+    What comes from elsewhere is data: it is taken where its training has ended and is the one that was asked
+    for, and no links with it.
+
+    Args:
+        source: The folder of its beginnings, of which the last one counts.
+        training: What was asked for.
+
+    Raises:
+        HostFailedError: It is not there, not whole (yet), or another one.
+        HereError: There is no room for it.
+    """
+    called = f"the training with seed {training.seed}"
+    try:
+        found = sorted(file.parent for file in source.glob(f"*/seed*/{REQUEST}"))
+        if not found or not (found[-1] / EXIT).is_file():
+            raise HostFailedError(f"{called} is not there whole")
+        if _seed(found[-1]) != training.seed:
+            raise HostFailedError(f"what came as {called} is another one")
+        _complete(found[-1], training.folder)
+    except OSError as error:
+        raise_if_full(error, training.folder)
+        raise HostFailedError(f"{called} cannot be taken in: {error.strerror or error}") from error
+
+
+def _seed(run: Path) -> int | None:
+    try:
+        return KeptRequest.read(run).seed
+    except MosaicError:
+        return None
+
+
+def _complete(run: Path, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [path.name for path in run.iterdir() if not path.is_symlink()]
+    for name in sorted({*names} - {LOCK, ELSEWHERE}, key=lambda name: (name in _LAST, name)):
+        _take(run / name, folder / name)
+    (folder / ELSEWHERE).unlink(missing_ok=True)
+
+
+def _take(source: Path, target: Path) -> None:
+    coming = target.with_name(f".coming-{target.name}")
+    _remove(coming)
+    if source.is_dir():
+        shutil.copytree(source, coming, ignore=_links)
+        _remove(target)
+        coming.rename(target)
+    elif source.name in FOLLOWED and _begins_with(source, target):
+        # Who follows it goes on where it is.
+        with source.open("rb") as more, open_file(target, "ab") as file:
+            more.seek(os.fstat(file.fileno()).st_size)
+            shutil.copyfileobj(more, file)
+    elif source.is_file():
+        shutil.copyfile(source, coming)
+        coming.replace(target)
+
+
+def _remove(path: Path) -> None:
+    """What is there, and nothing that a link leads to."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _begins_with(source: Path, target: Path) -> bool:
+    """Whether a file is the other one, and perhaps more."""
+    if target.is_symlink() or not target.is_file() or target.stat().st_size > source.stat().st_size:
+        return False
+    with source.open("rb") as whole, target.open("rb") as begun:
+        while piece := begun.read(1 << 20):
+            if whole.read(len(piece)) != piece:
+                return False
+    return True
+
+
+def _links(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if (Path(folder) / name).is_symlink()]

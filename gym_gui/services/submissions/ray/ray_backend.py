@@ -1,0 +1,313 @@
+"""Where shards of a submission are played: a cluster of Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from gym_gui.core.errors import UsageError
+from gym_gui.services.shards.lease_files import CLAIM, LEASE
+from gym_gui.services.submissions.archive import TooMuchError, pack, unpack
+from gym_gui.services.submissions.bundle import allowed_on
+from gym_gui.services.submissions.collect_parts import receive
+from gym_gui.services.submissions.host_check import (
+    EXPECTED,
+    MARK,
+    check_told,
+    keys_check,
+    told_by,
+    version_check,
+)
+from gym_gui.services.submissions.profile import Command
+from gym_gui.services.submissions.ray.ray_link import RayLink
+from gym_gui.services.submissions.ray.ray_node import ENDED, PLACE, PLAYING, WAITING
+from gym_gui.services.submissions.ray.ray_profile import RayProfile
+from gym_gui.services.submissions.shard_status import ShardStatus, look_from
+from gym_gui.services.submissions.shell import ALLOWED, PLAY, play_script
+from gym_gui.services.submissions.submission_errors import (
+    HostAwayError,
+    HostFailedError,
+    room_in,
+    too_much,
+)
+from gym_gui.services.submissions.submission_record import SENT, Submission
+from gym_gui.services.submissions.training_files import Grown, Known, grown_from
+
+_SHOWN: Final = 3
+_log = logging.getLogger(__name__)
+
+
+class RayBackend:
+    """Plays shards of one submission as tasks.
+
+    All that may be played at once are handed to the cluster, which has them wait for room.
+
+    Args:
+        profile: The cluster, and what tasks ask for.
+        submission: What is played.
+    """
+
+    name = "ray"
+    patience_s = 300.0
+    deals = False
+
+    def __init__(self, profile: RayProfile, submission: Submission) -> None:
+        self.capacity = profile.shards
+        self._profile, self._submission = profile, submission
+        self._link = RayLink()
+        self._kept = False
+        self._checked: dict[str, str] = {}
+        """What the check has said, by node."""
+        self._holders: dict[int, str] = {}
+        """Who held the leases of shards at the last look."""
+        self._told: set[str] = set()
+        """Nodes that were said to be left out."""
+
+    async def check(self) -> None:
+        """See that the cluster has nodes on which shards can be played.
+
+        Raises:
+            HostAwayError: It does not answer.
+            UsageError: No node has what a shard asks for, or this version of MOSAIC; or Ray is not installed.
+        """
+        nodes = await self._fitting()
+        new = [node for node in nodes if node not in self._checked]
+        if new:
+            self._checked |= await self._tell("check", nodes=new, plan=self._check_plan)
+        problems = {node: why for node in nodes if (why := self._problem(nodes[node], self._checked[node]))}
+        if len(problems) == len(nodes):
+            raise next(iter(problems.values()))
+        for node, why in problems.items():
+            self._warn(node, why)
+
+    async def prepare(self) -> None:
+        """Bring there what is played; raises as :meth:`check`."""
+        await self._keep()
+
+    async def start(self, tries: Mapping[int, int]) -> None:
+        """Hand tries of shards to the cluster; raises as :meth:`check`."""
+        await self._ask("begin", tries=_listed(tries))
+
+    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
+        """How shards stand, by number; raises as :meth:`check`."""
+        told = await self._ask("look", tries=_listed(tries))
+        rows = {number: row for number, _, row in told["tries"]}
+        self._holders = {number: row.get("holder", "") for number, row in rows.items()}
+        without: dict[str, str] = told["without"]
+        for node, said in without.items():
+            if why := self._problem(f"node {node[:8]}", said):
+                self._warn(node, why)
+        if any(row["state"] == WAITING for row in rows.values()):
+            fitting = await self._fitting()
+            if not fitting.keys() - without.keys():
+                raise HostAwayError(f"no node is left on which a {self._part} can be played")
+        return {number: seen_of(row) for number, row in rows.items()}
+
+    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+        """Take nothing back: no node has been given the shards that wait."""
+        return []
+
+    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+        """Put a line beside each try of a shard, for who held its lease; raises as :meth:`check`."""
+        await self._ask("tell", lines={self._holders[number]: words[number] for number in tries})
+
+    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+        """Pass wishes on, and bring what files of trainings have grown by.
+
+        Raises:
+            HostAwayError: The cluster does not answer.
+            ProtocolError: What it answers makes no sense.
+        """
+        rows = [
+            [number, each.start, each.sizes, each.wishes.decode("latin-1")] for number, each in known.items()
+        ]
+        return grown_from(await self._ask("exchange", known=rows), known)
+
+    async def fetch(self, number: int) -> None:
+        """Copy what was played of a shard into the submission.
+
+        Raises:
+            HostAwayError: The cluster does not answer.
+            HostFailedError: It is not there, or not whole.
+            HereError: There is no room for it.
+            UsageError: It does not end.
+        """
+        what = self._submission.called(number)
+
+        async def bring(to: Path) -> None:
+            packed, room = to.with_suffix(".tar.gz"), 0
+            try:
+                if await self._ask("fetch", number=number, target=str(packed.absolute()), called=what):
+                    room = room_in(to.parent)
+                    await asyncio.to_thread(unpack, packed, to, room)
+            except TooMuchError as error:
+                raise too_much(what, room) from error
+            except ValueError as error:
+                raise HostFailedError(f"{what}: {error}") from error
+            finally:
+                packed.unlink(missing_ok=True)
+
+        await receive(self._submission, number, bring)
+
+    async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
+        """Ask shards to end, or end them at once; raises as :meth:`check`."""
+        await self._ask("stop", tries=_listed(tries), at_once=at_once)
+
+    async def clear(self) -> None:
+        """Remove what is on nodes; raises as :meth:`check`."""
+        await self._ask("clear")
+        self._kept = False
+
+    async def close(self) -> None:
+        """Leave the cluster; what is being played there goes on."""
+        await self._link.close()
+
+    @property
+    def _part(self) -> str:
+        return "training" if self._submission.trainings else "shard"
+
+    @property
+    def _command(self) -> Command:
+        """How MOSAIC is begun: by default with a session process for each core that a task is given."""
+        how = self._profile.command
+        return how if how.processes else replace(how, processes=max(1, min(256, int(self._profile.cpus))))
+
+    @property
+    def _check_plan(self) -> dict[str, Any]:
+        lines = [*keys_check(self._command), *version_check(self._command), "exit 0"]
+        return {"check": "\n".join(lines) + "\n", "mark": MARK, "expected": EXPECTED}
+
+    async def _ask(self, what: str, **about: Any) -> Any:
+        """Have something done by the keeper, which is begun or found again where that is not so."""
+        if not (self._kept and self._link.is_open):
+            await self._keep()
+        return await self._tell(what, **about)
+
+    async def _tell(self, what: str, **about: Any) -> Any:
+        """Have something done by the process that talks to the cluster, begun where it is not there."""
+        try:
+            if not self._link.is_open:
+                self._kept = False
+                await self._link.open()
+                await self._link.ask("connect", address=self._profile.address)
+            return await self._link.ask(what, **about)
+        except HostAwayError:
+            await self._link.close()  # the next time anew: also who keeps it may be another one then
+            raise
+
+    async def _keep(self) -> None:
+        submission = self._submission
+        with TemporaryDirectory(prefix="sent-", dir=submission.folder) as folder:
+            packed = Path(folder).absolute() / "sent.tar.gz"
+            digest = await asyncio.to_thread(pack_submission, submission, self._command, packed)
+            is_new = await self._tell("keep", plan=self._plan(digest), bundle=str(packed))
+        if is_new and any(state.status == SENT for state in submission.states.values()):
+            _log.warning(
+                "The cluster has lost what kept the submission: %s are begun again.", submission.parts
+            )
+        out = {node: said for node, said in self._checked.items() if said != EXPECTED}
+        await self._tell("leave_out", nodes=out)
+        self._kept = True
+
+    def _plan(self, digest: str) -> dict[str, Any]:
+        submission = self._submission
+        return {
+            **self._check_plan,
+            "name": submission.folder.name,
+            "folder": self._profile.folder,
+            "digest": digest,
+            "options": self._profile.options,
+            "allowed": allowed_on(submission.needs, PLACE),
+            "allowed_name": ALLOWED,
+            "trains": submission.trainings is not None,
+            "claim_name": CLAIM,
+            "lease_name": LEASE,
+        }
+
+    async def _fitting(self) -> dict[str, str]:
+        """Nodes that have what a shard asks for, by id their names."""
+        needs = self._profile.needs
+        nodes: list[dict[str, Any]] = await self._tell("nodes", needs=needs)
+        found = {node["id"]: node["name"] for node in nodes if node["fits"]}
+        if not found:
+            have = [f"{node['name']} has {_amounts(node['has'])}" for node in nodes[:_SHOWN]]
+            more = f", and {len(nodes) - _SHOWN} more have no more" if len(nodes) > _SHOWN else ""
+            raise UsageError(
+                f"no node has what a {self._part} asks for, {_amounts(needs)}: {', '.join(have)}{more}",
+                fix="Ask for less in the profile",
+            )
+        return found
+
+    def _problem(self, name: str, said: str) -> UsageError | None:
+        told = told_by(said)
+        if "trouble" in told:
+            return UsageError(f"{name}: {told['trouble']}")
+        try:
+            check_told(name, told, self._profile.command)
+        except UsageError as error:
+            return error
+        return None
+
+    def _warn(self, node: str, why: UsageError) -> None:
+        if node not in self._told:
+            self._told.add(node)
+            _log.warning("%s. Nothing is played there", why.message)
+
+
+def pack_submission(submission: Submission, how: Command, target: Path) -> str:
+    """Pack what nodes are sent: the bundle, and the script that plays it.
+
+    It is packed anew by each process that sends it, from the bundle whose digest a person has confirmed: an
+    archive that lies somewhere may be another person's. The bundle itself stays as it was confirmed.
+
+    Args:
+        submission: What is played.
+        how: How MOSAIC is begun on nodes.
+        target: The archive.
+
+    Returns:
+        Its digest, which is the same for the same bundle and script.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    script = play_script(
+        submission.command, submission.of, how, submission.trainings, at_once=submission.at_once
+    )
+    pack(submission.bundle, target, extra={PLAY: script.encode()})
+    with target.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _listed(tries: Mapping[int, int]) -> list[list[int]]:
+    return [[number, attempt] for number, attempt in sorted(tries.items())]
+
+
+def seen_of(row: Mapping[str, Any]) -> ShardStatus:
+    """How a shard stands, by what its task has told last."""
+    alive = row["state"] in (WAITING, PLAYING)
+    code = row.get("code")
+    seen = look_from(alive, code, row.get("out", ()), row.get("err", ()), (row.get("claim", ""),))
+    return replace(
+        seen,
+        said=str(row.get("why", seen.said)),
+        # A node that is lost may be cut off, and a shard without an exit status outlive its task.
+        is_over=row["state"] == ENDED and code is not None,
+        holder=row.get("holder", ""),
+        after=row.get("after", ""),
+        begun=row["state"] != WAITING,
+        node=str(row.get("machine", "")),
+    )
+
+
+def _amounts(amounts: Mapping[str, float]) -> str:
+    def much(name: str, amount: float) -> str:
+        return f"{amount / 2**30:.1f} GiB" if name == "memory" else f"{amount:g}"
+
+    return ", ".join(f"{name} {much(name, each)}" for name, each in amounts.items()) or "nothing"

@@ -1,0 +1,170 @@
+"""Where shards of a submission are played: a host that is reached by ssh, or this machine by its shell."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from gym_gui.services.submissions.bundle import allowed_on
+from gym_gui.services.submissions.collect_parts import receive
+from gym_gui.services.submissions.host_check import MARK
+from gym_gui.services.submissions.shard_status import ShardStatus, looks_of
+from gym_gui.services.submissions.shell import (
+    ALLOWED,
+    OFF_S,
+    PLAY,
+    TOKEN,
+    begin,
+    look,
+    play_script,
+    remove,
+    stop,
+    take_back,
+    taken_back,
+    tell,
+    unfinished,
+)
+from gym_gui.services.submissions.ssh.ssh import SshHost
+from gym_gui.services.submissions.ssh.ssh_check import Shell, check_host
+from gym_gui.services.submissions.ssh.ssh_profile import Host
+from gym_gui.services.submissions.submission_errors import not_ours
+from gym_gui.services.submissions.submission_record import Submission
+from gym_gui.services.submissions.training_files import Grown, Known, exchange_script, grown_of
+
+_log = logging.getLogger(__name__)
+
+
+class SshBackend:
+    """Plays shards of one submission on one host.
+
+    Args:
+        host: The host, as the profile says.
+        submission: What is played.
+        config: A configuration of OpenSSH; empty: the person's own.
+        shell: Another way to a shell than ssh.
+    """
+
+    deals = True
+
+    def __init__(
+        self, host: Host, submission: Submission, config: str = "", shell: Shell | None = None
+    ) -> None:
+        self.name, self.capacity, self.patience_s = host.name, host.shards, float(host.patience_s)
+        self._host, self._submission = host, submission
+        self._ssh: Shell = shell or SshHost(host.name, config)
+        self._place, self._is_sent, self._clock_told = "", False, False
+
+    async def prepare(self) -> None:
+        """Send what is played where it is not there yet; raises as :meth:`SshHost.run`.
+
+        The script that begins shards is sent anew: the user who resumes the submission may have mended it.
+        """
+        if self._is_sent:
+            written = {PLAY: self._script, ALLOWED: allowed_on(self._submission.needs, self._place)}
+            lines = [
+                f"printf %s {shlex.quote(words)} > {name}.new && mv {name}.new {name} || exit 1"
+                for name, words in written.items()
+            ]
+            await self._ssh.run(
+                "\n".join(["umask 077", f"cd {shlex.quote(self._place)} || exit 1", *lines, ""])
+            )
+        else:
+            await self._send()
+
+    async def check(self) -> None:
+        """See whether shards can be played there, and whether it has what is played.
+
+        Raises:
+            HostAwayError: It cannot be reached.
+            UsageError: It has another version of MOSAIC or none, or no room; or another submission put there
+                what is in the place of this one.
+        """
+        name = shlex.quote(self._submission.folder.name)
+        token = f"$([ -f {name}/{TOKEN} ] && head -n 1 {name}/{TOKEN} | tr -cd 0-9a-f)"
+        clock = f'echo "{MARK} clock $(date +%s)"'
+        before = time.time()
+        found = await check_host(
+            self._ssh, self._host, [clock, f'[ ! -e {name} ] || echo "{MARK} there {token}"']
+        )
+        self._look_at_clock(found.get("clock", ""), before)
+        self._place = f"{found['place']}/{self._submission.folder.name}"
+        self._is_sent = "there" in found
+        if self._is_sent and found["there"] != self._submission.token:
+            raise not_ours(f"{self.name}: {self._place}")
+
+    async def start(self, tries: Mapping[int, int]) -> None:
+        """Begin tries of shards; raises as :meth:`SshHost.run`."""
+        await self._ssh.run(begin(self._place, self._submission.batches(tries)))
+
+    async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
+        """How shards stand, by number; raises as :meth:`SshHost.run`."""
+        return looks_of(await self._ssh.run(look(self._place, tries)))
+
+    async def take_back(self, tries: Mapping[int, int]) -> Sequence[int]:
+        """Take back what waits for its turn there; raises as :meth:`SshHost.run`."""
+        return taken_back(await self._ssh.run(take_back(self._place, tries)))
+
+    async def exchange(self, known: Mapping[int, Known]) -> dict[int, Grown]:
+        """Pass wishes on, and bring what files of trainings have grown by; raises as :meth:`SshHost.run`."""
+        return grown_of(await self._ssh.read(exchange_script(self._place, known)))
+
+    async def tell(self, tries: Mapping[int, int], words: Mapping[int, str]) -> None:
+        """Put a line beside each try of a shard; raises as :meth:`SshHost.run`."""
+        await self._ssh.run(tell(self._place, tries, words))
+
+    async def fetch(self, number: int) -> None:
+        """Copy what was played of a shard into the submission.
+
+        Raises:
+            HostAwayError: The host cannot be reached.
+            HostFailedError: It is not there, or not whole.
+            HereError: There is no room for it.
+            UsageError: It does not end.
+        """
+        what, place = self._submission.called(number), f"{self._place}/work/{number}/runs"
+        await receive(self._submission, number, lambda to: self._ssh.fetch(place, to, what=what))
+
+    async def stop(self, tries: Mapping[int, int], *, at_once: bool) -> None:
+        """Ask shards to end, or end them at once; raises as :meth:`SshHost.run`."""
+        await self._ssh.run(stop(self._place, tries, "KILL" if at_once else "TERM"))
+
+    async def clear(self) -> None:
+        """Remove what was sent and played there, and end what plays on; raises as :meth:`SshHost.run`."""
+        await self._ssh.run(remove(self._place))
+
+    async def close(self) -> None:
+        """End the connection; what is being played there goes on."""
+        await self._ssh.close()
+
+    def _look_at_clock(self, told: str, asked: float) -> None:
+        """Say once where the host's clock is off; it has told its time between ``asked`` and now."""
+        if self._clock_told or not told.isdecimal():
+            return
+        behind, ahead = round(asked) - int(told), int(told) - round(time.time())
+        if max(behind, ahead) >= OFF_S:
+            self._clock_told = True
+            off = f"{timedelta(minutes=round(max(behind, ahead) / 60))} {'behind' if behind > 0 else 'ahead'}"
+            _log.warning("%s: its clock is %s. Times are recorded by the clock here.", self.name, off)
+
+    @property
+    def _script(self) -> str:
+        sub = self._submission
+        return play_script(sub.command, sub.of, self._host.command, sub.trainings, at_once=sub.at_once)
+
+    async def _send(self) -> None:
+        sub = self._submission
+        new = unfinished(self._place)
+        await self._ssh.run(f"rm -rf {shlex.quote(new)}\n")
+        await self._ssh.send(sub.bundle, new)
+        allowed = allowed_on(sub.needs, self._place)
+        await self._ssh.run(
+            "umask 077\n"
+            f"cd {shlex.quote(new)} || exit 1\n"
+            f"printf %s {shlex.quote(allowed)} > {ALLOWED} || exit 1\n"
+            f"printf %s {shlex.quote(self._script)} > {PLAY} || exit 1\n"
+            f"echo {sub.token} > {TOKEN} || exit 1\n"
+            f"mv {shlex.quote(new)} {shlex.quote(self._place)}\n"
+        )

@@ -1,0 +1,8 @@
+"""Pictures and transcripts in windows of their own, on whatever screen."""
+
+from __future__ import annotations
+
+from gym_gui.ui.detached.detached_windows import DetachedWindows
+from gym_gui.ui.detached.dock_slot import KEYS, DockSlot
+
+__all__ = ["KEYS", "DetachedWindows", "DockSlot"]

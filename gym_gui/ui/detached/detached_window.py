@@ -1,0 +1,204 @@
+"""A window of its own for a picture or a transcript: movable, full screen, and back by closing it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from PyQt6.QtCore import QEvent, QPoint, QRect, Qt, pyqtSignal
+from PyQt6.QtGui import (
+    QCloseEvent,
+    QContextMenuEvent,
+    QHideEvent,
+    QKeyEvent,
+    QKeySequence,
+    QMoveEvent,
+    QResizeEvent,
+    QScreen,
+    QShowEvent,
+)
+from PyQt6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.detached.dock_slot import DockSlot
+from gym_gui.ui.widgets import ElidedLabel
+
+FULL: Final = "F11"
+NEXT_SCREEN: Final = "Ctrl+Shift+F11"
+
+
+class DetachedWindow(QWidget):
+    """Holds what a slot lends; keys that mean nothing in it go to the slot's page.
+
+    It has no Qt parent, so that no window manager keeps it above the main window or minimises it with that.
+
+    Args:
+        dock_slot: Whose content it holds.
+        run: Runs the command that these keys stand for; whether there was one.
+    """
+
+    left = pyqtSignal()
+    """A person has closed it: what it holds goes back."""
+    placed = pyqtSignal()
+    """It was moved, resized, made full screen or not."""
+
+    def __init__(self, dock_slot: DockSlot, run: Callable[[str], bool]) -> None:
+        super().__init__(None, Qt.WindowType.Window)
+        self.setObjectName("own-window")
+        self.setProperty("role", "sheet")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setMinimumSize(200, 150)
+        self._dock_slot, self._run = dock_slot, run
+        self._note = ElidedLabel("", "muted", parent=self, name="own-window-note")
+        self._note.hide()
+        self._column = QVBoxLayout(self)
+        self._column.setSpacing(theme.ROW)
+        self._column.addWidget(self._note)
+        self._fit_margin()
+
+    @property
+    def seen(self) -> bool:
+        """Whether it is on a screen, and no icon."""
+        return self.isVisible() and not self.isMinimized()
+
+    def set_title(self, title: str) -> None:
+        """Say what is shown."""
+        self.setWindowTitle(f"{title} · MOSAIC" if title else "MOSAIC")
+        self.setAccessibleName(f"{title}, in a window of its own")
+
+    def set_note(self, note: str) -> None:
+        """Say, above what it holds, how that stands."""
+        if note != self._note.text():
+            self._note.setText(note)
+            self._note.setVisible(bool(note))
+
+    def hold(self, content: QWidget) -> None:
+        """Take a widget in."""
+        hidden = content.isHidden()
+        self._column.addWidget(content, 1)
+        content.setHidden(hidden)
+
+    def come_forward(self) -> None:
+        """Be in front of other windows, and have the keyboard."""
+        if self.isMinimized():
+            self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.raise_()
+        self.activateWindow()
+
+    def toggle_full(self) -> None:
+        """Full screen, or not."""
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def next_screen(self) -> None:
+        """Go to the next screen, where there are several."""
+        screens, now = QApplication.screens(), self.screen()
+        if len(screens) > 1:
+            at = screens.index(now) if now in screens else -1
+            self.show_on(screens[(at + 1) % len(screens)])
+
+    def show_on(self, screen: QScreen) -> None:
+        """Lie in the middle of a screen; full where it was."""
+        full = self.isFullScreen()
+        room = screen.availableGeometry()
+        size = (self.normalGeometry().size() if full else self.size()).boundedTo(room.size())
+        self.hide()  # some window managers move no window that fills a screen
+        self.setWindowState(Qt.WindowState.WindowNoState)
+        self.setGeometry(QRect(room.center() - QPoint(size.width() // 2, size.height() // 2), size))
+        if full:
+            self.showFullScreen()
+        else:
+            self.show()
+        self.come_forward()
+        self.placed.emit()
+
+    # ------------------------------------------------------------------ events
+
+    def keyPressEvent(self, a0: QKeyEvent | None) -> None:
+        """Its own keys; then those of the page whose picture it holds, then commands."""
+        if a0 is None:
+            return
+        keys = QKeySequence(a0.keyCombination()).toString(QKeySequence.SequenceFormat.PortableText)
+        own: dict[str, Callable[[], object]] = {
+            FULL: self.toggle_full,
+            NEXT_SCREEN: self.next_screen,
+            self._dock_slot.keys: self.left.emit,
+        }
+        if self.isFullScreen():
+            own["Esc"] = self.toggle_full
+        if keys in own:
+            own[keys]()
+        elif not self._pass_on(a0) and not (keys and self._run(keys)):
+            super().keyPressEvent(a0)
+
+    def keyReleaseEvent(self, a0: QKeyEvent | None) -> None:
+        """The page's, too."""
+        if a0 is not None and not self._pass_on(a0):
+            super().keyReleaseEvent(a0)
+
+    def _pass_on(self, event: QKeyEvent) -> bool:
+        again = event.clone()
+        if again is None:
+            return False
+        again.setAccepted(False)
+        QApplication.sendEvent(self._dock_slot, again)
+        return again.isAccepted()
+
+    def contextMenuEvent(self, a0: QContextMenuEvent | None) -> None:
+        """What can be done with the window."""
+        if a0 is None:
+            return
+        menu = QMenu(self)
+        menu.setObjectName("own-window-menu")
+        menu.aboutToHide.connect(menu.deleteLater)
+        full = "Leave full screen" if self.isFullScreen() else "Full screen"
+        entries: list[tuple[str, str, Callable[[], object]]] = [(full, FULL, self.toggle_full)]
+        if len(QApplication.screens()) > 1:
+            entries.append(("Show it on the next screen", NEXT_SCREEN, self.next_screen))
+        entries.append((f"Bring the {self._dock_slot.what} back", self._dock_slot.keys, self.left.emit))
+        for words, keys, run in entries:
+            action = menu.addAction(words, run)
+            if action is not None:
+                action.setShortcut(keys)
+        menu.popup(a0.globalPos())
+
+    def closeEvent(self, a0: QCloseEvent | None) -> None:
+        """What it holds goes back; then it is closed."""
+        if a0 is not None:
+            a0.ignore()
+        self.left.emit()
+
+    def changeEvent(self, a0: QEvent | None) -> None:
+        """A picture that fills a screen has less of a margin; one that is an icon is not drawn."""
+        super().changeEvent(a0)
+        if a0 is None:
+            return
+        if a0.type() == QEvent.Type.WindowStateChange:
+            self._fit_margin()
+            self._dock_slot.seen_changed.emit()
+            self.placed.emit()
+        elif a0.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
+            self._dock_slot.entered.emit()
+
+    def _fit_margin(self) -> None:
+        margin = theme.STEP if self.isFullScreen() else theme.GAP
+        self._column.setContentsMargins(margin, margin, margin, margin)
+
+    def showEvent(self, a0: QShowEvent | None) -> None:
+        """It is seen again."""
+        super().showEvent(a0)
+        self._dock_slot.seen_changed.emit()
+
+    def hideEvent(self, a0: QHideEvent | None) -> None:
+        """It is not seen any more."""
+        super().hideEvent(a0)
+        self._dock_slot.seen_changed.emit()
+
+    def moveEvent(self, a0: QMoveEvent | None) -> None:
+        """Remembered."""
+        super().moveEvent(a0)
+        self.placed.emit()
+
+    def resizeEvent(self, a0: QResizeEvent | None) -> None:
+        """Remembered."""
+        super().resizeEvent(a0)
+        self.placed.emit()

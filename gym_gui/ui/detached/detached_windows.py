@@ -1,0 +1,253 @@
+"""The windows beside the main one: opened where they lay, remembered, closed with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from PyQt6.QtCore import QObject, QRect, QSettings, QSize, Qt
+from PyQt6.QtGui import QKeySequence
+from PyQt6.QtWidgets import QApplication, QStackedWidget, QWidget
+
+from gym_gui.ui.commands import Command, CommandRegistry
+from gym_gui.ui.detached.detached_window import DetachedWindow
+from gym_gui.ui.detached.dock_slot import KEYS, DockSlot
+from gym_gui.ui.detached.window_places import KeptPlace, KeptPlaces, Screen, fitted
+from gym_gui.ui.timers import single_shot_timer
+
+FIRST: Final = QSize(720, 560)
+_SETTLE_MS = 250
+_EVERYWHERE = ("file", "go", "view", "help")
+"""Beginnings of commands that are the window's, and no page's."""
+
+
+class DetachedWindows(QObject):
+    """See the module.
+
+    Args:
+        layout: Where their places are kept.
+        commands: What keys do that mean nothing in such a window.
+        pages: The stack of pages in the main window; ``None`` before there is one.
+        parent: Qt owner.
+    """
+
+    def __init__(
+        self,
+        layout: QSettings,
+        commands: CommandRegistry,
+        pages: Callable[[], QWidget | None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._commands, self._pages = commands, pages
+        self._places = KeptPlaces(layout)
+        self._open: dict[DockSlot, DetachedWindow] = {}
+        self._ended: set[DetachedWindow] = set()
+        self._over = False
+        self._settle = single_shot_timer(self, _SETTLE_MS, self._remember)
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.screenAdded.connect(self._tell_places)
+            app.screenRemoved.connect(self._settle.start)
+
+    def look_after(self, dock_slot: DockSlot, key: str) -> None:
+        """Move a slot into a window of its own when asked to, and at once if it was in one last time.
+
+        Args:
+            dock_slot: The place on a page.
+            key: Name under which its window is remembered.
+        """
+        if not dock_slot.key:
+            dock_slot.toggle_wanted.connect(partial(self.toggle, dock_slot))
+            dock_slot.destroyed.connect(partial(self._on_slot_destroyed, dock_slot))
+        dock_slot.look_after(key)
+        if dock_slot.was_apart or self._places.of(key).open:
+            self.detach(dock_slot, activate=False)
+
+    @property
+    def shown(self) -> tuple[DetachedWindow, ...]:
+        """Those that are open."""
+        return tuple(self._open.values())
+
+    def comes_back(self, key: str) -> bool:
+        """Whether there was a window of this name when the program ended."""
+        return self._places.of(key).open
+
+    def command(self, page: str, current: Callable[[], DockSlot | None]) -> Command:
+        """What moves the picture of a page into a window of its own, and back.
+
+        Args:
+            page: Name of the page.
+            current: Where its picture is; ``None`` while there is none.
+        """
+
+        def there() -> bool:
+            dock_slot = current()
+            return dock_slot is not None and bool(dock_slot.key)
+
+        def run() -> None:
+            dock_slot = current()
+            if dock_slot is not None and dock_slot.key:
+                self.toggle(dock_slot)
+
+        title = "Picture in a window of its own, or back"
+        return Command(f"{page}.apart", title, run, KEYS, "View", "apart", there)
+
+    def toggle(self, dock_slot: DockSlot) -> None:
+        """Into a window of its own, or back."""
+        if dock_slot.own_window is None:
+            self.detach(dock_slot)
+        else:
+            self.bring_back(dock_slot)
+
+    def detach(self, dock_slot: DockSlot, *, activate: bool = True) -> None:
+        """Put what a slot holds into a window of its own.
+
+        Args:
+            dock_slot: The place on a page.
+            activate: Give the window the keyboard.
+        """
+        if self._over or dock_slot.own_window is not None:
+            return
+        kept = self._places.of(dock_slot.key)
+        screen, rect = fitted(kept, _screens(self._main), FIRST)
+        window = DetachedWindow(dock_slot, partial(self._run, dock_slot))
+        window.left.connect(partial(self.bring_back, dock_slot))
+        self._open[dock_slot] = window
+        window.resize(rect.size())
+        window.move(rect.topLeft())
+        dock_slot.lend(window)
+        window.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating, not activate)
+        if kept.full:
+            window.showFullScreen()
+        else:
+            window.show()
+        window.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating, False)
+        if activate:
+            window.come_forward()
+            dock_slot.content.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._keep(dock_slot, KeptPlace(True, _numbers(rect), screen.name, kept.full))
+        window.placed.connect(self._settle.start)
+        self._tell_places()
+
+    def bring_back(self, dock_slot: DockSlot) -> None:
+        """Show it in its place again."""
+        window = self._open.pop(dock_slot, None)
+        if window is None:
+            return
+        had_keyboard = window.isActiveWindow()
+        self._keep_place(dock_slot, window)
+        dock_slot.was_apart = False
+        self._places.close(dock_slot.key)
+        self._end(dock_slot, window)
+        main = self._main
+        if had_keyboard and main is not None:
+            main.activateWindow()
+            dock_slot.content.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def put_away(self, dock_slot: DockSlot, *, forget: bool = False) -> None:
+        """What it shows is not there any more; where it comes back, it comes back in its window.
+
+        Args:
+            dock_slot: The place on a page.
+            forget: Only this very one comes back there, and none of its name.
+        """
+        window = self._open.pop(dock_slot, None)
+        if window is None:
+            return
+        self._keep_place(dock_slot, window)
+        dock_slot.was_apart = True
+        if forget:
+            self._places.close(dock_slot.key)
+        self._end(dock_slot, window)
+
+    def close(self) -> None:
+        """The main window closes: so do all others, and are there again the next time."""
+        self._remember()
+        self._over = True
+        self._settle.stop()
+        for dock_slot, window in list(self._open.items()):
+            self._end(dock_slot, window)
+        self._open.clear()
+
+    # ------------------------------------------------------------------ within
+
+    @property
+    def _main(self) -> QWidget | None:
+        place = self._pages()
+        return None if place is None else place.window()
+
+    def _end(self, dock_slot: DockSlot, window: DetachedWindow) -> None:
+        window.hide()
+        dock_slot.take_back()
+        # Without a Qt parent it would go with its last name, in the middle of the event that has ended it.
+        self._ended.add(window)
+        window.destroyed.connect(partial(self._ended.discard, window))
+        window.deleteLater()
+
+    def _on_slot_destroyed(self, dock_slot: DockSlot) -> None:
+        window = self._open.pop(dock_slot, None)
+        if window is not None:
+            self._ended.add(window)
+            window.destroyed.connect(partial(self._ended.discard, window))
+            window.deleteLater()
+
+    def _remember(self) -> None:
+        if self._over:
+            return
+        for dock_slot, window in self._open.items():
+            self._keep_place(dock_slot, window)
+        self._tell_places()
+
+    def _keep_place(self, dock_slot: DockSlot, window: DetachedWindow) -> None:
+        screen = window.screen()
+        if self._over or screen is None or not window.isVisible():
+            return
+        full, before = window.isFullScreen(), self._places.of(dock_slot.key)
+        corner, size = window.pos(), window.size()
+        rect = before.rect if full else (corner.x(), corner.y(), size.width(), size.height())
+        self._keep(dock_slot, KeptPlace(True, rect, screen.name(), full))
+
+    def _keep(self, dock_slot: DockSlot, place: KeptPlace) -> None:
+        self._places.keep(dock_slot.key, place)
+
+    def _tell_places(self, *_: object) -> None:
+        several = len(QApplication.screens()) > 1
+        for dock_slot, window in self._open.items():
+            screen = window.screen()
+            dock_slot.say_place(screen.name() if several and screen is not None else "")
+
+    def _run(self, dock_slot: DockSlot, keys: str) -> bool:
+        """Run the command of these keys; a page's only while it is the page of the picture."""
+        registry, wanted = self._commands, QKeySequence(keys)
+        for command in registry.all():
+            own = command.id.partition(".")[0] in _EVERYWHERE
+            if not registry.shortcut(command) or QKeySequence(command.shortcut) != wanted:
+                continue
+            if not own and not self._on_page(dock_slot):
+                continue
+            main = self._main
+            if own and main is not None:
+                main.activateWindow()
+            registry.run(command.id)
+            return True
+        return False
+
+    def _on_page(self, dock_slot: DockSlot) -> bool:
+        """Whether the page that is shown is the one of this slot."""
+        place = self._pages()
+        page = place.currentWidget() if isinstance(place, QStackedWidget) else None
+        return page is not None and page.isAncestorOf(dock_slot)
+
+
+def _numbers(rect: QRect) -> tuple[int, int, int, int]:
+    return rect.left(), rect.top(), rect.width(), rect.height()
+
+
+def _screens(main: QWidget | None) -> list[Screen]:
+    """All of them, the main window's first."""
+    there = QApplication.screens()
+    first = (main.screen() if main is not None else None) or QApplication.primaryScreen()
+    there.sort(key=lambda screen: screen is not first)
+    return [Screen(screen.name(), screen.availableGeometry()) for screen in there]

@@ -1,0 +1,243 @@
+"""The place of a picture or a transcript on its page, which it keeps while it is in a window of its own."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QWidget
+
+from gym_gui.ui import theme
+from gym_gui.ui.widgets import IconButton, LinkButton, label
+from gym_gui.ui.widgets.layouts import column_layout, row_layout
+
+KEYS: Final = "Ctrl+F11"
+"""Moves a picture into a window of its own, and back."""
+_MOST = 16777215
+"""Qt's word for a height without a bound."""
+
+
+class Holder(Protocol):
+    """The window that holds a slot's content: a
+    :class:`~gym_gui.ui.detached.detached_window.DetachedWindow`."""
+
+    @property
+    def seen(self) -> bool:
+        """Whether it is on a screen, and no icon."""
+        ...
+
+    def isActiveWindow(self) -> bool:
+        """Whether it has the keyboard."""
+        ...
+
+    def set_title(self, title: str) -> None:
+        """Say what is shown."""
+
+    def set_note(self, note: str) -> None:
+        """Say how it stands."""
+
+    def hold(self, content: QWidget) -> None:
+        """Take a widget in."""
+
+    def come_forward(self) -> None:
+        """Be in front of other windows, and have the keyboard."""
+
+
+class DockSlot(QWidget):
+    """Holds a widget on its page; the widget may be moved into a window of its own, and back.
+
+    There is only one widget: code that updates its content need not know which window shows it.
+
+    Args:
+        content: The widget; it becomes a child of the slot.
+        what: What the widget is, in words for the user: ``"picture"``.
+        keys: The shortcut that moves the widget into a window of its own, and back.
+        collapses: While the widget is in its own window, the slot is only as high as the line that says so.
+        parent: Qt owner.
+
+    Attributes:
+        content: The widget.
+        key: Name under which the place of its window is remembered; empty until :meth:`look_after` is called.
+    """
+
+    shifted = pyqtSignal(object)
+    """The window that it lies in now; ``None``: it is at home."""
+    seen_changed = pyqtSignal()
+    """Its window was minimised, or is there again."""
+    entered = pyqtSignal()
+    """Its window has the keyboard now."""
+    toggle_wanted = pyqtSignal()
+    """A person wants it in a window of its own, or back."""
+
+    def __init__(
+        self,
+        content: QWidget,
+        what: str = "picture",
+        *,
+        keys: str = KEYS,
+        collapses: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setObjectName("dock-slot")
+        self.content, self.what, self.keys, self.key = content, what, keys, ""
+        self.title = self.note = ""
+        self.was_apart = False
+        self._collapses = collapses
+        self._window: Holder | None = None
+        self._elsewhere: Elsewhere | None = None
+        self._button: IconButton | None = None
+        self._column = column_layout(self, spacing=None)
+        self._column.addWidget(content, 1)
+
+    @property
+    def own_window(self) -> Holder | None:
+        """The window that the content lies in; ``None``: it is at home."""
+        return self._window
+
+    @property
+    def seen(self) -> bool:
+        """Whether the content is on a screen: on the page that is shown, or in a window that is no icon."""
+        return self.content.isVisible() if self._window is None else self._window.seen
+
+    def set_title(self, title: str) -> None:
+        """Say what is shown, for the title of its window."""
+        if title == self.title:
+            return
+        self.title = title
+        if self._window is not None:
+            self._window.set_title(title)
+
+    def set_note(self, note: str) -> None:
+        """What is said beside the content on its page, for its window."""
+        self.note = note
+        if self._window is not None:
+            self._window.set_note(note)
+
+    def button(self, size: int = 22) -> IconButton:
+        """The button that moves the widget into a window of its own, and back.
+
+        Hidden until :meth:`look_after` is called.
+
+        Args:
+            size: Width and height in pixels.
+        """
+        if self._button is None:
+            self._button = IconButton("apart", "", name="own-window", on_click=self.toggle_wanted.emit)
+            self._button.setFixedSize(size, size)
+            self._button.hide()
+            self._show_button()
+        return self._button
+
+    def look_after(self, key: str) -> None:
+        """Show the button: from now on :class:`DetachedWindows` handles ``toggle_wanted``.
+
+        Args:
+            key: Name under which the place of the widget's window is remembered.
+        """
+        self.key = key
+        if self._button is not None:
+            self._button.show()
+
+    def lend(self, window: Holder, place: str = "") -> None:
+        """Let the content lie in a window.
+
+        Args:
+            window: The window.
+            place: The screen it is on, where there are several.
+        """
+        if self._elsewhere is None:
+            self._elsewhere = Elsewhere(self.what, self.keys, self)
+            self._elsewhere.back_wanted.connect(self.toggle_wanted)
+            self._elsewhere.look_wanted.connect(self._on_look_wanted)
+            self._column.addWidget(self._elsewhere, 1)
+        self._elsewhere.say(place)
+        self._elsewhere.show()
+        if self._collapses:
+            self.setMaximumHeight(self._elsewhere.sizeHint().height())
+        self._window = window
+        window.set_title(self.title)
+        window.set_note(self.note)
+        window.hold(self.content)
+        self._tell()
+
+    def say_place(self, place: str) -> None:
+        """It is on this screen now."""
+        if self._elsewhere is not None:
+            self._elsewhere.say(place)
+
+    def take_back(self) -> None:
+        """The content lies here again, as it was."""
+        window, self._window = self._window, None
+        if window is None:
+            return
+        if self._elsewhere is not None:
+            self._elsewhere.hide()
+        self.setMaximumHeight(_MOST)
+        hidden = self.content.isHidden()
+        self._column.insertWidget(0, self.content, 1)
+        self.content.setHidden(hidden)
+        self._tell()
+
+    def _tell(self) -> None:
+        self._show_button()
+        self.shifted.emit(self._window)
+        self.seen_changed.emit()
+
+    def _show_button(self) -> None:
+        if self._button is not None:
+            apart = self._window is not None
+            words = f"Bring the {self.what} back" if apart else f"The {self.what} in a window of its own"
+            self._button.set_icon("back_in" if apart else "apart")
+            self._button.setToolTip(f"{words} ({self.keys})")
+            self._button.setAccessibleName(words)
+
+    def _on_look_wanted(self) -> None:
+        if self._window is not None:
+            self._window.come_forward()
+
+
+class Elsewhere(QFrame):
+    """Says that something is in a window of its own, and leads there and back.
+
+    Args:
+        what: What is there: ``"picture"``.
+        keys: What brings it back.
+        parent: Qt owner.
+    """
+
+    back_wanted = pyqtSignal()
+    look_wanted = pyqtSignal()
+
+    def __init__(self, what: str, keys: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("elsewhere")
+        self.setProperty("role", "wash")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._what = what
+        self._words = label("", "muted", wrap=True, parent=self, name="elsewhere-words")
+        self._words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        back = LinkButton("Bring it back", name="elsewhere-back", on_click=self.back_wanted.emit)
+        back.setToolTip(f"Show the {what} here again ({keys})")
+        look = LinkButton("Show it", name="elsewhere-look", on_click=self.look_wanted.emit)
+        look.setToolTip("Bring its window to the front")
+        ways = row_layout(spacing=theme.GAP)
+        ways.addStretch(1)
+        ways.addWidget(back)
+        ways.addWidget(look)
+        ways.addStretch(1)
+        column = column_layout(self, margin=theme.ROW, spacing=theme.STEP)
+        column.addStretch(1)
+        column.addWidget(self._words)
+        column.addLayout(ways)
+        column.addStretch(1)
+
+    def say(self, place: str) -> None:
+        """Say where it is.
+
+        Args:
+            place: Name of the screen, where there are several.
+        """
+        where = f", on {place}" if place else ""
+        self._words.setText(f"The {self._what} is in a window of its own{where}.")
+        self.setAccessibleName(self._words.text())

@@ -1,0 +1,163 @@
+"""Starts, pauses, records and repeats a game, and acts when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from PyQt6.QtCore import QObject
+
+from gym_gui.controllers.engine.operator_state import OperatorState
+from gym_gui.controllers.human.human_input import KEYBOARD
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.editor.line_links import link_of
+from gym_gui.ui.input.human_answers import HumanInput
+from gym_gui.ui.input.people import People
+from gym_gui.ui.play.actions import PlayActions
+from gym_gui.ui.play.game import PlayGame
+from gym_gui.ui.play.stage_card import StageCard
+from gym_gui.ui.widgets import SeedBox
+
+
+class GameController(QObject):
+    """Does with the game what its buttons say, and holds it while the keys go elsewhere.
+
+    Args:
+        context: The window's services.
+        game: What is played.
+        people_input: Says whether keys count.
+        people: Say who has which keyboard.
+        card: Shows it.
+        seed_box: Of the next episode.
+        actions: Restart, pause, record.
+        parent: Qt parent.
+
+    Attributes:
+        paused_by_focus: It is held because the keys go elsewhere.
+    """
+
+    def __init__(
+        self,
+        context: AppContext,
+        game: PlayGame,
+        people_input: HumanInput,
+        people: People,
+        card: StageCard,
+        seed_box: SeedBox,
+        actions: PlayActions,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._context, self._game, self._people = context, game, people
+        self._card, self._seed_box, self._actions = card, seed_box, actions
+        self.paused_by_focus = False
+        actions.restarted.connect(self.restart)
+        actions.held.connect(self.hold_or_go_on)
+        actions.record_toggled.connect(self.toggle_record)
+        seed_box.seed_changed.connect(self.play)
+        game.changed.connect(self._on_game_changed)
+        game.over.connect(self._on_over)
+        game.broke.connect(self._on_broke)
+        people_input.listening_changed.connect(self._on_listening_changed)
+        card.enter_pressed.connect(self._on_enter)
+        card.stage.everything_wanted.connect(self.show_everything)
+        card.result.again.connect(self.play_again)
+        card.result.same_again.connect(self.restart)
+        card.result.show_results.connect(self._on_show_results)
+
+    # -- what people do --------------------------------------------------------------
+
+    def play(self, seed: int) -> None:
+        """An episode with this seed."""
+        if self._game.operator is None:
+            return
+        self._seed_box.set_seed(seed)
+        self._begin(self._game.play, seed)
+
+    def restart(self) -> None:
+        """The same seed from its beginning."""
+        self.play(self._game.seed)
+
+    def take_back(self, step: int) -> None:
+        """Go on from an earlier position, with so many moves played."""
+        self._begin(self._game.take_back, step)
+
+    def _begin(self, play: Callable[[int], object], at: int) -> None:
+        self._card.show_result(False)
+        self._card.show_trouble("")
+        self.paused_by_focus = False
+        play(at)
+        self._card.take_keys()
+
+    def play_again(self) -> None:
+        """The next seed."""
+        self.play(self._game.seed + 1)
+
+    def hold_or_go_on(self) -> None:
+        """Begin, where it waits for that; hold it; let it go on."""
+        game = self._game
+        if game.waits:
+            game.begin()
+            self._card.take_keys()
+        elif game.paused:
+            self.paused_by_focus = False
+            game.resume()
+            self._card.take_keys()
+        else:
+            game.pause()
+
+    def toggle_record(self) -> None:
+        """Write what is played, or do not."""
+        self._game.set_recording(not self._game.recording)
+        self._card.take_keys()
+
+    def show_everything(self, everything: bool) -> None:
+        """Show people what the game hides from their seats, or what their seats may see; begins anew."""
+        self._context.settings.set("everything_shown", everything)
+        self.restart()
+
+    # -- what happens ----------------------------------------------------------------
+
+    def _on_enter(self) -> None:
+        if self._game.is_over:
+            self.play_again()
+        elif self._game.waits_for_go:
+            self._game.begin()
+        elif self._game.state is OperatorState.BROKEN:
+            self.restart()
+
+    def _on_listening_changed(self, listens: bool) -> None:
+        game = self._game
+        if not game.clock.realtime or game.waits or game.is_over:
+            return
+        if not listens and not game.paused and KEYBOARD in self._people.devices.values():
+            self.paused_by_focus = True
+            game.pause()
+        elif listens and self.paused_by_focus:
+            self.paused_by_focus = False
+            game.resume()
+
+    def _on_game_changed(self) -> None:
+        if not self._game.paused:
+            self.paused_by_focus = False
+        self._actions.show_state()
+        run = self._game.run
+        self._context.set_run(run.run_id if run is not None else "")
+        self._card.result.results_button.setEnabled(run is not None and run.folder is not None)
+
+    def _on_over(self, line: Mapping[str, Any], fallbacks: int) -> None:
+        game = self._game
+        mine = [a for a, about in line["agents"].items() if about.get("slot", a) in game.people]
+        self._card.countdown.stop()
+        self._card.result.tell(line, mine, fallbacks, recorded=game.run is not None)
+        self._card.show_result(True)
+
+    def _on_broke(self, sentence: str) -> None:
+        self._card.countdown.stop()
+        link = link_of(self._context, sentence, self._game.config, again=("Restart", self.restart))
+        self._card.show_trouble(f"{sentence}. Restart plays the episode again from its beginning.", link=link)
+
+    def _on_show_results(self) -> None:
+        run = self._game.run
+        if run is not None and run.folder is not None:
+            self._context.go("results", run=run.folder)

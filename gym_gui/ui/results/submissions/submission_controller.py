@@ -1,0 +1,261 @@
+"""The submission that is shown, and what can be done with it: go on, stop, merge, read what was said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtWidgets import QAbstractButton, QStackedWidget
+
+from gym_gui.core.errors import Place
+from gym_gui.services.submissions.overview import Overview, ShardRow, run_of
+from gym_gui.services.submissions.own_submissions import unconfirmed
+from gym_gui.services.submissions.submission_record import FAILED, SENT
+from gym_gui.ui.commands import Command
+from gym_gui.ui.context import AppContext
+from gym_gui.ui.results.jobs import Job, JobStrip
+from gym_gui.ui.results.submissions.confirm_dialog import ask_to_confirm
+from gym_gui.ui.results.submissions.submission_jobs import go_on_job, merge_job, stop_job
+from gym_gui.ui.results.submissions.submission_reader import SubmissionReader
+from gym_gui.ui.results.submissions.submission_view import SubmissionView
+from gym_gui.ui.widgets import PrimaryButton, QuietButton
+from mosaic_worker.plain_files import read_file
+
+_MOST_BYTES = 16 << 20
+
+
+class SubmissionController(QObject):
+    """Makes its view when it is first wanted.
+
+    Args:
+        context: The window's services.
+        jobs: Shows the work on it.
+        views: Where its view stands.
+        show_run: Shows a run.
+        parent: Qt owner.
+    """
+
+    changed = pyqtSignal()
+    """Other things can be done with it now."""
+
+    def __init__(
+        self,
+        context: AppContext,
+        jobs: JobStrip,
+        views: QStackedWidget,
+        show_run: Callable[[Path], object],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._context, self._jobs, self._views, self._show_run = context, jobs, views, show_run
+        self._view: SubmissionView | None = None
+        self.folder: Path | None = None
+        self.reader = SubmissionReader(context.spawn, self)
+        self.reader.looked.connect(self._on_looked)
+        self.reader.refused.connect(self._on_refused)
+        jobs.ended.connect(self._on_job_ended)
+        self._log = QuietButton("Log", name="submission-log", on_click=self.open_log)
+        self._log.setToolTip("Read what was said last: by the selected shard, else by who follows it")
+        self._shard = QuietButton("Open shard", name="submission-shard", on_click=self.open_shard)
+        self._shard.setToolTip("See the run of the selected shard, as far as it is here (Enter)")
+        self._merge = QuietButton("Merge what is here", name="submission-merge", on_click=self.merge)
+        self._merge.setToolTip("Make a run of what there is; it says that it is not whole")
+        self._stop = QuietButton("Stop", icon_name="stop", name="submission-stop", on_click=self.stop)
+        self._stop.setToolTip(
+            "Have what is being played end, wherever that is; what is done is kept (Ctrl+.)"
+        )
+        self._go_on = PrimaryButton("Go on", icon_name="run", name="submission-go-on", on_click=self.go_on)
+        self._open = PrimaryButton("Open the run", name="submission-open", on_click=self.open_run)
+        self._open.setToolTip("See what the run says that it has become")
+
+    @property
+    def buttons(self) -> Sequence[QAbstractButton]:
+        """For the bar."""
+        return self._log, self._shard, self._merge, self._stop, self._go_on, self._open
+
+    @property
+    def view(self) -> SubmissionView:
+        """How it stands."""
+        if self._view is None:
+            view = self._view = SubmissionView(self._views)
+            self._views.addWidget(view)
+            view.log_wanted.connect(self._on_log_wanted)
+            view.shard_opened.connect(self._on_shard_opened)
+            view.selection_changed.connect(self.changed)
+        return self._view
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is in view."""
+        return self._view is not None and self._views.currentWidget() is self._view
+
+    @property
+    def seen(self) -> Overview | None:
+        """How it stood at the last look; ``None`` before the first."""
+        return self._view.seen if self._view is not None else None
+
+    @property
+    def title(self) -> str:
+        """Who plays."""
+        return self.seen.title if self.seen is not None else ""
+
+    def take(self, folder: Path) -> None:
+        """From now on it is about this one."""
+        if folder != self.folder:
+            self.folder = folder
+            self.view.say("Reading…", "How far it is comes in a moment.")
+        self.reader.follow(folder)
+
+    def look(self) -> None:
+        """The submission is on the screen again: read it again."""
+        if self.shown and self.folder is not None:
+            self.reader.follow(self.folder)
+
+    def rest(self) -> None:
+        """The submission is hidden: stop reading it."""
+        self.reader.rest()
+
+    def show_buttons(self) -> None:
+        """Offer what can be done now, where it is in view; nothing else."""
+        seen = self.seen if self.shown else None
+        for button in self.buttons:
+            button.setVisible(self.shown)
+        if seen is None:
+            for button in self.buttons:
+                button.setVisible(False)
+            return
+        sub, row = seen.submission, self.view.current
+        over, follower = bool(sub.run), seen.followed
+        self._open.setVisible(over)
+        self._open.setEnabled(seen.run is not None)
+        self._go_on.setVisible(not over and follower is None)
+        self._go_on.set_text("Play again what failed" if sub.numbers(FAILED) else "Go on", "run")
+        self._go_on.setToolTip(f"mosaic {sub.command} --resume {sub.folder}, in a process of its own")
+        self._go_on.setEnabled(not self._jobs.busy)
+        self._stop.setVisible(not over and (follower is not None or bool(sub.numbers(SENT))))
+        self._stop.setEnabled((follower is None or follower.is_here) and not self._jobs.busy)
+        self._merge.setVisible(not over and sub.trainings is None)
+        self._merge.setEnabled(any(each.tries for each in seen.shards) and not self._jobs.busy)
+        self._shard.setVisible(not over or sub.trainings is not None)
+        self._shard.setEnabled(row is not None and bool(row.tries))
+        self._log.setEnabled(seen.log is not None or (row is not None and row.log is not None))
+
+    def commands(self) -> list[Command]:
+        """What can be done with it, for the palette."""
+        asked = (
+            ("go_on", "Resume the submission", self.go_on, "", self._go_on),
+            ("stop", "Stop the submission", self.stop, "Ctrl+.", self._stop),
+            ("merge", "Merge what is here of the submission", self.merge, "", self._merge),
+            ("shard", "Open the selected shard", self.open_shard, "", self._shard),
+            ("log", "Read the log of the shard or the submission", self.open_log, "", self._log),
+        )
+        return [
+            Command(f"results.submission_{name}", title, run, keys, "Run", enabled=_Can(self, button))
+            for name, title, run, keys, button in asked
+        ]
+
+    # -- what is done ------------------------------------------------------------------
+
+    def go_on(self) -> None:
+        """Have it followed again: what came meanwhile is brought here, what failed begun anew."""
+        if self.seen is not None and self.folder is not None:
+            job = go_on_job(self.folder, self.seen.submission.command)
+            self._context.spawn(self._run_confirmed("Going on…", job, self.folder), "Going on")
+
+    def stop(self) -> None:
+        """Have what is being played end."""
+        if self.folder is not None:
+            job = stop_job(self.folder)
+            words = "Stopping what is being played…"
+            self._context.spawn(self._run_confirmed(words, job, self.folder), "Stopping")
+
+    def merge(self) -> None:
+        """Make a run of what there is."""
+        if self.seen is not None and self.folder is not None:
+            out = self.folder.parent.parent  # where it lies now: its record may be of another machine
+            self._jobs.run("Merging what is here…", merge_job(self.folder, out, self._show_run))
+            self.changed.emit()
+
+    def open_run(self) -> None:
+        """See the run that it has become."""
+        if self.seen is not None and self.seen.run is not None:
+            self._show_run(self.seen.run)
+
+    def open_shard(self) -> None:
+        """See the run of the selected shard."""
+        if (row := self.view.current) is not None:
+            self._on_shard_opened(row)
+
+    def open_log(self) -> None:
+        """Read what was said last."""
+        row = self.view.current
+        if row is not None and row.log is not None:
+            self._on_log_wanted(row)
+        elif self.seen is not None and self.seen.log is not None:
+            self._context.spawn(self._edit(self.seen.log, ""), "Opening the log")
+
+    async def _run_confirmed(self, words: str, job: Job, folder: Path) -> None:
+        """Do what uses a submission's commands, once the person has confirmed these."""
+        seen = await asyncio.to_thread(unconfirmed, folder)
+        if seen is None:
+            self._run(words, job)
+        elif folder == self.folder:
+            ask_to_confirm(seen, partial(self._run, words, job), self._views.window())
+
+    def _run(self, words: str, job: Job) -> None:
+        self._jobs.run(words, job)
+        self.changed.emit()
+
+    def _on_log_wanted(self, row: ShardRow) -> None:
+        if row.log is not None:
+            self._context.spawn(self._edit(row.log, row.problem), "Opening the log")
+
+    async def _edit(self, log: Path, problem: str) -> None:
+        """Open a log at its last line, which says why."""
+        from gym_gui.ui.editor.checks import at_place
+
+        lines = (await asyncio.to_thread(read_file, log, limit=_MOST_BYTES)).count(b"\n")
+        self._context.edit(at_place(Place(str(log), max(lines, 1)), problem))
+
+    def _on_shard_opened(self, row: ShardRow) -> None:
+        if self.seen is not None:
+            self._context.spawn(self._open_run_of(self.seen, row), "Opening a shard")
+
+    async def _open_run_of(self, seen: Overview, row: ShardRow) -> None:
+        run = await asyncio.to_thread(run_of, seen.submission, row.number)
+        if run is None:
+            words = f"{row.called[0].upper()}{row.called[1:]} is not here yet"
+            self._context.notify(f"{words}: its run comes when it has ended", "info")
+        elif seen.submission.trainings is not None:
+            self._context.go("train", run=seen.submission.trainings.part(row.number).run_id)
+        else:
+            self._show_run(run)
+
+    # -- how it stands -----------------------------------------------------------------
+
+    def _on_job_ended(self) -> None:
+        if self.shown:
+            self.reader.look()
+            self.changed.emit()
+
+    def _on_looked(self, seen: object) -> None:
+        assert isinstance(seen, Overview)
+        self.view.show_overview(seen)
+        self.changed.emit()
+
+    def _on_refused(self, why: str) -> None:
+        self.view.say("It cannot be read", why)
+        self.changed.emit()
+
+
+class _Can:
+    """Whether a button can be pressed now."""
+
+    def __init__(self, controller: SubmissionController, button: QAbstractButton) -> None:
+        self._controller, self._button = controller, button
+
+    def __call__(self) -> bool:
+        return self._controller.shown and not self._button.isHidden() and self._button.isEnabled()

@@ -1,0 +1,93 @@
+"""What kind of actions and observations an environment has, from the description that all pages share."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from gym_gui.controllers.setup.catalog_cache import CatalogCache
+from gym_gui.core.asyncio_tasks import end_task
+from gym_gui.core.errors import MosaicError
+from gym_gui.ui.context import AppContext
+from gym_gui.workers.capabilities import action_kind, observation_kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Spaces:
+    """What was found out of an environment.
+
+    Attributes:
+        env_id: The environment; empty before anything is known.
+        action: Kind of its actions (``discrete``, ``continuous``, …); empty where that is not known.
+        observation: ``vector`` or ``image``; empty for another kind, or where it is not known.
+        trouble: Why it could not be looked at, as a sentence.
+    """
+
+    env_id: str = ""
+    action: str = ""
+    observation: str = ""
+    trouble: str = ""
+
+
+class SpaceLook(QObject):
+    """Looks at one environment at a time.
+
+    Args:
+        context: Work in the background.
+        parent: Qt owner.
+    """
+
+    found = pyqtSignal()
+
+    def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._context = context
+        self._catalog = CatalogCache(context.store)
+        context.installed.connect(self.renew)
+        self._task: asyncio.Task[None] | None = None
+        self._spaces = Spaces()
+        self._wanted = ""
+
+    @property
+    def begun(self) -> bool:
+        """Whether any environment was looked at."""
+        return self._task is not None
+
+    def of(self, env_id: str) -> Spaces:
+        """What is known of an environment."""
+        return self._spaces if self._spaces.env_id == env_id else Spaces()
+
+    def look(self, env_id: str) -> None:
+        """Find out; :attr:`found` follows."""
+        self._wanted = env_id
+        if self._task is not None:
+            self._task.cancel()
+        self._task = self._context.spawn(self._look(env_id), "Looking at the environment")
+
+    def renew(self) -> None:
+        """Environments or a worker were installed: what is missing may be there now."""
+        self._catalog.renew()
+        if self.begun:
+            self.look(self._wanted)
+
+    async def close(self) -> None:
+        """End the process that looks at environments, where one was needed."""
+        await end_task(self._task)
+        await self._catalog.close()
+
+    async def _look(self, env_id: str) -> None:
+        from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
+
+        try:
+            sheet = await self._catalog.env_info(EnvironmentRequest(env_id))
+        except MosaicError as error:
+            self._spaces = Spaces(env_id, trouble=error.sentence)
+        else:
+            actions = {action_kind(slot.action_space) for slot in sheet.slots.values()}
+            seen = {observation_kinds(slot.observation_space)[0] for slot in sheet.slots.values()}
+            action = actions.pop() if len(actions) == 1 else ""
+            kind = seen.pop() if len(seen) == 1 else ""
+            self._spaces = Spaces(env_id, action, {"image": "image", "box": "vector"}.get(kind, ""))
+        self.found.emit()
