@@ -16,7 +16,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLLOWED = ("test_every_page.py", "test_readme.py", "test_getting_started.py", "test_python_api.py")
+FOLLOWED = (
+    *("test_cookbook.py", "test_every_page.py", "test_readme.py", "test_getting_started.py"),
+    "test_python_api.py",
+)
 WRITES = "MOSAIC_WRITE_TRANSCRIPTS"
 
 

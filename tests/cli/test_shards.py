@@ -119,7 +119,7 @@ def test_a_tournament_in_parts_is_the_tournament(mosaic: Mosaic) -> None:
     assert compare_runs(whole, merged) is None
     assert digests(merged) == {name: sorted(rows) for name, rows in digests(whole).items()}
     assert "Nothing is left to play: all 12 episodes" in mosaic("tournament", "--resume", merged).out
-    assert "everybody against everybody, 12 games" in mosaic("report", merged, "--no-replays").out
+    assert "round robin, 12 games" in mosaic("report", merged, "--no-replays").out
     assert "Nothing is left to play: all 4 episodes" in mosaic("tournament", "--resume", parts[0]).out
 
     said = mosaic("tournament", file, "--shard", "3/3", "--dry-run").out

@@ -41,7 +41,7 @@ async def test_a_scripted_manager_and_scripted_skills_open_the_door(tmp_path: Pa
             "agent_0/goal": "minigrid_manager",
         }
         assert episode.returns["agent_0"] == episode.returns["agent_0/goal"] == episode.total_reward
-    assert (await verify(run)).deviations == []
+    assert (await verify(run)).divergences == []
 
 
 _PLACE = re.compile(r"(?:(\d+) (ahead|behind))?(?:, )?(?:(\d+) (left|right))?")
@@ -216,4 +216,4 @@ async def test_several_agents_have_managers_of_their_own(tmp_path: Path) -> None
     assert all(episode.success for episode in run.operators["rooms"].episodes())
     asked = {s.agent_id: s.option for s in run.operators["rooms"].steps() if s.agent_id.endswith("/goal")}
     assert set(asked) == {"agent_0/goal", "agent_1/goal"} and set(asked.values()) == {"go to(green goal)"}
-    assert (await verify(run)).deviations == []
+    assert (await verify(run)).divergences == []

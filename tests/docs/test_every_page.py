@@ -1,6 +1,6 @@
 """Every command of every page is run, or named with the reason why not; what it prints is as shown.
 
-The README and docs/getting_started.md have tests of their own, which also execute their Python.
+Those in ``_FOLLOWED_ALONE`` have tests of their own, which also execute their Python.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PAGES: Final = sorted(
         *(ROOT / "3rd_party").glob("*/README.md"),
     )
 )
-_FOLLOWED_ALONE: Final = {"README.md", "docs/getting_started.md"}
+_FOLLOWED_ALONE: Final = {"README.md", "docs/cookbook.md", "docs/getting_started.md"}
 
 _POLE: Final = """
 operators = [

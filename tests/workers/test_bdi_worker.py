@@ -257,7 +257,7 @@ async def test_a_program_in_trouble_fails_with_one_line_and_the_other_operator_g
     for episode in run.episodes("stuck").values():
         assert re.search(says, str(episode.error)) and "\n" not in str(episode.error)
     assert all(episode.success for episode in run.episodes("good").values())
-    assert not (await verify(run.open())).deviations
+    assert not (await verify(run.open())).divergences
 
 
 BUSY = 40
@@ -325,7 +325,7 @@ async def test_what_an_interpreter_had_begun_that_dies_or_hangs_is_played_again_
         f"agent_0: worker {name} was ended: did not respond for ",
     ):
         assert any(reason.startswith(says) for reason in reasons), reasons
-    assert not (await verify(run.open())).deviations
+    assert not (await verify(run.open())).divergences
 
 
 async def test_why_no_action_was_chosen_is_in_the_row_of_what_was_played_instead(

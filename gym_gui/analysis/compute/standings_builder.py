@@ -107,7 +107,7 @@ def _schedule(written: object, rounds: _Rounds | None) -> str:
     if rounds is not None:
         of = f"{rounds.paired} of " if rounds.left else ""
         return f"Swiss, {of}{wording.count(rounds.paired + rounds.left, 'round')}"
-    return "everybody against everybody" if written == "round_robin" else "as the file says"
+    return "round robin" if written == "round_robin" else "as the file says"
 
 
 def _by_rating(found: Games, ratings: Ratings | None, *, open_: bool) -> list[str]:

@@ -90,12 +90,22 @@ def pair_sentence(payoff: Payoff) -> str:
 
 
 def seat_sentence(seat: SeatWorth, among: int) -> str:
-    """What a seat is worth."""
+    """What a seat is worth; an advantage is claimed only where its interval excludes 0."""
+    scored = f"{seat.called} scores {made(seat.points)} of the points"
     e = seat.advantage
-    worth = "" if e.value is None else f", {wording.number(e.value, 0)} points of a rating"
-    if e.low is not None:
-        worth += f" {wording.interval(e.low, e.high, 0)}"
-    return f"{seat.called}: {made(seat.points)} of the points{worth} beside the mean of the {among} seats."
+    if e.value is None:
+        return f"{scored}."
+    worth = f"{wording.number(abs(e.value), 0)} rating points"
+    if e.low is None or e.high is None:
+        return f"{scored}; {worth} {'above' if e.value > 0 else 'below'} the mean of the {among} seats."
+    if e.low <= 0 <= e.high:
+        between = wording.interval(e.low, e.high, 0)
+        return f"{scored}; no advantage of this seat is shown (rating points beside the mean: {between})."
+    low, high = (e.low, e.high) if e.value > 0 else (-e.high, -e.low)
+    what = "an advantage" if e.value > 0 else "a disadvantage"
+    return (
+        f"{scored}, {what} of {worth} {wording.interval(low, high, 0)} against the mean of the {among} seats."
+    )
 
 
 def played_words(standings: Standings) -> str:

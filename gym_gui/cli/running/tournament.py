@@ -1,4 +1,4 @@
-"""``mosaic tournament``: a pool of policies, everybody against everybody, as one run."""
+"""``mosaic tournament``: a pool of policies that meet each other, as one run."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def pairing_words(tournament_run: TournamentRun) -> str:
         else ""
     )
     how = {
-        "round_robin": "everybody against everybody",
+        "round_robin": "round robin",
         "cross_play": "each with itself and in one seat of each other's team",
         "swiss": f"Swiss, {count(asked.rounds, 'round')}",
     }.get(kind, "who meets whom as the file says")

@@ -50,7 +50,7 @@ def test_seats_are_called_as_the_game_calls_them(write: Write) -> None:
     header["seat_names"] = {"strong_vs_weak": {"first": "White", "second": "Black"}}
     (run / "run.json").write_text(json.dumps(header))
     found = _standings(run)
-    assert next(seat_lines(found)).startswith("White: ")
+    assert next(seat_lines(found)).startswith("White scores ")
     assert [each["seat"] for each in found.to_json()["seats"]] == ["first", "second"], "files have ids"
 
 
@@ -271,7 +271,7 @@ def test_games_that_have_no_line_are_named_with_the_verdict(
     run = write(list(STRENGTHS), by_strength(STRENGTHS), range(6))
     shutil.rmtree(run / "operators" / "good_vs_fair")
     report([run])
-    said = " ".join(capsys.readouterr().out.split("everybody against everybody")[0].split())
+    said = " ".join(capsys.readouterr().out.split("round robin")[0].split())
     told = f"Run {run.name} has ended, but 12 of 72 episodes are missing, of good_vs_fair"
     assert told in said and f"; `mosaic tournament --resume {run.name}` plays them." in said
     assert told in (run / "report.html").read_text().split("</section>")[0]

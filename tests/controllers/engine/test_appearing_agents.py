@@ -81,7 +81,7 @@ async def test_a_record_of_workers_that_play_kinds_of_agents_verifies_and_replay
     operator = run.operators["colony"]
     assert [episode.status for episode in operator.episodes()] == ["completed"] * 3
     verified = await verify(run)
-    assert (verified.episodes, verified.deviations) == (3, [])
+    assert (verified.episodes, verified.divergences) == (3, [])
     recorded = load_episode(run, "colony", 0)
     order = ReplayOrder.of(recorded)
     environment = make_environment(order.config)
@@ -173,4 +173,4 @@ async def test_the_examples_of_pettingzoo_are_played(api: str, tmp_path: Path) -
     run = open_run(folder)
     assert [episode.status for episode in run.operators["o"].episodes()] == ["completed"] * 3
     if api == "parallel":  # the other draws without its seed once a type is added
-        assert not (await verify(run)).deviations
+        assert not (await verify(run)).divergences

@@ -149,7 +149,7 @@ async def test_the_record_is_of_what_the_environment_shows(tmp_path: Path) -> No
     run = open_run(folder)
     report = await verify(run)
     assert report.episodes == 2
-    assert not report.deviations
+    assert not report.divergences
     watcher = await played(config, 1, observations=True)
     assert {len(row["observation"]) for row in watcher.rows[0]} == {4}
 

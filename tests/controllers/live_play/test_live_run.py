@@ -165,4 +165,4 @@ async def test_a_watched_run_can_be_verified(tmp_path: Path, seats: str):
     assert opened.record.extra["players"]["a"]["player_1"]["worker_id"] == "operators_worker"
     assert opened.operators["a"].actions["player_2"][3] == "column 2 row 1"
     verified = await verify(opened)
-    assert verified.episodes == 2 and verified.deviations == []
+    assert verified.episodes == 2 and verified.divergences == []

@@ -60,7 +60,7 @@ def alter_header(run: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 def test_a_run_as_it_was_written_is_verified_in_whole(run: Path) -> None:
     result = verified(run)
-    assert not result.deviations and result.uncovered == ""
+    assert not result.divergences and result.uncovered == ""
 
 
 ALTERED: dict[str, tuple[str, Callable[[Rows], object]]] = {
@@ -79,13 +79,13 @@ ALTERED: dict[str, tuple[str, Callable[[Rows], object]]] = {
 def test_what_playing_again_cannot_tell_is_noticed(name: str, run: Path) -> None:
     file, change = ALTERED[name]
     alter(run, file, change)
-    (divergence,) = verified(run).deviations
+    (divergence,) = verified(run).divergences
     assert (divergence.operator_id, divergence.episode_index) == ("op", 1)
 
 
 def test_a_call_that_was_altered_is_noticed(run: Path) -> None:
     alter(run, "calls", lambda rows: rows[0].update(reply="2"))
-    (divergence,) = verified(run).deviations
+    (divergence,) = verified(run).divergences
     assert str(divergence).startswith("operators/op/calls.jsonl is not as it was")
 
 
@@ -94,7 +94,7 @@ def test_a_call_that_was_altered_is_noticed(run: Path) -> None:
 )
 def test_a_run_description_that_was_altered_is_noticed(change: dict[str, Any], run: Path) -> None:
     alter_header(run, lambda header: header.update(change))
-    (divergence,) = verified(run).deviations
+    (divergence,) = verified(run).divergences
     assert str(divergence).startswith("run.json is not as it was")
 
 
@@ -102,7 +102,7 @@ def test_an_episode_that_was_taken_out_is_noticed(run: Path) -> None:
     alter(run, "episodes", lambda rows: rows.pop())
     alter(run, "steps", lambda rows: rows.__delitem__(slice(10, None)))
     alter_header(run, lambda header: header.update(status="stopped"))
-    told = [str(divergence) for divergence in verified(run).deviations]
+    told = [str(divergence) for divergence in verified(run).divergences]
     assert any(sentence.startswith("operators/op/episodes.jsonl is not") for sentence in told)
 
 
@@ -115,16 +115,16 @@ def test_times_are_not_part_of_it_and_equal_runs_have_equal_digests(sound: Path,
     assert sorted(digests[0]) == sorted(digests[1]) and len(set(digests[0])) == 3
     alter(again, "steps", lambda rows: [row.update(latency_ms=0.5) for row in rows])
     alter(again, "calls", lambda rows: [row.update(latency_ms=0.5) for row in rows])
-    assert not verified(again).deviations
+    assert not verified(again).divergences
 
 
 def test_a_run_of_an_earlier_version_verifies_with_what_was_not_checked(sound: Path, run: Path) -> None:
     alter(run, "episodes", lambda rows: [row.pop("record_sha256") for row in rows])
     alter_header(run, lambda header: [header.pop(key) for key in ("record_sha256", "files_sha256")])
-    assert any("lost its digest" in each.what for each in verified(run).deviations), "now all runs have them"
+    assert any("lost its digest" in each.what for each in verified(run).divergences), "now all runs have them"
     alter_header(run, lambda header: header.update(format=1))
     result = verified(run)
-    assert not result.deviations
+    assert not result.divergences
     assert "3 episodes of an earlier version" in result.uncovered and "run.json" in result.uncovered
     assert compare_runs(sound, run) is None
 
@@ -132,6 +132,6 @@ def test_a_run_of_an_earlier_version_verifies_with_what_was_not_checked(sound: P
 def test_a_run_that_goes_on_is_sealed_anew_when_it_ends(run: Path) -> None:
     recorder, _ = Recorder.reopen(run)
     recorder.update(status="running")
-    assert "run.json" in verified(run).uncovered and not verified(run).deviations
+    assert "run.json" in verified(run).uncovered and not verified(run).divergences
     recorder.close("completed")
-    assert not verified(run).deviations and verified(run).uncovered == ""
+    assert not verified(run).divergences and verified(run).uncovered == ""

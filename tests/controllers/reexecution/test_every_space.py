@@ -86,7 +86,7 @@ async def test_random_acts_in_every_space_and_the_record_plays_it_again(folder: 
     assert len(episodes) == 18
     assert [episode.error for episode in episodes if episode.status != "completed"] == []
     result = await verify(run)
-    assert result.deviations == [] and result.decisions == 18 * 4
+    assert result.divergences == [] and result.decisions == 18 * 4
 
 
 def test_the_record_is_strict_json(folder: Path) -> None:

@@ -83,7 +83,7 @@ async def test_what_was_recorded_plays_out_the_same(name: str, tmp_path: Path) -
     folder = await record_run(tmp_path, RUNS[name], seeds=[5, 6, 7, 8], max_steps=40, concurrency=4)
     rows = (folder / "operators" / "op" / "steps.jsonl").read_bytes().count(b"\n")
     result = await verified(folder)
-    assert not result.deviations and not result.versions
+    assert not result.divergences and not result.versions
     assert (result.episodes, result.decisions, result.unplayed) == (4, rows, 0)
     assert rows > 8
 
@@ -99,7 +99,7 @@ async def test_an_operators_own_limit_comes_before_the_experiments(tmp_path: Pat
     lengths = {name: {e.length for e in o.episodes()} for name, o in run.operators.items()}
     assert lengths == {"short": {7}, "long": {12}}
     assert all(e.truncated for o in run.operators.values() for e in o.episodes())
-    assert not (await verified(folder)).deviations
+    assert not (await verified(folder)).divergences
 
 
 @pytest.mark.parametrize("fault", ["nan", "outside", "reward", "step", "reset"])
@@ -108,7 +108,7 @@ async def test_a_failed_episode_is_verified_as_far_as_it_went(fault: str, tmp_pa
     folder = await record_run(tmp_path, (config, {"agent_0": player(varied)}))
     assert {e.episode_index for e in open_run(folder).operators["op"].episodes() if e.error} == {1}
     result = await verified(folder)
-    assert not result.deviations
+    assert not result.divergences
     assert (result.episodes, result.unplayed) == ((2, 1) if fault == "reset" else (3, 0))
 
 
@@ -118,7 +118,7 @@ async def test_a_policy_that_failed_is_verified_as_far_as_it_went(tmp_path: Path
 
     folder = await record_run(tmp_path, (operator(), {"agent_0": player(choose)}))
     result = await verified(folder)
-    assert not result.deviations and result.decisions == 13
+    assert not result.divergences and result.decisions == 13
 
 
 async def test_observations_that_were_recorded_are_compared(tmp_path: Path) -> None:
@@ -130,9 +130,9 @@ async def test_observations_that_were_recorded_are_compared(tmp_path: Path) -> N
         record=RecordConfig(observations=True),
         concurrency=1,
     )
-    assert not (await verified(folder)).deviations
+    assert not (await verified(folder)).divergences
     edit(folder, lambda rows: rows[7].update(observation=[0.0, 0.0, 9.0]))
-    (divergence,) = (await verified(folder)).deviations
+    (divergence,) = (await verified(folder)).divergences
     assert "observation is [0.0,0.0,9.0] in the record" in divergence.what
 
 
@@ -183,7 +183,7 @@ async def test_a_changed_row_is_named(name: str, copy: Path) -> None:
     change, words = STEP_CHANGES[name]
     edit(copy, change)
     result = await verified(copy)
-    (divergence,) = result.deviations
+    (divergence,) = result.divergences
     place = (divergence.operator_id, divergence.episode_index, divergence.step_index, divergence.agent_id)
     assert place == ("op", 1, 2, "agent_0")
     assert words in divergence.what
@@ -193,14 +193,14 @@ async def test_a_changed_row_is_named(name: str, copy: Path) -> None:
 
 async def test_a_row_too_many_is_named(copy: Path) -> None:
     edit(copy, lambda rows: rows.insert(7, dict(rows[6])))
-    (divergence,) = (await verified(copy)).deviations
+    (divergence,) = (await verified(copy)).divergences
     assert (divergence.episode_index, divergence.step_index) == (1, 1)
     assert divergence.what == "the row does not belong here: step 2 of agent agent_0 is next"
 
 
 async def test_a_row_after_the_end_is_named(copy: Path) -> None:
     edit(copy, lambda rows: rows.insert(10, {**rows[9], "step_index": 5}))
-    (divergence,) = (await verified(copy)).deviations
+    (divergence,) = (await verified(copy)).divergences
     assert (divergence.episode_index, divergence.step_index) == (1, 5)
     assert divergence.what == "played again, the episode ends before it"
 
@@ -210,7 +210,7 @@ async def test_rows_in_another_order_are_named(copy: Path) -> None:
         rows[7], rows[8] = rows[8], rows[7]
 
     edit(copy, swap)
-    (divergence,) = (await verified(copy)).deviations
+    (divergence,) = (await verified(copy)).divergences
     assert (divergence.episode_index, divergence.step_index) == (1, 3)
 
 
@@ -218,7 +218,7 @@ async def test_an_action_that_changes_what_follows_shows_where_it_was_changed(tm
     """CartPole's reward is always 1: only the digest can tell."""
     folder = await record_run(tmp_path, RUNS["cartpole"], max_steps=20, concurrency=1)
     edit(folder, lambda rows: rows[25].update(action=1 - rows[25]["action"]))
-    (divergence,) = (await verified(folder)).deviations
+    (divergence,) = (await verified(folder)).divergences
     row = [json.loads(line) for line in (folder / "operators/op/steps.jsonl").read_text().splitlines()][25]
     place = (divergence.episode_index, divergence.step_index)
     assert place == (row["episode_index"], row["step_index"])
@@ -241,7 +241,7 @@ EPISODE_CHANGES: dict[str, tuple[dict[str, Any], str]] = {
 async def test_a_changed_episode_is_named(name: str, copy: Path) -> None:
     changes, words = EPISODE_CHANGES[name]
     edit(copy, lambda rows: rows[1].update(changes), "episodes")
-    (divergence,) = (await verified(copy)).deviations
+    (divergence,) = (await verified(copy)).divergences
     assert (divergence.episode_index, divergence.step_index) == (1, None)
     assert divergence.what.startswith(words)
 
@@ -249,7 +249,7 @@ async def test_a_changed_episode_is_named(name: str, copy: Path) -> None:
 async def test_episodes_that_are_missing_or_too_many_are_named(copy: Path) -> None:
     edit(copy, lambda rows: rows[1].update(episode_index=9), "episodes")
     result = await verified(copy)
-    told = {d.episode_index: d.what for d in result.deviations if d.operator_id}
+    told = {d.episode_index: d.what for d in result.divergences if d.operator_id}
     assert told == {9: "the experiment has no such episode", 1: "the episode is missing"}
 
 
@@ -259,14 +259,14 @@ async def test_rows_without_an_episode_are_passed_over(copy: Path) -> None:
     header = json.loads((copy / "run.json").read_text())
     (copy / "run.json").write_text(json.dumps({**header, "status": "running"}))
     result = await verified(copy)
-    assert not result.deviations and result.episodes == 2
+    assert not result.divergences and result.episodes == 2
 
 
 async def test_a_sound_copy_stays_sound_after_an_innocent_edit(copy: Path) -> None:
     """Times and latencies may differ: the tests above do not fail for any edit at all."""
     edit(copy, lambda rows: [row.update(latency_ms=0.5) for row in rows])
     edit(copy, lambda rows: [row.update(wall_s=1.0, started_at=None) for row in rows], "episodes")
-    assert not (await verified(copy)).deviations
+    assert not (await verified(copy)).divergences
 
 
 async def test_a_damaged_line_is_an_error_with_its_place(copy: Path) -> None:
@@ -293,7 +293,7 @@ async def test_an_environment_that_changed_shows_at_once(copy: Path) -> None:
     header["experiment"]["operators"][0]["env_kwargs"] = {"length": 4}
     (copy / "run.json").write_text(json.dumps(header))
     result = await verified(copy)
-    places = [(d.episode_index, d.step_index) for d in result.deviations if d.operator_id]
+    places = [(d.episode_index, d.step_index) for d in result.divergences if d.operator_id]
     assert places == [(0, 3), (1, 3), (2, 3)]
 
 
@@ -307,9 +307,9 @@ async def test_options_of_an_earlier_version_are_told_as_that(tmp_path: Path) ->
                 del row[key]
 
     edit(folder, lambda rows: [row.update(state_sha="0" * 16) for row in rows])
-    assert "state_sha is " in (await verified(folder)).deviations[0].what
+    assert "state_sha is " in (await verified(folder)).divergences[0].what
     edit(folder, age)
-    told = (await verified(folder)).deviations
+    told = (await verified(folder)).divergences
     assert told and all("managers chose among other options" in each.what for each in told if each.place)
 
 

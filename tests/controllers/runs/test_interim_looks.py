@@ -185,13 +185,13 @@ async def test_an_episode_that_was_lost_is_played_and_looked_at_once_more(tmp_pa
         told(result.folder)["looks"] == whole["looks"]
         and told(result.folder)["episodes"] == whole["episodes"]
     )
-    assert not (await verify(open_run(result.folder))).deviations
+    assert not (await verify(open_run(result.folder))).divergences
 
 
 async def test_a_run_that_ended_early_verifies(tmp_path: Path) -> None:
     result = await manager(tmp_path, {"good": good, "fair": flip(1)}, num_episodes=100).run()
     checked = await verify(open_run(result.folder))
-    assert checked.episodes == result.episodes and not checked.deviations
+    assert checked.episodes == result.episodes and not checked.divergences
     assert (result.folder / "run.json").exists()
 
 

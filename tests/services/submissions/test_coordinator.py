@@ -112,12 +112,12 @@ class Dealt(Place):
 
     async def start(self, tries: Mapping[int, int]) -> None:
         await super().start(tries)
-        self.hands += [[number for number, _ in hand] for hand in self._submission.hands(tries)]
+        self.input_binding += [[number for number, _ in hand] for hand in self._submission.input_binding(tries)]
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         self._looks += 1
         found: dict[int, ShardStatus] = {}
-        for hand in self._submission.hands(tries):
+        for hand in self._submission.input_binding(tries):
             first, *others = hand
             found[first[0]] = PLAYS if self._looks % self._every else DONE
             dead = first == self._kills

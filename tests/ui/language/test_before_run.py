@@ -118,7 +118,7 @@ def play(window: MainWindow, qtbot: Any) -> PlayPage:
 
 
 def is_shown(page: PlayPage) -> bool:
-    return page.sheet is not None and page.view is not None and page.view.step == 0 and page.input.listening
+    return page.env_info is not None and page.view is not None and page.view.step == 0 and page.input.listening
 
 
 @pytest.mark.parametrize("seats", [{"player_2": WorkerAssignment("human_worker", "human")}, {}])
@@ -129,7 +129,7 @@ def test_a_game_whose_first_move_is_a_models_waits_for_start(
         window.context.go("play", operator=noughts(server, **seats), seed=3)
         qtbot.waitUntil(lambda: is_shown(play) and play.game.state is OperatorState.READY, timeout=WAIT)
         assert "Press Start" in named(play, StatusDot, "prompt").text and not server.requests
-        play.course.restart()
+        play.controller.restart()
         qtbot.waitUntil(lambda: play.game.operator.player.busy is False and is_shown(play), timeout=WAIT)
         assert not server.requests
         pause = named(play, QPushButton, "pause")

@@ -67,7 +67,7 @@ def test_it_is_seen_before_it_is_played_and_rated_while_it_is(
 ):
     opened(script, tournament(tmp_path), qtbot)
     about = named(script, QLabel, "script-about").text()
-    assert "3 policies at tictactoe_v3, everybody against everybody: 3 pairings" in about
+    assert "3 policies at tictactoe_v3, round robin: 3 pairings" in about
     assert "18 games in all" in about and "both seats" in about
     assert named(script, QWidget, "script-policy-cycle").isVisible()
     pairing = named(script, QWidget, "script-operator-random_vs_other")

@@ -217,7 +217,7 @@ def test_cartpole_waits_for_the_first_key_and_is_recorded_when_it_shall_be(
 
     you.qtbot.mouseClick(record, Qt.MouseButton.LeftButton)
     assert record.text() == "Recording"
-    page.course.play_again()
+    page.controller.play_again()
     you.wait(lambda: page.game.waits_for_key and page.game.state is OperatorState.READY)
     you.qtbot.keyPress(you.focus(), Qt.Key.Key_Right)
     you.wait(lambda: page.game.is_over)
@@ -262,7 +262,7 @@ def test_frozenlake_by_keyboard(page: PlayPage, you: Player) -> None:
     assert episodes[0]["success"] is True and episodes[0]["length"] == 6
     assert [s["action"] for s in steps] == [1, 1, 2, 2, 1, 2]
     assert named(page, QLabel, "result-headline").text() == "Solved."
-    page.course.play_again()
+    page.controller.play_again()
     own_keys_are_kept(page, you)
 
 
@@ -292,7 +292,7 @@ def own_keys_are_kept(page: PlayPage, you: Player) -> None:
     you.wait(lambda: page.view is not None and page.view.step == 1)
     assert page.view is not None and page.view.agents[0].number == 1
     page.open_task("FrozenLake8x8-v1")
-    you.wait(lambda: page.sheet is not None and page.sheet.env_id == "FrozenLake8x8-v1" and page.people.keys)
+    you.wait(lambda: page.env_info is not None and page.env_info.env_id == "FrozenLake8x8-v1" and page.people.keys)
     assert page.people.keys["agent_0"].own
     page.people.reset("agent_0", realtime=False)
     assert "J" not in page.people.keys["agent_0"].scheme.bindings
@@ -434,7 +434,7 @@ def play_with_two_keyboards(page: PlayPage, qtbot: QtBot, devices: dict[str, Any
     )
     you.open(operator=config, seed=0)
     at_one_keyboard(page, you)
-    page.course.play_again()
+    page.controller.play_again()
     named(page, QPushButton, "look-for-keyboards").click()
     named(page, KeyboardsPanel, "keyboards-panel")
     you.wait(lambda: len(named(page, PickerButton, "keyboard-player_1").items) == 3)

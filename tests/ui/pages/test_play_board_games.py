@@ -69,7 +69,7 @@ def test_chess_for_two_with_a_move_taken_back(page: PlayPage, qtbot: QtBot) -> N
         wait(lambda: page.view is not None and page.view.step == step + 1)
 
     page.opened(task="chess_v6", seed=3)
-    wait(lambda: page.sheet is not None and page.input.questions)
+    wait(lambda: page.env_info is not None and page.input.questions)
     board, sheet = named(page, BoardView, "boardView"), named(page, ScoreSheet, "score-sheet")
     evaluate, helped = named(page, QPushButton, "evaluate"), list[bool]()
     who = named(page, WhoPlays, "who-plays")
@@ -146,7 +146,7 @@ def test_clocks_in_words() -> None:
 
 def test_a_pass_ends_nowhere_also_for_a_session_in_a_process_of_its_own(page: PlayPage, qtbot: QtBot) -> None:
     page.opened(task="open_spiel/go", seed=3)
-    qtbot.waitUntil(lambda: bool(page.sheet is not None and page.input.questions), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: bool(page.env_info is not None and page.input.questions), timeout=PATIENCE_MS)
     button = named(page, QPushButton, "move_361")
     qtbot.waitUntil(button.isVisible, timeout=PATIENCE_MS)
     assert button.text() == "Pass"
@@ -195,7 +195,7 @@ def test_a_game_on_the_clock_is_lost_by_who_runs_out_of_time(page: PlayPage, qtb
         wait(lambda: page.view is not None and page.view.step == step + 1)
 
     page.opened(task="connect_four_v3", seed=3)
-    wait(lambda: page.sheet is not None and page.input.questions)
+    wait(lambda: page.env_info is not None and page.input.questions)
     board, time = named(page, BoardView, "boardView"), named(page, TimeRows, "time-rows")
     sheet = named(page, ScoreSheet, "score-sheet")
     named(page, WhoPlays, "who-plays").chosen.emit("player_1", YOU)

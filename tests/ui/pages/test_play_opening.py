@@ -47,7 +47,7 @@ def page(context: AppContext, qtbot: QtBot, finish: Callable[[object], object]) 
 @pytest.fixture
 def held(page: PlayPage) -> asyncio.Event:
     """What is known of the environment comes when a test lets it come, as where it takes long to read."""
-    gate, sheet = asyncio.Event(), page.catalog.sheet
+    gate, sheet = asyncio.Event(), page.catalog.env_info
 
     async def late(request: Any) -> Any:
         await gate.wait()
@@ -82,7 +82,7 @@ def test_the_board_stays_where_it_was_drawn(page: PlayPage, held: asyncio.Event,
     qtbot.waitUntil(lambda: bool(painted.places), timeout=PATIENCE_MS)
     qtbot.wait(100)
     held.set()
-    qtbot.waitUntil(lambda: page.sheet is not None and bool(page.input.questions), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: page.env_info is not None and bool(page.input.questions), timeout=PATIENCE_MS)
     qtbot.wait(200)
     assert len(set(map(str, painted.places))) == 1, painted.places
     assert page.steady, "messages lie over it"
@@ -103,7 +103,7 @@ def test_the_first_key_is_played_though_nobody_was_seated_yet(
     assert page.view is not None and page.view.step == 0
     held.set()
     qtbot.waitUntil(lambda: page.view is not None and page.view.step == 1, timeout=PATIENCE_MS)
-    assert page.sheet is not None
+    assert page.env_info is not None
     assert not [words for words in said if "you watch" in words]
 
 

@@ -19,7 +19,7 @@ def test_an_environment_that_another_page_has_described_is_not_made_again(
     context: AppContext, store: Store, finish: Callable[[object], object], qtbot: QtBot
 ) -> None:
     catalog = CatalogCache(store)
-    finish(catalog.sheet(EnvironmentRequest("CartPole-v1")))
+    finish(catalog.env_info(EnvironmentRequest("CartPole-v1")))
     finish(catalog.close())
     before = psutil.Process().children()
     look = SpaceLook(context)

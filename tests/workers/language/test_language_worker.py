@@ -196,4 +196,4 @@ async def test_a_real_model_plays_with_rl_against_rl_and_random(
     assert all(call["tokens"]["output"] > 0 and call["model_reported"] for call in calls)
     assert all(call["reply"] for call in calls if call["finish"] == "length")
     verification = await verify(run)
-    assert verification.episodes == 2 and not verification.deviations
+    assert verification.episodes == 2 and not verification.divergences
