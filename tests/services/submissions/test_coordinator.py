@@ -88,7 +88,7 @@ class Dealt(Place):
 
     Args:
         name: Its name.
-        submission: Whose hands.
+        submission: Whose batches.
         every: At how many looks it plays one of each.
         kills: A try with which its process is lost.
     """
@@ -108,17 +108,17 @@ class Dealt(Place):
         self._submission, self._every, self._kills = submission, every, kills
         self._looks = 0
         self._done: set[tuple[int, int]] = set()
-        self.hands: list[list[int]] = []
+        self.batches: list[list[int]] = []
 
     async def start(self, tries: Mapping[int, int]) -> None:
         await super().start(tries)
-        self.input_binding += [[number for number, _ in hand] for hand in self._submission.input_binding(tries)]
+        self.batches += [[n for n, _ in batch] for batch in self._submission.batches(tries)]
 
     async def look(self, tries: Mapping[int, int]) -> dict[int, ShardStatus]:
         self._looks += 1
         found: dict[int, ShardStatus] = {}
-        for hand in self._submission.input_binding(tries):
-            first, *others = hand
+        for batch in self._submission.batches(tries):
+            first, *others = batch
             found[first[0]] = PLAYS if self._looks % self._every else DONE
             dead = first == self._kills
             found[first[0]] = LOST if dead else found[first[0]]
@@ -297,14 +297,14 @@ def test_who_stops_it_has_everything_ended_and_kept(submission: Submission) -> N
 def test_each_process_is_dealt_its_share(submission: Submission) -> None:
     backends = [Dealt("one", submission, capacity=2), Dealt("two", submission)]
     run(submission, *backends)
-    assert (backends[0].hands[:2], backends[1].hands[0]) == ([[1, 2], [3, 4]], [5, 6])
+    assert (backends[0].batches[:2], backends[1].batches[0]) == ([[1, 2], [3, 4]], [5, 6])
     assert sorted(backends[0].fetched + backends[1].fetched) == [1, 2, 3, 4, 5, 6]
 
 
 def test_a_process_that_is_lost_loses_the_shard_that_it_was_playing(submission: Submission) -> None:
     backend = Dealt("one", submission, kills=(3, 1))
     run(submission, backend)
-    assert backend.hands == [[1, 2, 3, 4, 5, 6], [3, 4, 5, 6]]
+    assert backend.batches == [[1, 2, 3, 4, 5, 6], [3, 4, 5, 6]]
     assert sorted(backend.fetched) == [1, 2, 3, 4, 5, 6]
     assert {number: state.lost for number, state in submission.states.items() if state.lost} == {3: 1}
 
@@ -313,8 +313,8 @@ def test_who_has_nothing_to_do_takes_from_who_has_most(submission: Submission) -
     slow, quick = Dealt("one", submission, every=1000), Dealt("two", submission)
     submission.states = {number: ShardState(COLLECTED) for number in (4, 5, 6)}
     run(submission, slow, quick)
-    assert slow.hands == [[1, 2]] and slow.fetched == [1]
-    assert quick.hands == [[3], [2]] and quick.fetched == [3, 2]
+    assert slow.batches == [[1, 2]] and slow.fetched == [1]
+    assert quick.batches == [[3], [2]] and quick.fetched == [3, 2]
     assert submission.states[2].host == "two"
 
 

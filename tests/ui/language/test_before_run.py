@@ -118,7 +118,8 @@ def play(window: MainWindow, qtbot: Any) -> PlayPage:
 
 
 def is_shown(page: PlayPage) -> bool:
-    return page.env_info is not None and page.view is not None and page.view.step == 0 and page.input.listening
+    view = page.view
+    return page.env_info is not None and view is not None and view.step == 0 and page.input.listening
 
 
 @pytest.mark.parametrize("seats", [{"player_2": WorkerAssignment("human_worker", "human")}, {}])

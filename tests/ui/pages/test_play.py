@@ -292,7 +292,9 @@ def own_keys_are_kept(page: PlayPage, you: Player) -> None:
     you.wait(lambda: page.view is not None and page.view.step == 1)
     assert page.view is not None and page.view.agents[0].number == 1
     page.open_task("FrozenLake8x8-v1")
-    you.wait(lambda: page.env_info is not None and page.env_info.env_id == "FrozenLake8x8-v1" and page.people.keys)
+    you.wait(
+        lambda: page.env_info is not None and page.env_info.env_id == "FrozenLake8x8-v1" and page.people.keys
+    )
     assert page.people.keys["agent_0"].own
     page.people.reset("agent_0", realtime=False)
     assert "J" not in page.people.keys["agent_0"].scheme.bindings
