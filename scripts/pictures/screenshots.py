@@ -1,7 +1,9 @@
-"""Pictures of every page, in both themes and two sizes, into ``docs/images``.
+"""Pictures of the window: those that pages show into ``docs/images``, or every scene into a folder.
 
     python scripts/pictures/screenshots.py [--out DIR] [--only NAME …] [--size 1280x800 …] [--theme light …]
                                   [--scale 200] [--locale de_DE] [--spoken]
+
+Without ``--out`` only pictures that a page of the documentation shows are written, with 256 colours.
 
 Real things are shown: the quickstart experiment is played first, and sessions play while
 they are photographed. ``xvfb-run -a`` shows the window as X11 draws it; without a display
@@ -19,6 +21,7 @@ import argparse
 import asyncio
 import contextlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +32,7 @@ from typing import Any
 
 import screen_reader  # beside this file, as the next
 from by_keyboard import closes_on_escape, wrong_by_keyboard
+from PIL import Image
 from screenshots_dialogs import DialogScenes
 from screenshots_elsewhere import ElsewhereScenes
 from screenshots_submissions import SubmissionScenes
@@ -36,6 +40,7 @@ from screenshots_waiting import until  # beside this file
 from what_fits import does_not_fit
 
 ROOT = Path(__file__).resolve().parents[2]
+IMAGES = ROOT / "docs/images"
 QUICKSTART = ROOT / "docs/examples/quickstart.py"
 MORE_RUNS = (("--episodes", "8"), ("--episodes", "8"), ("--episodes", "5"))
 LABELS = (
@@ -70,6 +75,19 @@ _SETTLE_S = 1.2
 _PATIENCE_S = 240.0
 _STEPS = 25
 """Sessions are photographed after so many steps."""
+
+
+def pictures_on_pages() -> set[str]:
+    """File names of the pictures that pages show."""
+    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+    return {name for page in pages for name in re.findall(r"images/([\w-]+\.png)", page.read_text("utf-8"))}
+
+
+def compress(picture: Path) -> None:
+    """Write a picture anew with 256 colours, which takes half of the bytes."""
+    with Image.open(picture) as image:
+        few = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    few.save(picture, optimize=True)
 
 
 def prepare(home: Path, *, bare: bool = False) -> Path:
@@ -228,7 +246,7 @@ class Scenes:
         self._context.go("play", operator=config, seed=7)
         await asyncio.sleep(0)
         page = self._page("play")
-        await self._until(lambda: page.sheet is not None and page.input.questions, "chess", settle_s=0)
+        await self._until(lambda: page.env_info is not None and page.input.questions, "chess", settle_s=0)
         page.side.time.set_value(TimeControl(15))
         page.game.set_time_control(TimeControl(15))
         for step, played in enumerate(("e2e4", "e7e5")):
@@ -241,7 +259,7 @@ class Scenes:
             page.findChild(BoardView, "boardView").move_chosen.emit(move.action)
         await self._until(
             lambda: (
-                page.sheet is not None
+                page.env_info is not None
                 and any(not each.isHidden() for each in page.findChildren(IconLabel, "side-low"))
             ),
             "little time",
@@ -761,7 +779,7 @@ class Scenes:
         assert self._labelled is not None
         page.compare_runs([self._run, *self._labelled[:2]])
         await asyncio.sleep(0)
-        await self._until(lambda: page.run_desk.comparison.analysis is not None, "the comparison")
+        await self._until(lambda: page.run_controller.comparison.analysis is not None, "the comparison")
 
     async def _play_again(self, *more: str) -> Path:
         before = set(self._run.parent.iterdir())
@@ -773,7 +791,7 @@ class Scenes:
     async def results(self) -> None:
         self._context.go("results", run=self._run)
         await asyncio.sleep(0)
-        comparison = self._page("results").run_desk.comparison
+        comparison = self._page("results").run_controller.comparison
         await self._until(lambda: comparison.analysis is not None, "the comparison")
 
     async def results_tournament(self) -> None:
@@ -784,14 +802,14 @@ class Scenes:
         (run,) = set(self._run.parent.iterdir()) - before
         self._context.go("results", run=run)
         await asyncio.sleep(0)
-        comparison = self._page("results").run_desk.comparison
+        comparison = self._page("results").run_controller.comparison
         await self._until(lambda: comparison.ratings.isVisible(), "the ratings")
 
     async def replay(self) -> None:
         operator = "ppo"  # the others fall over at once
         self._context.go("results", replay=(self._run, operator, 0))
         await asyncio.sleep(0)
-        replay = self._page("results").run_desk.replay
+        replay = self._page("results").run_controller.replay
         await self._until(lambda: replay.image() is not None, "the replay")
         replay.transport.set_playing(True)
         await self._until(lambda: replay.transport.position > _STEPS, "some steps of it")
@@ -811,7 +829,7 @@ class Scenes:
         whole = first.player.tally.episodes_done[-1]["episode_index"]
         self._context.go("results", replay=(first.player.recording.folder, "model", whole))
         await asyncio.sleep(0)
-        replay = self._page("results").run_desk.replay
+        replay = self._page("results").run_controller.replay
         asked = replay.aside.choice
         await self._until(lambda: replay.image() is not None and replay.aside.calls, "the replay")
         asked.set_value("transcript")
@@ -879,6 +897,7 @@ async def photograph(
     pictures = Scenes(window, run, model_url)
     scenes = pictures.by_name()
     scale = "" if options.scale == 100 else f"-at-{options.scale}"
+    wanted = pictures_on_pages() if options.out == IMAGES else None
     found: list[str] = []
 
     def tell(where: str, sentences: Sequence[str]) -> None:
@@ -909,10 +928,13 @@ async def photograph(
                     await asyncio.sleep(_SETTLE_S)
                     file = options.out / f"{name}-{theme}-{width}{scale}.png"
                     shown = _on_top() or window
-                    shown.grab().save(str(file))
-                    print(file, flush=True)
+                    if wanted is None or file.name in wanted:
+                        shown.grab().save(str(file))
+                        print(file, flush=True)
+                        if wanted is not None:
+                            compress(file)
                     tell(file.stem, does_not_fit(shown))
-                    for number, own in enumerate(window.context.own_windows.shown, 1):
+                    for number, own in enumerate(window.context.detached_windows.shown, 1):
                         own.grab().save(str(file.with_name(f"{name}-{number}-{theme}{scale}.png")))
                 if (dialog := _on_top()) is not None:
                     tell(name, wrong_by_keyboard(dialog) if dialog.isModal() else [])
@@ -929,7 +951,7 @@ async def photograph(
 def main(argv: Sequence[str] | None = None) -> int:
     """Take the pictures; returns the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "docs/images")
+    parser.add_argument("--out", type=Path, default=IMAGES)
     parser.add_argument("--only", nargs="+", metavar="NAME")
     parser.add_argument("--size", nargs="+", default=SIZES, metavar="WxH")
     parser.add_argument("--theme", nargs="+", default=THEMES, choices=THEMES)

@@ -44,24 +44,24 @@ class SubmissionScenes:
 
     async def playing(self) -> None:
         """Some shards are here, some are played, and one was lost."""
-        desk = await self._shown()
-        await self._until(lambda: desk.seen.count("collected") > 4, "shards")
-        _kill(desk.folder)
-        await self._until(lambda: any(row.problem for row in desk.seen.shards), "a loss")
+        controller = await self._shown()
+        await self._until(lambda: controller.seen.count("collected") > 4, "shards")
+        _kill(controller.folder)
+        await self._until(lambda: any(row.problem for row in controller.seen.shards), "a loss")
 
     async def failed(self) -> None:
         """No process follows the submission, and one shard was lost three times."""
         await asyncio.to_thread(self.close)  # of one that was photographed before all may be finished
         self._folder = None
-        desk = await self._shown()
-        killing = asyncio.create_task(self._keep_killing(desk.folder))
+        controller = await self._shown()
+        killing = asyncio.create_task(self._keep_killing(controller.folder))
         try:
-            await self._until(lambda: desk.seen.count("failed"), "a failure")
+            await self._until(lambda: controller.seen.count("failed"), "a failure")
         finally:
             killing.cancel()
         await asyncio.to_thread(self.close)
-        row = next(i for i, row in enumerate(desk.seen.shards) if row.state == "failed")
-        desk.view.table.selectRow(row)
+        row = next(i for i, row in enumerate(controller.seen.shards) if row.state == "failed")
+        controller.view.table.selectRow(row)
         await asyncio.sleep(_SETTLE_S)
 
     @staticmethod
@@ -83,9 +83,9 @@ class SubmissionScenes:
             self._folder = Path(json.loads(done.stdout)["submission"])
         self._context.go("results", run=self._folder)
         await asyncio.sleep(0)
-        desk = self._window.pages["results"].desk
-        await self._until(lambda: desk.seen is not None, "the submission", settle_s=0)
-        return desk
+        controller = self._window.pages["results"].submissions
+        await self._until(lambda: controller.seen is not None, "the submission", settle_s=0)
+        return controller
 
     @staticmethod
     async def _until(condition: Callable[[], object], what: str, settle_s: float = _SETTLE_S) -> None:

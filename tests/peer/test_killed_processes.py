@@ -40,7 +40,7 @@ class Main(Worker):
 def test_a_killed_worker_costs_a_retry_of_the_episode_it_played(
     tmp_path: Path, offspring: Offspring, gate: Gate
 ):
-    """One that kills itself again and again is started five times more, then given up."""
+    """One that kills itself again and again fails its own episodes, and no others."""
     little_worker(tmp_path / "data/workers", MORTAL, "mortal_worker")
     mortal = operator("mortal", slot("baseline", worker_id="mortal_worker"))
     victim = operator("victim", task=GATED, env_kwargs=gate.kwargs(at=102))
@@ -53,9 +53,9 @@ def test_a_killed_worker_costs_a_retry_of_the_episode_it_played(
     assert run.statuses("mortal") == ["failed"] * 6
     errors = [run.episodes("mortal")[k].error or "" for k in range(6)]
     assert all("was killed (signal 9, SIGKILL)" in error for error in errors)
-    # How many each start takes along before it is given up is a matter of who was in flight with whom.
+    # Each start fails the episodes that are in flight with it; where these are all six, it is not given up.
     given_up = ["not started again" in error for error in errors]
-    assert any(given_up) and not all(given_up)
+    assert not all(given_up)
     assert [run.episodes("mortal")[k].lost for k in range(6)] == ["worker" if g else None for g in given_up]
     assert run.statuses("victim") == run.statuses("other") == [DONE] * 6
     (retry,) = [r for r in run.header()["retries"] if r["operator_id"] == "victim"]

@@ -290,7 +290,7 @@ class OperatorConfigWidget(QWidget):
         self._is_looking, self._checks, self._env_info = False, checks, env_info
         self.environment.set_value(env_info.env_id, env_info.page.title)
         most = env_info.max_episode_steps
-        steps = f"{most} (environment default)" if most else "environment default"
+        steps = f"{most} (default)" if most else "environment default"
         self.limit.setSpecialValueText(steps)
         self._draft = draft.seated(env_info, _random)
         edited, self._unsent_edit = self._draft != draft or self._unsent_edit, False

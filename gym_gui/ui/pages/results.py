@@ -51,12 +51,12 @@ class ResultsPage(Page):
         self.history = RunHistory(context.spawn, self)
         self._back = IconButton("left", "Back (Alt+Left)", name="results-back", on_click=self.go_back)
         self.bar.add(self._back)
-        self.run_desk = RunController(
+        self.run_controller = RunController(
             self, self._jobs, self._views, self.reader, show=self._show, show_run=self.show_run
         )
-        self.desk = SubmissionController(context, self._jobs, self._views, self.show_run, self)
-        for desk in (self.run_desk, self.desk):
-            desk.changed.connect(self._tell_bar)
+        self.submissions = SubmissionController(context, self._jobs, self._views, self.show_run, self)
+        for controller in (self.run_controller, self.submissions):
+            controller.changed.connect(self._tell_bar)
         self._make_list()
         self._fill_bar()
         layout = column_layout(self.body, spacing=0)
@@ -67,7 +67,7 @@ class ResultsPage(Page):
 
     def _make_list(self) -> None:
         labels = LabelEdits(self.context, self.reader, self.history, self)
-        forget, show = self.run_desk.reading.forget, self.show_library
+        forget, show = self.run_controller.reading.forget, self.show_library
         care = RunFileActions(self.context, self.reader, self._jobs, self.history, show=show, removed=forget)
         self._selected = SelectedRuns(
             self.context,
@@ -108,8 +108,8 @@ class ResultsPage(Page):
             self._selected.compare_button,
             self._resume,
             self._selected.open_button,
-            *self.run_desk.buttons,
-            *self.desk.buttons,
+            *self.run_controller.buttons,
+            *self.submissions.buttons,
         ):
             self.bar.add_action(button)
 
@@ -122,31 +122,31 @@ class ResultsPage(Page):
         run, replay = request.get("run"), request.get("replay")
         if isinstance(replay, tuple):
             folder, operator, index = replay
-            self.run_desk.take([Path(folder)])
-            self.run_desk.show_replay(Path(folder), str(operator), int(index))
+            self.run_controller.take([Path(folder)])
+            self.run_controller.show_replay(Path(folder), str(operator), int(index))
         elif run is not None:
             self.show_run(Path(str(run)))
         elif (find := request.get("find")) is not None:
             self.show_library()
             self._library.find_runs(str(find))
         else:
-            self.desk.look()
+            self.submissions.look()
             self._tell_bar()
-            if (played := self.run_desk.played) is not None and played.players:
+            if (played := self.run_controller.played) is not None and played.players:
                 take_focus(played)  # its keys are the transport's
 
     def left(self) -> None:
         """Stop reading and playing while the page is hidden; text that the user typed is kept."""
         self._details.finish()
         self.reader.watch(False)
-        self.run_desk.rest()
-        self.desk.rest()
+        self.run_controller.rest()
+        self.submissions.rest()
 
     async def closed(self) -> None:
         """End replays and other work."""
         self.left()
         await self._jobs.closed()
-        await self.run_desk.closed()
+        await self.run_controller.closed()
 
     def commands(self) -> list[Command]:
         """What can be done here, as it is grouped in the menus."""
@@ -154,7 +154,7 @@ class ResultsPage(Page):
         rename, star, open_run, compare, compress, decompress, trash, merge = self._selected.commands(
             lambda: self._in_list
         )
-        replay, apart, verify, report, *exported = self.run_desk.commands()
+        replay, apart, verify, report, *exported = self.run_controller.commands()
         return [
             Command("results.undo", "Undo", history.undo, "Ctrl+Z", "File", "undo", lambda: history.can_undo),
             Command(
@@ -173,7 +173,7 @@ class ResultsPage(Page):
                 "results.folder", "Open the run's folder", self.show_folder, "", "File", "open", self._has_any
             ),
             merge,
-            *self.desk.commands(),
+            *self.submissions.commands(),
         ]
 
     @property
@@ -185,41 +185,41 @@ class ResultsPage(Page):
         """The run that is shown or selected, where it can be resumed."""
         if self._in_list:
             return self._selected.unfinished
-        found = self.run_desk.reading.entry
-        return found if found is not None and found.can_go_on and not self.desk.shown else None
+        found = self.run_controller.reading.entry
+        return found if found is not None and found.can_go_on and not self.submissions.shown else None
 
     def _can_resume(self) -> bool:
         return self._unfinished is not None
 
     def _has_any(self) -> bool:
-        return self.run_desk.shown or self.desk.shown or self._library.current is not None
+        return self.run_controller.shown or self.submissions.shown or self._library.current is not None
 
     # -- going about ---------------------------------------------------------------------
 
     def show_library(self) -> None:
         """The list of runs."""
-        self.run_desk.end_replay()
+        self.run_controller.end_replay()
         self._show(self._library)
 
     def show_run(self, run: Path) -> None:
         """What a run says; how far a submission is, before it is one."""
         if is_submission(run):
-            self.run_desk.end_replay()
-            self.desk.take(run)
-            self._show(self.desk.view)
+            self.run_controller.end_replay()
+            self.submissions.take(run)
+            self._show(self.submissions.view)
         else:
             self.compare_runs([run])
 
     def compare_runs(self, runs: Sequence[Path]) -> None:
         """What several runs say together, on the seeds that they share."""
-        self.run_desk.end_replay()
-        self.run_desk.take(runs)
-        self._show(self.run_desk.comparison)
-        self.run_desk.reading.read()
+        self.run_controller.end_replay()
+        self.run_controller.take(runs)
+        self._show(self.run_controller.comparison)
+        self.run_controller.reading.read()
 
     def go_back(self) -> None:
         """From a replay to its run, from a run to the list."""
-        if self.run_desk.played is not None and (runs := self.run_desk.reading.runs):
+        if self.run_controller.played is not None and (runs := self.run_controller.reading.runs):
             self.compare_runs(runs)
         else:
             self.show_library()
@@ -233,30 +233,32 @@ class ResultsPage(Page):
         """Open the folder of the run that is shown or selected."""
         if self._in_list:
             self._selected.show_folder()
-        elif (folder := self.desk.folder if self.desk.shown else self.run_desk.reading.run) is not None:
+        elif (
+            folder := self.submissions.folder if self.submissions.shown else self.run_controller.reading.run
+        ) is not None:
             exports.show_folder(folder)
 
     def _show(self, view: QWidget) -> None:
         self._views.setCurrentWidget(view)
-        if not self.desk.shown:
-            self.desk.rest()
+        if not self.submissions.shown:
+            self.submissions.rest()
         self._tell_bar()
 
     def _tell_bar(self) -> None:
-        in_list, desk = self._in_list, self.desk
+        in_list, controller = self._in_list, self.submissions
         self._back.setVisible(not in_list)
         self._selected.show_buttons(in_list)
-        self._folder.setVisible(in_list or desk.shown)
-        self._folder.setEnabled(desk.shown or self._library.current is not None)
-        self._resume.setVisible(self._can_resume() and self.run_desk.played is None)
-        self.run_desk.show_buttons()
-        desk.show_buttons()
+        self._folder.setVisible(in_list or controller.shown)
+        self._folder.setEnabled(controller.shown or self._library.current is not None)
+        self._resume.setVisible(self._can_resume() and self.run_controller.played is None)
+        self.run_controller.show_buttons()
+        controller.show_buttons()
         if in_list:
             self._jobs.show_about(self.reader.folder, "Runs")
-        elif desk.shown:
-            self._jobs.show_about(desk.folder, desk.title)
+        elif controller.shown:
+            self._jobs.show_about(controller.folder, controller.title)
         else:
-            self._jobs.show_about(self.run_desk.reading.run, self.run_desk.title)
+            self._jobs.show_about(self.run_controller.reading.run, self.run_controller.title)
         self._show_details.setVisible(in_list)
         assert self.inspector is not None
         self.inspector.setVisible(in_list and self._show_details.isChecked() and bool(self._library.selected))
@@ -290,7 +292,7 @@ class ResultsPage(Page):
         assert isinstance(runs, list)
         self._library.set_reading(False)
         self._library.set_runs(runs)
-        self.run_desk.listed(runs)
+        self.run_controller.listed(runs)
 
     def _on_first_run_requested(self) -> None:
         self.context.go("operators")

@@ -45,8 +45,8 @@ def test_what_was_begun_is_gone_on_with_where_it_was(submission: Submission) -> 
 
 def test_half_of_what_waits_longest_is_taken_back(submission: Submission) -> None:
     dealing = ShardScheduler(submission, [ONE, TWO], {}, None)
-    submission.states = {number: ShardState(SENT, "two", 1, hand=1) for number in range(1, 6)}
-    submission.states |= {number: ShardState(SENT, "two", 1, hand=6) for number in (6, 7)}
+    submission.states = {number: ShardState(SENT, "two", 1, batch=1) for number in range(1, 6)}
+    submission.states |= {number: ShardState(SENT, "two", 1, batch=6) for number in (6, 7)}
     assert (dealing.room(ONE), dealing.room(TWO)) == (1, 1)
     dealing.saw(TWO, {number: PLAYS if number in (1, 6) else WAITS for number in range(1, 8)})
     assert dealing.steal_from(ONE) == (TWO, [4, 5])
