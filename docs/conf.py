@@ -18,7 +18,8 @@ project = "MOSAIC"
 author = "The MOSAIC developers"
 release = re.findall(r'^__version__ = "(.+)"$', _VERSION.read_text(encoding="utf-8"), re.MULTILINE)[0]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+sys.path.insert(0, str(_ROOT / "scripts" / "pages"))
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "glossary_links"]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 napoleon_use_ivar = True
