@@ -34,8 +34,8 @@ SPEAKER = "simple_speaker_listener_v4"
 def convention(shift: int) -> dict[str, Any]:
     """A speaker who names the goal by another word, and the listener who knows which."""
 
-    def speak(colour: Any) -> int:
-        return (int(np.argmax(colour)) + shift) % 3
+    def speak(color: Any) -> int:
+        return (int(np.argmax(color)) + shift) % 3
 
     def listen(observation: Any) -> int:
         heard = observation[8:]

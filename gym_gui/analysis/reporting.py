@@ -181,7 +181,7 @@ def find_standings(runs: Sequence[Run]) -> Found | None:
 
 
 def found_text(found: Found, width: int | None = None) -> str:
-    """A tournament without colours, as the text that ``mosaic report`` prints.
+    """A tournament without colors, as the text that ``mosaic report`` prints.
 
     Args:
         found: What to say.

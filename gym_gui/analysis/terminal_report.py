@@ -64,7 +64,7 @@ def render_text(summary: Summary, console: Console) -> None:
 
     Args:
         summary: What to say.
-        console: Where; colours and width are its own.
+        console: Where; colors and width are its own.
     """
     for task, verdicts in summary.verdicts_by_task.items():
         if task:
@@ -101,7 +101,7 @@ def render_text(summary: Summary, console: Console) -> None:
 
 
 def text_of(summary: Summary, width: int | None = None) -> str:
-    """The report without colours, as the text that ``mosaic report`` prints.
+    """The report without colors, as the text that ``mosaic report`` prints.
 
     Args:
         summary: What to say.
@@ -150,7 +150,7 @@ def _render_failures(summary: Summary, console: Console) -> None:
 
 
 def _verdict(verdict: Verdict) -> Text:
-    """The claim in bold, and in colour where it is decided; then its numbers."""
+    """The claim in bold, and in color where it is decided; then its numbers."""
     style = "bold green" if verdict.decided else "bold"
     return Text.assemble((clean(verdict.claim), style), clean(verdict.detail), ".")
 
@@ -160,7 +160,7 @@ def render_algorithms(report: AlgorithmReport, console: Console) -> None:
 
     Args:
         report: What to say.
-        console: Where; colours and width are its own.
+        console: Where; colors and width are its own.
     """
     for verdict in verdicts_of(report):
         console.print(_verdict(verdict))
@@ -206,7 +206,7 @@ def render_standings(standings: Standings, console: Console, missing: Sequence[s
 
     Args:
         standings: What to say.
-        console: Where; colours and width are its own.
+        console: Where; colors and width are its own.
         missing: What is not there.
     """
     print_said(standings, console, missing)
@@ -255,7 +255,7 @@ def render_cross_play(found: CrossPlay, console: Console, missing: Sequence[str]
 
     Args:
         found: What to say.
-        console: Where; colours and width are its own.
+        console: Where; colors and width are its own.
         missing: What is not there.
     """
     print_said(found, console, missing)

@@ -36,7 +36,7 @@ class VisibleStream:
     """A text stream that shows and does not obey; everything but writing is the stream's own.
 
     Args:
-        raw: The stream, for what we write ourselves to be obeyed: colours and bars.
+        raw: The stream, for what we write ourselves to be obeyed: colors and bars.
     """
 
     def __init__(self, raw: TextIO) -> None:

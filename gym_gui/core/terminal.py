@@ -36,13 +36,13 @@ class _Console(Console):
 
 
 def console(*, stderr: bool = False, file: TextIO | None = None, width: int | None = None) -> Console:
-    """A console for people: colours in a terminal alone, ``NO_COLOR`` and ``COLUMNS`` respected.
+    """A console for people: colors in a terminal alone, ``NO_COLOR`` and ``COLUMNS`` respected.
 
     Names and other text of others are no markup and no commands in it.
 
     Args:
         stderr: Print to standard error.
-        file: Print there instead, without colours.
+        file: Print there instead, without colors.
         width: Columns.
 
     Raises:

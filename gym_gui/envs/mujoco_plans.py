@@ -42,16 +42,16 @@ def mark(env: Any, plans: Sequence[Plan]) -> None:
         if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
             continue
         share = np.linspace(0.0, 1.0, max(len(points) - 1, 1))[:, None]
-        colours = (1 - share) * np.array(_NEAR) + share * np.array(_FAR)
-        for start, end, colour in zip(points, points[1:], colours, strict=False):
-            _line(viewer, start, end, colour, _THICKNESS * float(env.model.stat.extent))
+        colors = (1 - share) * np.array(_NEAR) + share * np.array(_FAR)
+        for start, end, color in zip(points, points[1:], colors, strict=False):
+            _line(viewer, start, end, color, _THICKNESS * float(env.model.stat.extent))
 
 
 def _line(
     viewer: Any,
     start: NDArray[np.float64],
     end: NDArray[np.float64],
-    colour: NDArray[np.float64],
+    color: NDArray[np.float64],
     thickness: float,
 ) -> None:
     """A capsule from one point to another; a dot where they are one."""
@@ -66,5 +66,5 @@ def _line(
         pos=(start + end) / 2,
         size=np.array([thickness, thickness, length / 2]),
         mat=mat,
-        rgba=colour,
+        rgba=color,
     )

@@ -22,8 +22,8 @@ def framed(picture: Picture, box: tuple[float, float, float, float]) -> Picture:
     image = Image.fromarray(picture)
     draw = ImageDraw.Draw(image)
     thick = max(1, max(image.size) // 200)
-    for colour, away in ((_EDGE, 3 * thick), (_MARK, 2 * thick)):
-        width = 3 * thick if colour == _EDGE else thick
+    for color, away in ((_EDGE, 3 * thick), (_MARK, 2 * thick)):
+        width = 3 * thick if color == _EDGE else thick
         around = (box[0] - away, box[1] - away, box[2] + away, box[3] + away)
-        draw.rectangle(around, outline=colour, width=width)
+        draw.rectangle(around, outline=color, width=width)
     return np.array(image)

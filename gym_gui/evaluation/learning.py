@@ -189,7 +189,7 @@ class LearnerSession:
 
         Args:
             entry: The folder of a trained policy of any worker, or ``library:NAME``; a tournament file, all
-                of whose policies are meant; or the name of a behaviour, ``random`` among them.
+                of whose policies are meant; or the name of a behavior, ``random`` among them.
             hold: Makes of a policy's folder one that the training holds itself; ``None``: it cannot.
 
         Raises:

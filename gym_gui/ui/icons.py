@@ -1,4 +1,4 @@
-"""Icons of one set (Phosphor, from qtawesome's package), coloured by the theme as they are painted.
+"""Icons of one set (Phosphor, from qtawesome's package), colored by the theme as they are painted.
 
 The font file is read from the package without importing it: importing it loads every set
 it carries, which alone would use a quarter of the time the window has to appear.
@@ -85,23 +85,23 @@ NAMES: Final = {
 """Our names -> Phosphor's. A Phosphor name is accepted as well."""
 
 
-def icon(name: str, colour: str = "") -> QIcon:
+def icon(name: str, color: str = "") -> QIcon:
     """An icon that follows the theme.
 
     Args:
         name: One of :data:`NAMES`, or a name of Phosphor's.
-        colour: Token it is painted in; ``muted`` by default, ``accent`` where it is checked.
+        color: Token it is painted in; ``muted`` by default, ``accent`` where it is checked.
     """
-    return QIcon(_IconEngine(_glyph(NAMES.get(name, name)), colour))
+    return QIcon(_IconEngine(_glyph(NAMES.get(name, name)), color))
 
 
 class _IconEngine(QIconEngine):
-    """Paints one glyph in a colour that is looked up at that moment."""
+    """Paints one glyph in a color that is looked up at that moment."""
 
-    def __init__(self, glyph: str, colour: str) -> None:
+    def __init__(self, glyph: str, color: str) -> None:
         super().__init__()
         self._glyph = glyph
-        self._colour = colour
+        self._color = color
 
     def paint(self, painter: QPainter | None, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         """Draw the glyph into the rectangle."""
@@ -127,15 +127,15 @@ class _IconEngine(QIconEngine):
 
     def clone(self) -> QIconEngine:
         """A copy."""
-        return _IconEngine(self._glyph, self._colour)
+        return _IconEngine(self._glyph, self._color)
 
     def _pen(self, mode: QIcon.Mode, state: QIcon.State) -> QColor:
         current = theme.current()
         if mode == QIcon.Mode.Disabled:
-            return current.colour("faint")
-        if self._colour:
-            return current.colour(self._colour)
-        return current.colour("accent" if state == QIcon.State.On else "muted")
+            return current.color("faint")
+        if self._color:
+            return current.color(self._color)
+        return current.color("accent" if state == QIcon.State.On else "muted")
 
 
 @cache

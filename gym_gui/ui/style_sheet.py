@@ -180,10 +180,10 @@ QFrame[role="popup"] {{ background: {panel}; border: 1px solid {line}; border-ra
 
 
 def style_sheet(tokens: Mapping[str, str], *, dark: bool) -> str:
-    """The style sheet in these colours.
+    """The style sheet in these colors.
 
     Args:
-        tokens: Colour by the token's name.
+        tokens: Color by the token's name.
         dark: Which of the two sets of marks (carets, ticks) fits them.
     """
     shade = "dark" if dark else "light"

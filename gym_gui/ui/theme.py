@@ -1,4 +1,4 @@
-"""Spacing and type of the window, and its colours: those of :mod:`gym_gui.core.drawing.colours`, light or
+"""Spacing and type of the window, and its colors: those of :mod:`gym_gui.core.drawing.colors`, light or
 dark.
 
 A widget that paints itself asks :func:`current` when it paints; everything else is done by
@@ -19,8 +19,8 @@ from PyQt6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PyQt6.QtWidgets import QApplication
 
 from gym_gui.core import enums
-from gym_gui.core.drawing import colours
-from gym_gui.core.drawing.colours import DARK, LIGHT, Tokens
+from gym_gui.core.drawing import colors
+from gym_gui.core.drawing.colors import DARK, LIGHT, Tokens
 from gym_gui.ui.style_sheet import style_sheet
 
 PAGE: Final = 16
@@ -45,9 +45,9 @@ SECTION_PX: Final = 12
 SMALL_PX: Final = 11
 
 
-def kind_colour(kind: str) -> QColor:
-    """The colour of a kind of agent; that of a baseline for a kind that is not known."""
-    return QColor(colours.KIND_COLOURS.get(kind.lower(), colours.KIND_COLOURS["baseline"]))
+def kind_color(kind: str) -> QColor:
+    """The color of a kind of agent; that of a baseline for a kind that is not known."""
+    return QColor(colors.KIND_COLORS.get(kind.lower(), colors.KIND_COLORS["baseline"]))
 
 
 def kind_word(kind: str) -> str:
@@ -56,27 +56,27 @@ def kind_word(kind: str) -> str:
     return word[0].upper() + word[1:]
 
 
-def luminance(colour: QColor | str) -> float:
+def luminance(color: QColor | str) -> float:
     """Relative luminance as WCAG 2 defines it, 0 to 1."""
-    return colours.luminance(QColor(colour).name())
+    return colors.luminance(QColor(color).name())
 
 
 def contrast(one: QColor | str, other: QColor | str) -> float:
-    """WCAG contrast of two colours, 1 to 21; text needs 4.5."""
-    return colours.contrast(QColor(one).name(), QColor(other).name())
+    """WCAG contrast of two colors, 1 to 21; text needs 4.5."""
+    return colors.contrast(QColor(one).name(), QColor(other).name())
 
 
-def fill_for_white(colour: QColor) -> QColor:
-    """The colour, darkened just enough for white text on it to be readable (4.5)."""
-    result = QColor(colour)
+def fill_for_white(color: QColor) -> QColor:
+    """The color, darkened just enough for white text on it to be readable (4.5)."""
+    result = QColor(color)
     while contrast(result, "#ffffff") < 4.5:
         result = result.darker(104)
     return result
 
 
-def text_on(background: QColor | str, colour: QColor) -> QColor:
-    """The colour, shifted just enough to be readable as text on the background (4.5)."""
-    result = QColor(colour)
+def text_on(background: QColor | str, color: QColor) -> QColor:
+    """The color, shifted just enough to be readable as text on the background (4.5)."""
+    result = QColor(color)
     lighten = luminance(QColor(background)) < 0.2
     for _ in range(40):
         if contrast(result, background) >= 4.5:
@@ -108,7 +108,7 @@ class Theme(QObject):
 
     @property
     def tokens(self) -> Tokens:
-        """The colours in force."""
+        """The colors in force."""
         return self._tokens
 
     @property
@@ -151,7 +151,7 @@ class Theme(QObject):
             app.setPalette(_palette(self._tokens))
         self.changed.emit()
 
-    def colour(self, token: str) -> QColor:
+    def color(self, token: str) -> QColor:
         """A token by its name."""
         return QColor(getattr(self._tokens, token))
 
@@ -248,7 +248,7 @@ def _system_is_dark() -> bool:
 def _palette(tokens: Tokens) -> QPalette:
     role = QPalette.ColorRole
     palette = QPalette()
-    for name, colour in {
+    for name, color in {
         role.Window: tokens.window,
         role.WindowText: tokens.text,
         role.Base: tokens.panel,
@@ -270,7 +270,7 @@ def _palette(tokens: Tokens) -> QPalette:
         role.Light: tokens.panel,
         role.Shadow: tokens.line,
     }.items():
-        palette.setColor(name, QColor(colour))
+        palette.setColor(name, QColor(color))
     disabled = QPalette.ColorGroup.Disabled
     for name in (role.WindowText, role.Text, role.ButtonText):
         palette.setColor(disabled, name, QColor(tokens.faint))

@@ -20,7 +20,7 @@ def bundled_folders() -> tuple[Path, ...]:
 def worker_folder(name: str, folder: Path) -> Path | None:
     """Folder of the worker ``name`` that the one in ``folder`` builds on.
 
-    Its neighbour comes first, so that workers that came together stay together; then those that
+    Its neighbor comes first, so that workers that came together stay together; then those that
     come with MOSAIC, which a worker of one's own may build on.
 
     Returns:

@@ -17,7 +17,7 @@ AGENTS = (
 
 
 def make_runs(folder: Path, count: int) -> None:
-    """Write run folders that differ in who played, where, when and with what; a third of them labelled."""
+    """Write run folders that differ in who played, where, when and with what; a third of them labeled."""
     begun = datetime(2026, 1, 1, tzinfo=UTC)
     for i in range(count):
         run = folder / str(ULID())

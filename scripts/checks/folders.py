@@ -1,4 +1,4 @@
-"""Folders: few enough modules to look through, no circle of neighbours, no name that means two things.
+"""Folders: few enough modules to look through, no circle of neighbors, no name that means two things.
 
     python scripts/checks/folders.py [FOLDER ...]
 

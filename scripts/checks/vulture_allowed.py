@@ -62,7 +62,7 @@ _.handle_iq, _._http_server, _.setup, _.setup_query_local_ip  # SPADE, pyjabber
 _.seekable  # io
 _.tempdir  # tempfile
 
-# -- fields that are handed on all together: settings, rows of files, tokens of colours
+# -- fields that are handed on all together: settings, rows of files, tokens of colors
 _.api_key, _.observation_mode, _.cg_max_steps, _.clip_range, _.gradient_steps, _.n_critic_updates
 _.n_epochs, _.normalize_advantage, _.policy_delay, _.target_noise_clip, _.target_policy_noise
 _.target_update_interval, _.top_quantiles_to_drop_per_net, _.train_freq
@@ -74,7 +74,7 @@ _.clip_param, _.entropy_coeff, _.initial_alpha, _.lambda_, _.n_step, _.num_epoch
 _.num_steps_sampled_before_learning_starts, _.target_network_update_freq, _.vf_loss_coeff
 _.call_ref, _.record_sha256, _.state_sha
 _.free_memory_mb, _.max_memory_mb
-_.accent_hover, _.accent_text, _.stage_text, _.icon_colour, _.spare_icon
+_.accent_hover, _.accent_text, _.stage_text, _.icon_color, _.spare_icon
 
 # -- what a process that talks to Ray, and an actor of Ray's, are told by name
 _.leave_out, _.handed

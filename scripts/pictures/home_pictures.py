@@ -30,7 +30,7 @@ from gym_gui.ui.home_examples import SEED, connect_four, soccer_teams
 from gym_gui.ui.operators.examples import trained_against_random
 from gym_gui.ui.renderers import BoardView
 from gym_gui.ui.style_sheet import ASSETS
-from gym_gui.ui.theme import DARK, LIGHT, Theme, kind_colour
+from gym_gui.ui.theme import DARK, LIGHT, Theme, kind_color
 
 _MARKS = {
     "caret-down": [(0.19, 0.375), (0.5, 0.685), (0.81, 0.375)],
@@ -46,19 +46,19 @@ def draw_marks(folder: Path) -> None:
     """Carets and ticks in both themes, at one and two pixels per point."""
     for shade, tokens in (("light", LIGHT), ("dark", DARK)):
         for mark, points in _MARKS.items():
-            colour = tokens.on_accent if mark == "check" else tokens.muted
+            color = tokens.on_accent if mark == "check" else tokens.muted
             for scale, suffix in ((1, ""), (2, "@2x")):
                 pixels = _MARK_PX * scale
                 width = pixels / (7.5 if mark == "check" else 12)
-                _mark(points, colour, pixels, width).save(str(folder / f"{mark}-{shade}{suffix}.png"))
+                _mark(points, color, pixels, width).save(str(folder / f"{mark}-{shade}{suffix}.png"))
 
 
-def _mark(points: list[tuple[float, float]], colour: str, size: int, width: float) -> QImage:
+def _mark(points: list[tuple[float, float]], color: str, size: int, width: float) -> QImage:
     image = QImage(size, size, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(Qt.GlobalColor.transparent)
     painter = QPainter(image)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    pen = QPen(QColor(colour), width)
+    pen = QPen(QColor(color), width)
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
     pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
     painter.setPen(pen)
@@ -76,7 +76,7 @@ def draw_logo(path: Path, size: int = 256) -> None:
     painter.setPen(Qt.PenStyle.NoPen)
     side, step = size * 0.44, size * 0.5
     for i, kind in enumerate(("rl", "llm", "human", "bdi")):
-        painter.setBrush(kind_colour(kind))
+        painter.setBrush(kind_color(kind))
         corner = QPointF(size * 0.03 + step * (i % 2), size * 0.03 + step * (i // 2))
         painter.drawRoundedRect(QRectF(corner, QSizeF(side, side)), size * 0.1, size * 0.1)
     painter.end()

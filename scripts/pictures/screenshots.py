@@ -3,7 +3,7 @@
     python scripts/pictures/screenshots.py [--out DIR] [--only NAME …] [--size 1280x800 …] [--theme light …]
                                   [--scale 200] [--locale de_DE] [--spoken]
 
-Without ``--out`` only pictures that a page of the documentation shows are written, with 256 colours.
+Without ``--out`` only pictures that a page of the documentation shows are written, with 256 colors.
 
 Real things are shown: the quickstart experiment is played first, and sessions play while
 they are photographed. ``xvfb-run -a`` shows the window as X11 draws it; without a display
@@ -84,7 +84,7 @@ def pictures_on_pages() -> set[str]:
 
 
 def compress(picture: Path) -> None:
-    """Write a picture anew with 256 colours, which takes half of the bytes."""
+    """Write a picture anew with 256 colors, which takes half of the bytes."""
     with Image.open(picture) as image:
         few = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
     few.save(picture, optimize=True)
@@ -117,7 +117,7 @@ class Scenes:
         self._elsewhere = ElsewhereScenes(window)
         self._dialogs = DialogScenes(window)
         self._submissions = SubmissionScenes(window)
-        self._labelled: list[Path] | None = None
+        self._labeled: list[Path] | None = None
 
     def by_name(self) -> dict[str, Callable[[], Awaitable[None]]]:
         """Scenes by the name of their pictures."""
@@ -751,10 +751,10 @@ class Scenes:
 
     async def results_list(self) -> None:
         """The quickstart four times, two of them alike; named, tagged, and one bare."""
-        if self._labelled is None:
-            self._labelled = [await self._play_again(*more) for more in MORE_RUNS]
+        if self._labeled is None:
+            self._labeled = [await self._play_again(*more) for more in MORE_RUNS]
             command = [sys.executable, "-m", "gym_gui", "runs", "label"]
-            for run, labels in zip((self._run, *self._labelled), LABELS, strict=False):
+            for run, labels in zip((self._run, *self._labeled), LABELS, strict=False):
                 await asyncio.to_thread(subprocess.run, [*command, str(run), *labels], check=True)
         self._context.go("results")
         await asyncio.sleep(0)
@@ -776,8 +776,8 @@ class Scenes:
         """Three runs of it side by side, of which one has fewer seeds."""
         await self.results_list()
         page = self._page("results")
-        assert self._labelled is not None
-        page.compare_runs([self._run, *self._labelled[:2]])
+        assert self._labeled is not None
+        page.compare_runs([self._run, *self._labeled[:2]])
         await asyncio.sleep(0)
         await self._until(lambda: page.run_controller.comparison.analysis is not None, "the comparison")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.cli.conftest import Mosaic
 
 
-def test_a_run_is_labelled_and_found_again(mosaic: Mosaic, played: Path) -> None:
+def test_a_run_is_labeled_and_found_again(mosaic: Mosaic, played: Path) -> None:
     other = Path(shutil.copytree(played, played.with_name("01M7XC2FC3SJDZTP4ZDAN19XJT")))
     recorded = {path: path.read_bytes() for path in played.rglob("*.json*")}
     done = mosaic("runs", "label", played.name, "--name", "The baseline", "--tag", "paper,final", "--star")
@@ -51,7 +51,7 @@ def test_reports_and_merged_files_say_the_name_and_nothing_else_notices(mosaic: 
     assert "Baseline <b>" in mosaic("runs", "label", played).out
 
 
-def test_what_cannot_be_labelled_is_said_and_the_others_are(mosaic: Mosaic, played: Path) -> None:
+def test_what_cannot_be_labeled_is_said_and_the_others_are(mosaic: Mosaic, played: Path) -> None:
     other = Path(shutil.copytree(played, played.with_name("01M7XC2FC3SJDZTP4ZDAN19XJT")))
     (other / "labels.json").write_text("{")
     done = mosaic("runs", "label", other, "nowhere", played, "--tag", "a")

@@ -32,12 +32,12 @@ RL = {"type": "rl", "worker_id": "cleanrl_worker"}
         ({"workers": {"agent": {"type": "rl", "worker_id": "operators_worker"}}}, "baseline"),
         ({"workers": {"agnet_7": {"type": "random"}}}, "agnet_7"),
         ({"wrokers": {}}, "Did you mean 'workers'?"),
-        ({"workers": {"agent": {"type": "random", "behaviour": "noop"}}}, "behaviour"),
+        ({"workers": {"agent": {"type": "random", "behavior": "noop"}}}, "behavior"),
         ({"workers": {"agent": {"type": "random", "settings": {"behavior": "dance"}}}}, "dance"),
         ({"id": "../up"}, "../up"),
         ({"id": "x" * 300}, "id"),
         ({"api": "parallel"}, "parallel"),
-        ({"env_kwargs": {"colour": "red"}}, "colour"),
+        ({"env_kwargs": {"color": "red"}}, "color"),
     ],
 )
 def test_a_wrong_name_in_an_experiment(mosaic: Mosaic, operator: dict[str, Any], says: str) -> None:

@@ -25,7 +25,7 @@ from gym_gui.services.submissions.submission_record import Submission
 from tests.support.commands import COMMAND, Done, Mosaic, experiment
 
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_COLOURS = re.compile(r"\x1b\[[0-9;]*(3[0-7]|4[0-7]|9[0-7])m")
+_COLORS = re.compile(r"\x1b\[[0-9;]*(3[0-7]|4[0-7]|9[0-7])m")
 
 
 def in_terminal(
@@ -97,7 +97,7 @@ def test_a_run_shows_bars_that_fit_and_respects_no_color(mosaic: Mosaic, columns
     assert "━" in said
     bars = [line for line in re.split(r"[\r\n]+", said) if "━" in line]
     assert widest("\n".join(bars)) <= columns
-    assert bool(_COLOURS.search(said)) == (columns == 120)
+    assert bool(_COLORS.search(said)) == (columns == 120)
 
 
 def test_lists_fit_a_narrow_terminal(mosaic: Mosaic, played: Path) -> None:

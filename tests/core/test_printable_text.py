@@ -15,7 +15,7 @@ from gym_gui.core.terminal import console
 
 OBEYED = {
     "title": "\x1b]0;owned\x07",
-    "colour": "\x1b[31m",
+    "color": "\x1b[31m",
     "one character": "\x9b31m",
     "overwriting": "safe\rowned",
     "backspace": "a\b\b\bowned",
@@ -73,7 +73,7 @@ def test_names_in_a_table_are_no_markup_and_no_commands() -> None:
         assert word in text
 
 
-def test_colours_of_our_own_reach_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colors_of_our_own_reach_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     class Screen(io.StringIO):
         def isatty(self) -> bool:
             return True

@@ -76,7 +76,7 @@ class Policy(Pair):
         self.results.append((agent_id, reward, done, info))
 
 
-def test_shapes_are_recognised_structurally():
+def test_shapes_are_recognized_structurally():
     assert isinstance(Parrot(), Operator)
     assert isinstance(Pair(), OperatorController)
     assert isinstance(Policy(), PolicyController)

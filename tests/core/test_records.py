@@ -119,8 +119,8 @@ def test_a_step_row_is_read_completely() -> None:
 
 
 def test_a_run_file_needs_only_its_id() -> None:
-    run = parse_run({"run_id": "01J", "colour": "red"}, "run.json")
-    assert (run.run_id, run.status, run.seeds, run.extra) == ("01J", "running", (), {"colour": "red"})
+    run = parse_run({"run_id": "01J", "color": "red"}, "run.json")
+    assert (run.run_id, run.status, run.seeds, run.extra) == ("01J", "running", (), {"color": "red"})
 
 
 def test_seeds_stand_in_the_experiment_and_retries_are_read() -> None:

@@ -49,9 +49,9 @@ def test_labels_that_are_all_taken_away_leave_no_file(tmp_path: Path) -> None:
 
 
 def test_what_a_later_version_adds_is_kept(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text('{"name": "a", "colour": "red"}')
+    (tmp_path / FILE).write_text('{"name": "a", "color": "red"}')
     change_labels(tmp_path, {"name": ""})
-    assert json.loads((tmp_path / FILE).read_text()) == {"format": 1, "colour": "red"}
+    assert json.loads((tmp_path / FILE).read_text()) == {"format": 1, "color": "red"}
 
 
 @pytest.mark.parametrize(

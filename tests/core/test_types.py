@@ -43,7 +43,7 @@ def test_a_snapshot_is_made_as_the_design_documents_do() -> None:
     )
     assert snapshot.agent_id == "agent_0" and snapshot.action is None
     with pytest.raises(AttributeError):
-        snapshot.colour = "red"  # type: ignore[attr-defined]
+        snapshot.color = "red"  # type: ignore[attr-defined]
 
 
 def test_defaults_are_not_shared() -> None:

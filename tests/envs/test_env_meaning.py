@@ -250,7 +250,7 @@ def test_ball_collecting_is_decided_by_returns() -> None:
     assert environment.outcome({"green_0": 2.0, "blue_0": 1.0}) == {"green": WIN, "blue": LOSS}
 
 
-def test_teams_of_an_experiment_have_their_colours_goals() -> None:
+def test_teams_of_an_experiment_have_their_colors_goals() -> None:
     environment = make("MosaicMultiGrid-S-2v2-IndAgObs-v1")
     returns = play(environment, [0])
     environment.env.team_scores[2] += 1

@@ -146,7 +146,7 @@ def test_real_environments_are_pictured(task: str) -> None:
         ("chess_v6", "R N B Q K B N R"),
     ],
 )
-def test_text_keeps_its_colours(task: str, has: str) -> None:
+def test_text_keeps_its_colors(task: str, has: str) -> None:
     environment = make(task, render_mode="ansi")
     environment.adapter.reset(seed=0)
     assert has in environment.ansi()

@@ -80,7 +80,7 @@ def other_target(env: Any) -> None:
         agent.goal_a = new
 
 
-def other_colour(env: Any) -> None:
+def other_color(env: Any) -> None:
     """What only others are told of the first agent's target is drawn in another colour."""
     env.world.agents[0].color = np.array([0.9, 0.1, 0.1])
     env.world.agents[1].goal_b = env.world.landmarks[
@@ -154,7 +154,7 @@ def cell_behind_painted(env: Any) -> None:
         ("texas_holdem_v4", "player_0", other_hand),
         ("texas_holdem_no_limit_v6", "player_0", other_hand),
         ("mpe2/simple_adversary_v3", "adversary_0", other_target),
-        ("mpe2/simple_reference_v3", "agent_0", other_colour),
+        ("mpe2/simple_reference_v3", "agent_0", other_color),
         (
             "mpe2/simple_speaker_listener_v4",
             "listener_0",

@@ -1,4 +1,4 @@
-"""The shell scripts parse, and a finished set-up is recognised, and only that."""
+"""The shell scripts parse, and a finished set-up is recognized, and only that."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def replays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gym_gui.host.replay_client.HostProcess", _ReplaysHere)
 
 
-async def _analysed_here(_module: str, *arguments: str) -> Finished:
+async def _analyzed_here(_module: str, *arguments: str) -> Finished:
     await asyncio.sleep(0)
     out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -171,6 +171,6 @@ async def _analysed_here(_module: str, *arguments: str) -> Finished:
 
 
 @pytest.fixture
-def analyses_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def analyzes_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs are summarised, and reports and tables of them written, in this process."""
-    monkeypatch.setattr(run_analysis, "run_subprocess_job", _analysed_here)
+    monkeypatch.setattr(run_analysis, "run_subprocess_job", _analyzed_here)

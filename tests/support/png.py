@@ -6,9 +6,9 @@ import struct
 import zlib
 
 
-def png(height: int, width: int, colour: tuple[int, int, int]) -> bytes:
+def png(height: int, width: int, color: tuple[int, int, int]) -> bytes:
     """A picture of one colour."""
-    row = b"\0" + bytes(colour) * width
+    row = b"\0" + bytes(color) * width
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -23,10 +23,10 @@ from gym_gui.ui.results import exports
 from gym_gui.ui.results.comparison_view import ComparisonView
 from gym_gui.ui.window.main_window import MainWindow
 from tests.support.named import named
-from tests.support.no_processes import analyses_here
+from tests.support.no_processes import analyzes_here
 from tests.ui.results.conftest import played_run, run
 
-__all__ = ["analyses_here", "played_run", "run"]
+__all__ = ["analyzes_here", "played_run", "run"]
 
 COMMA, POINT = re.compile(r"\d,\d+"), re.compile(r"\d\.\d")
 UI = Path(__file__).resolve().parents[2] / "gym_gui/ui"
@@ -41,7 +41,7 @@ def german(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     QLocale.setDefault(before)
 
 
-@pytest.mark.usefixtures("analyses_here")
+@pytest.mark.usefixtures("analyzes_here")
 def test_results_are_read_with_commas_and_exported_with_points(
     window: MainWindow, qtbot: QtBot, run: Path, tmp_path: Path, finish: Callable[[object], Any]
 ) -> None:

@@ -16,7 +16,7 @@ from PyQt6.QtGui import QColor, QFontMetrics, QGuiApplication, QStyleHints
 from PyQt6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from gym_gui.core.drawing.colours import FURTHER_COLOURS
+from gym_gui.core.drawing.colors import FURTHER_COLORS
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.renderers import FrameView
@@ -45,11 +45,11 @@ class TestContrast:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_badge_can_be_read(kind: str) -> None:
-    assert theme.contrast("#ffffff", theme.fill_for_white(theme.kind_colour(kind))) >= 4.5
+    assert theme.contrast("#ffffff", theme.fill_for_white(theme.kind_color(kind))) >= 4.5
 
 
 def test_an_unknown_kind_looks_like_a_baseline() -> None:
-    assert theme.kind_colour("oracle") == theme.kind_colour("baseline")
+    assert theme.kind_color("oracle") == theme.kind_color("baseline")
     assert theme.kind_word("oracle") == "Oracle"
 
 
@@ -98,7 +98,7 @@ def test_the_system_is_followed_until_somebody_chooses(
     hints = QGuiApplication.styleHints()
     assert hints is not None
     context.theme.set_mode("system")
-    # A platform without a screen has no colour scheme of its own.
+    # A platform without a screen has no color scheme of its own.
     monkeypatch.setattr(QStyleHints, "colorScheme", lambda _: Qt.ColorScheme.Dark)
     hints.colorSchemeChanged.emit(Qt.ColorScheme.Dark)
     assert context.theme.dark
@@ -112,9 +112,9 @@ def test_setting_the_same_mode_does_nothing(context: AppContext, qtbot: QtBot) -
         context.theme.set_mode("light")
 
 
-@pytest.mark.parametrize(("scaling", "colours"), [("sharp", {"#000000", "#ffffff"}), ("smooth", None)])
+@pytest.mark.parametrize(("scaling", "colors"), [("sharp", {"#000000", "#ffffff"}), ("smooth", None)])
 def test_frames_are_scaled_as_the_setting_says(
-    context: AppContext, qtbot: QtBot, scaling: str, colours: set[str] | None
+    context: AppContext, qtbot: QtBot, scaling: str, colors: set[str] | None
 ) -> None:
     view = FrameView(context.theme)
     qtbot.addWidget(view)
@@ -126,7 +126,7 @@ def test_frames_are_scaled_as_the_setting_says(
     context.settings.set("frame_scaling", scaling)
     image = view.grab().toImage()
     seen = {image.pixelColor(x, 50).name() for x in range(20, 180)}
-    assert seen == colours if colours else len(seen) > 2
+    assert seen == colors if colors else len(seen) > 2
 
 
 def test_the_style_sheet_names_files_that_are_there() -> None:
@@ -144,7 +144,7 @@ def test_digits_have_one_width(context: AppContext) -> None:
 
 
 def _rules(tokens: theme.Tokens) -> list[tuple[str, dict[str, str]]]:
-    """Selectors of the style sheet, each with what it declares, colours as they are."""
+    """Selectors of the style sheet, each with what it declares, colors as they are."""
     sheet = style_sheet(asdict(tokens), dark=tokens is theme.DARK)
     rules = []
     for selectors, body in re.findall(r"([^{}]+)\{([^{}]*)\}", sheet):
@@ -201,9 +201,9 @@ def test_whoever_takes_the_keyboard_shows_it(tokens: theme.Tokens) -> None:
     ):
         said = rings[f"{kind}:focus"]
         drawn = said.get("border") or said.get("border-color") or ""
-        (colour,) = re.findall(r"#[0-9a-f]{6}", drawn)
+        (color,) = re.findall(r"#[0-9a-f]{6}", drawn)
         for ground in _GROUNDS:
-            assert theme.contrast(colour, getattr(tokens, ground)) >= 3.0, f"{kind} on {ground}"
+            assert theme.contrast(color, getattr(tokens, ground)) >= 3.0, f"{kind} on {ground}"
 
 
 @pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
@@ -211,7 +211,7 @@ def test_whoever_takes_the_keyboard_shows_it(tokens: theme.Tokens) -> None:
 def test_icons_marks_and_lines_of_plots_are_seen(tokens: theme.Tokens, ground: str) -> None:
     """WCAG 1.4.11: what is not text, on every ground."""
     seen = {name: getattr(tokens, name) for name in ("muted", "accent", "ok", "warning", "error", "scroll")}
-    seen |= {kind: theme.kind_colour(kind).name() for kind in KINDS}
-    seen |= {f"further {colour}": colour for colour in FURTHER_COLOURS}
-    for name, colour in seen.items():
-        assert theme.contrast(colour, getattr(tokens, ground)) >= 3.0, name
+    seen |= {kind: theme.kind_color(kind).name() for kind in KINDS}
+    seen |= {f"further {color}": color for color in FURTHER_COLORS}
+    for name, color in seen.items():
+        assert theme.contrast(color, getattr(tokens, ground)) >= 3.0, name

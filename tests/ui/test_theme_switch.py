@@ -1,4 +1,4 @@
-"""After a switch nothing keeps the colours of the theme before."""
+"""After a switch nothing keeps the colors of the theme before."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def test_text_can_be_read_after_every_switch(context: AppContext, qtbot: QtBot) 
         wanted = QColor(context.theme.tokens.text)
         for widget in widgets:
             palette = widget.palette()
-            colour = palette.color(widget.foregroundRole())
-            assert colour == wanted, f"{type(widget).__name__} in {mode}: {colour.name()}"
+            color = palette.color(widget.foregroundRole())
+            assert color == wanted, f"{type(widget).__name__} in {mode}: {color.name()}"
         hint = panel.findChild(EmptyHint)
         assert hint is not None
         shown = named(hint, QLabel, "empty-title").palette().windowText().color()

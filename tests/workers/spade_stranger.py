@@ -14,14 +14,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from spade.behaviour import OneShotBehaviour
+from spade.behavior import OneShotBehavior
 from spade.message import Message
 from spade_bdi.bdi import BDIAgent
 
 from spade_bdi_worker.xmpp_server import DOMAIN, meeting_place
 
 
-class Tell(OneShotBehaviour):
+class Tell(OneShotBehavior):
     """Sends one message, and says of which episode and step it is, as MOSAIC's agents do."""
 
     def __init__(self, to: str) -> None:
@@ -48,7 +48,7 @@ async def main(secret: str, name: str, to: str) -> None:
             await asyncio.sleep(0.05)
         print(*beliefs, flush=True)
         tell = Tell(f"{to}@{DOMAIN}")
-        agent.add_behaviour(tell)
+        agent.add_behavior(tell)
         await tell.join()
         await agent.client.disconnect()
     os.kill(os.getpid(), signal.SIGKILL)  # SPADE's own threads would go on

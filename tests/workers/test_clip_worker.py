@@ -47,17 +47,17 @@ def loaded(slot: Slot) -> Worker:
     return worker
 
 
-def picture(colour: str, size: tuple[int, int] = (60, 40)) -> tuple[bytes, str]:
+def picture(color: str, size: tuple[int, int] = (60, 40)) -> tuple[bytes, str]:
     file = io.BytesIO()
-    Image.new("RGB", size, colour).save(file, "PNG")
+    Image.new("RGB", size, color).save(file, "PNG")
     return file.getvalue(), "image/png"
 
 
-def batch(slot: Slot, colours: Sequence[str], mask: Any = None, **more: Any) -> Batch:
-    n = len(colours)
+def batch(slot: Slot, colors: Sequence[str], mask: Any = None, **more: Any) -> Batch:
+    n = len(colors)
     seeds, seen = np.zeros(n, np.uint64), np.zeros(n, np.int64)
     masks = None if mask is None else np.array([mask] * n, bool)
-    images = [picture(each) for each in colours]
+    images = [picture(each) for each in colors]
     return Batch(slot, range(n), range(n), [0] * n, seeds, seen, masks, images=images, **more)
 
 
@@ -93,10 +93,10 @@ def test_it_is_what_the_library_s_own_model_says(clip: Path) -> None:
 
 
 def test_pictures_looked_at_together_get_what_they_get_alone(clip: Path) -> None:
-    seat, colours = slot(clip), ["red", "blue", "green", "white", "black", "orange", "grey"]
+    seat, colors = slot(clip), ["red", "blue", "green", "white", "black", "orange", "grey"]
     worker = loaded(seat)
-    together = worker.select_actions(batch(seat, colours))
-    alone = [loaded(seat).select_actions(batch(seat, [each])) for each in reversed(colours)][::-1]
+    together = worker.select_actions(batch(seat, colors))
+    alone = [loaded(seat).select_actions(batch(seat, [each])) for each in reversed(colors)][::-1]
     assert [each.actions[0] for each in alone] == together.actions
     assert [scores(each)[0] for each in alone] == scores(together)
 

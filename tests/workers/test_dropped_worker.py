@@ -54,7 +54,7 @@ async def test_example_of_the_manual_plays(tmp_path: Path, monkeypatch: pytest.M
     events = SessionEvents(lambda *_: None, lambda _: None, lambda *_: None)
     supervisor = Supervisor("test", events)
     request = SlotRequest(
-        "agent_0", "Nothing-v0", observation_space, action_space, {**settings, "favourite": 2}
+        "agent_0", "Nothing-v0", observation_space, action_space, {**settings, "favorite": 2}
     )
     try:
         ((slot, _),) = await supervisor.start_worker(

@@ -21,7 +21,7 @@ class Encoding:
     Attributes:
         kind: ``mlp`` (one vector), ``nature_cnn`` (images from 36 pixels) or ``small_cnn``.
         shape: Of one observation.
-        layout: Axes of an image: ``hwc``, ``chw``, ``shwc`` (a stack of colour images); empty for a vector.
+        layout: Axes of an image: ``hwc``, ``chw``, ``shwc`` (a stack of color images); empty for a vector.
         scale: What observations are multiplied with first.
     """
 
@@ -44,7 +44,7 @@ class Encoding:
         if min(height, width) >= 36:
             return cls("nature_cnn", shape, layout, 1 / 255 if is_bytes else 1.0)
         if min(height, width) >= 4:
-            # Grid worlds number their objects, colours and states from 0 to 10.
+            # Grid worlds number their objects, colors and states from 0 to 10.
             return cls("small_cnn", shape, layout, 0.1 if is_bytes else 1.0)
         return cls("mlp", shape, "", 1 / 255 if is_bytes else 1.0)
 

@@ -1,4 +1,4 @@
-"""State dicts that others have written, recognised by names and shapes and put into our networks.
+"""State dicts that others have written, recognized by names and shapes and put into our networks.
 
 The names are those of CleanRL's scripts (Huang et al., "CleanRL", 2022): ``actor.0.weight`` and
 ``critic.0.weight`` of ppo.py, ``actor_mean`` and ``actor_logstd`` of ppo_continuous_action.py,
@@ -35,7 +35,7 @@ _EPSILON, _NOISE = 0.05, 0.1
 
 @dataclass(frozen=True)
 class Foreign:
-    """A recognised policy.
+    """A recognized policy.
 
     Attributes:
         algorithm: What trained it.
@@ -103,7 +103,7 @@ class _Target:
             )
 
 
-def recognise(
+def recognize(
     content: Any,
     input_space: Space,
     action_space: Space,

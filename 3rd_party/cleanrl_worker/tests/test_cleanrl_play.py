@@ -109,7 +109,7 @@ def test_sampling_follows_the_policy_and_argmax_its_mode(tmp_path: Path) -> None
         assert set(np.asarray(chosen).tolist()) == {10 + int(expected.argmax())}
 
 
-def test_what_cannot_be_decided_is_invalid_and_harms_no_neighbour(tmp_path: Path) -> None:
+def test_what_cannot_be_decided_is_invalid_and_harms_no_neighbor(tmp_path: Path) -> None:
     sees, does = box(2), discrete(3)
     slot = slot_of(keep(tmp_path / "p", sees, does), sees, does)
     worker = CleanRLWorker()

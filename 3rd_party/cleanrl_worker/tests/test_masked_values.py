@@ -33,7 +33,7 @@ def test_the_value_of_a_state_is_that_of_its_best_legal_action(name: str, tmp_pa
     assert (chosen.values < rated.max(axis=1)).any()
 
 
-def test_where_nothing_is_legal_there_is_no_value_and_neighbours_keep_theirs(tmp_path: Path) -> None:
+def test_where_nothing_is_legal_there_is_no_value_and_neighbors_keep_theirs(tmp_path: Path) -> None:
     policy = Policy.load(keep("dqn", tmp_path))
     seen = np.random.default_rng(4).normal(size=(3, 5)).astype(np.float32)
     masks = np.array([[True] * 4, [False] * 4, [True] * 4])

@@ -192,7 +192,7 @@ def test_a_value_comes_with_each_action(name: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(choices.values, expected.numpy(), atol=1e-3)
 
 
-def test_what_cannot_be_decided_is_invalid_and_harms_no_neighbour(tmp_path: Path) -> None:
+def test_what_cannot_be_decided_is_invalid_and_harms_no_neighbor(tmp_path: Path) -> None:
     for name in ("c51", "sac"):
         worker, slot = worker_for(name, keep(name, tmp_path / name))
         observations = observations_for(name, 4)

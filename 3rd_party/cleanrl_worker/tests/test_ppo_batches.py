@@ -34,7 +34,7 @@ SEVERAL = Space(
 CASES = {
     "grid": (image(7, 7, 3), DISCRETE),
     "atari": (image(4, 84, 84), DISCRETE),
-    "colour frames": (image(2, 40, 36, 3), SEVERAL),
+    "color frames": (image(2, 40, 36, 3), SEVERAL),
     "force": (box(-9, 9, 3), box(-1.5, 2.0, 2)),
     "several": (box(-9, 9, 2, 2), SEVERAL),
 }

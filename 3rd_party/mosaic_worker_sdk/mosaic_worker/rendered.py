@@ -67,7 +67,7 @@ def _bytes(image: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_text(rendered: Any) -> str:
-    """Text with its colour codes, or ``""`` where what was rendered is no text."""
+    """Text with its color codes, or ``""`` where what was rendered is no text."""
     if hasattr(rendered, "getvalue"):  # a StringIO
         rendered = rendered.getvalue()
     if isinstance(rendered, (list, tuple)):  # frames since the last look

@@ -24,7 +24,7 @@ class Slot:
     Attributes:
         index: Number of the slot within this process.
         agent_id: The agent's name in the environment, for example ``"green_0"``.
-        env_id: The environment's id. For choosing behaviour; never for importing it.
+        env_id: The environment's id. For choosing behavior; never for importing it.
         observation_space: What the slot sees, the action mask taken out.
         action_space: What the slot may do.
         settings: The slot's settings from the experiment (algorithm, checkpoint, …).

@@ -131,7 +131,7 @@ def test_a_line_that_is_no_message_is_named(line: bytes) -> None:
 
 
 def test_what_a_later_host_adds_is_left_alone() -> None:
-    lines = b'{"hello": {"host": "m", "colour": "red"}}\n{"weather": {}}\n'
+    lines = b'{"hello": {"host": "m", "color": "red"}}\n{"weather": {}}\n'
     link = JsonLink(io.BytesIO(lines), io.BytesIO(), pb.ToWorker)
     assert link.receive() == pb.ToWorker(hello=pb.Hello(host="m"))
     assert link.receive() == pb.ToWorker()

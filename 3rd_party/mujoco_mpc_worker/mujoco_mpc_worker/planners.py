@@ -4,7 +4,7 @@ The plan itself has a control for each step: it is handed on to the next step as
 wears it down.
 
 Predictive sampling is Howell et al., Predictive Sampling (arXiv 2212.00541); CEM as in Pinneri et al.
-(arXiv 2008.06389) without coloured noise; MPPI is Williams et al. (arXiv 1509.01149).
+(arXiv 2008.06389) without colored noise; MPPI is Williams et al. (arXiv 1509.01149).
 """
 
 from __future__ import annotations

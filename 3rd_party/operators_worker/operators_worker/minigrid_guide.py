@@ -141,7 +141,7 @@ class Guide:
 
     def _put(self, task: Task, targets: set[Point]) -> int | None:
         beside = self._matching(task.beside or Thing())
-        around = {n for p in beside for n in _neighbours(p)}
+        around = {n for p in beside for n in _neighbors(p)}
         if self._last == DROP and self._seen.front in targets & around:
             return None
         held = self._seen.carrying
@@ -207,7 +207,7 @@ class Guide:
         cells = self._seen.cells
         empty = {p for p, c in cells.items() if c.kind == EMPTY} - {self._seen.position}
         doors = self._seen.find(frozenset((DOOR,)))
-        aside = empty - keep_free - {n for door in doors for n in _neighbours(door)}
+        aside = empty - keep_free - {n for door in doors for n in _neighbors(door)}
         path = self._plan.to_face(aside) or self._plan.to_face(empty)
         if path is None:
             return RIGHT
@@ -229,7 +229,7 @@ def _matches(held: Cell, thing: Thing) -> bool:
     return held.kind in thing.kinds and thing.color in (None, held.color)
 
 
-def _neighbours(p: Point) -> list[Point]:
+def _neighbors(p: Point) -> list[Point]:
     return [(p[0] + dx, p[1] + dy) for dx, dy in VECTORS]
 
 

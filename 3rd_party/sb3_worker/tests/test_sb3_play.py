@@ -182,7 +182,7 @@ def test_a_recurrent_policy_remembers_each_episode_apart(tmp_path: Path) -> None
     assert int(worker.select_actions(batch([0], [0])).actions[0]) == expected[0][0]
 
 
-def test_what_cannot_be_decided_is_invalid_and_harms_no_neighbour(tmp_path: Path) -> None:
+def test_what_cannot_be_decided_is_invalid_and_harms_no_neighbor(tmp_path: Path) -> None:
     slot = slot_of(keep(tmp_path / "p", "actor_critic", box(2), discrete(3)), box(2), discrete(3))
     worker = SB3Worker()
     worker.load(slot)

@@ -3,7 +3,7 @@
 One JSON object a line on stdin, ``{"name": "solve.asl", "text": "…", "actions": ["turn left", …], "folder":
 "…"}`` (without ``actions`` those are not checked, without ``folder`` nothing can be included); one JSON line
 on stdout for each, ``{"problems": [{"line": 3, "text": "a sentence", "word": "fly"}], "ending": ".asl",
-"templates": [{"name", "text"}], "colours": [[pattern, role]]}``. Lines count from 1; 0 is the whole file.
+"templates": [{"name", "text"}], "colors": [[pattern, role]]}``. Lines count from 1; 0 is the whole file.
 Nothing of the program is run.
 """
 
@@ -26,7 +26,7 @@ from spade_bdi_worker.program import ProgramError, parse_program, said, unknown_
 _HERE = Path(__file__).resolve()
 TEMPLATES = (_HERE.parents[3] / "docs" / "examples" / "bdi", _HERE.parents[2] / "examples" / "bdi")
 """Where programs to begin with are: in a checkout, in a wheel."""
-COLOURS = (
+COLORS = (
     (r"[+\-]?[!?][a-z]\w*", "goal"),
     (r"^\s*[+\-][a-z]\w*", "goal"),
     (r"\b[A-Z_]\w*", "variable"),
@@ -59,7 +59,7 @@ def check(asked: dict[str, Any]) -> dict[str, Any]:
             for folder in TEMPLATES
             for file in sorted(folder.glob("*.asl"))
         ],
-        "colours": [list(colour) for colour in COLOURS],
+        "colors": [list(color) for color in COLORS],
     }
 
 

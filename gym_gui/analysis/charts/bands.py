@@ -31,7 +31,7 @@ from gym_gui.analysis.findings.trainings import AlgorithmReport
 from gym_gui.analysis.statistics.distributions import MIN_INTERVAL
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.report_text import clean
-from gym_gui.core.drawing.colours import SERIES
+from gym_gui.core.drawing.colors import SERIES
 
 FOOT: Final = 24
 SWATCH: Final = 10
@@ -42,7 +42,7 @@ class Band(NamedTuple):
 
     Attributes:
         name: What it is called.
-        role: Of its colour.
+        role: Of its color.
         x: Where its points lie, ascending.
         y: Their heights.
         low: Lower edge of the band at each, empty for none.
@@ -201,7 +201,7 @@ def curve_charts(report: AlgorithmReport) -> Iterator[BandChart]:
 
 
 def _roles(report: AlgorithmReport) -> Mapping[str, str]:
-    """The colour of each algorithm, in the order of the report; of many they come again."""
+    """The color of each algorithm, in the order of the report; of many they come again."""
     return {a.name: SERIES[i % len(SERIES)] for i, a in enumerate(report.algorithms)}
 
 

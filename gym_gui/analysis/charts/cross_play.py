@@ -11,7 +11,7 @@ from gym_gui.analysis.findings.cross_play import CrossPlay
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.cross_play_text import cell_sentence, matrix_title
 from gym_gui.analysis.words.report_text import clean
-from gym_gui.core.drawing.colours import kind_role
+from gym_gui.core.drawing.colors import kind_role
 
 
 @dataclass(frozen=True)

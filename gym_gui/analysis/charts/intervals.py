@@ -31,7 +31,7 @@ from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.analysis.statistics.summary_numbers import Estimate
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.report_text import clean, iqm_title
-from gym_gui.core.drawing.colours import kind_role
+from gym_gui.core.drawing.colors import kind_role
 
 AXIS: Final = 28
 PITCH: Final = (30, 180)
@@ -42,7 +42,7 @@ LABEL_MOST: Final = 200
 
 
 class Interval(NamedTuple):
-    """One estimate: whose it is, the role of its colour, its numbers."""
+    """One estimate: whose it is, the role of its color, its numbers."""
 
     name: str
     role: str
@@ -142,7 +142,7 @@ def interval_charts(
 
     Args:
         operators: In the order of the rows.
-        roles: Of their colours, by key (:func:`~gym_gui.analysis.charts.shapes.operator_roles`).
+        roles: Of their colors, by key (:func:`~gym_gui.analysis.charts.shapes.operator_roles`).
     """
     roles = operator_roles(operators) if roles is None else roles
     alone = [o for o in operators if len(o.teams) <= 1]

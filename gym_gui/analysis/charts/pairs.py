@@ -31,7 +31,7 @@ from gym_gui.analysis.findings.comparison import Comparison
 from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.report_text import clean
-from gym_gui.core.drawing.colours import kind_role
+from gym_gui.core.drawing.colors import kind_role
 
 MOST_BARS: Final = 240
 HEAD: Final = ROW
@@ -39,7 +39,7 @@ FOOT: Final = 24
 
 
 class Side(NamedTuple):
-    """One of the two: its name and the role of its colour."""
+    """One of the two: its name and the role of its color."""
 
     name: str
     role: str
@@ -156,7 +156,7 @@ class PairChart(Chart):
 def pair_chart(
     c: Comparison, operators: Mapping[str, OperatorSummary], roles: Mapping[str, str] | None = None
 ) -> PairChart:
-    """The seeds of a comparison; ``operators`` and the roles of their colours by their keys."""
+    """The seeds of a comparison; ``operators`` and the roles of their colors by their keys."""
     if c.kind == "operators":
         both = (operators[c.first], operators[c.second])
         roles = operator_roles(both) if roles is None else roles

@@ -8,7 +8,7 @@ from typing import Final
 from gym_gui.analysis.charts.intervals import Interval, IntervalChart
 from gym_gui.analysis.findings.standings import Standings
 from gym_gui.analysis.words.report_text import clean
-from gym_gui.core.drawing.colours import FURTHER_COLOURS, kind_role, roles_apart
+from gym_gui.core.drawing.colors import FURTHER_COLORS, kind_role, roles_apart
 
 MOST_RATINGS: Final = 60
 
@@ -16,7 +16,7 @@ MOST_RATINGS: Final = 60
 def rating_chart(standings: Standings) -> IntervalChart:
     """Ratings by rank, as far as there is room for them."""
     kinds = [each.kind for each in standings.policies]
-    few = len(kinds) <= len(FURTHER_COLOURS) + 1  # of many, colours would come again and say nothing
+    few = len(kinds) <= len(FURTHER_COLORS) + 1  # of many, colors would come again and say nothing
     roles = roles_apart(kinds) if few else [kind_role(kind) for kind in kinds]
     rows = [
         Interval(clean(each.policy), role, replace(each.rating, note=each.note or each.rating.note))

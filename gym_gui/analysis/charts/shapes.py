@@ -1,4 +1,4 @@
-"""What a chart is made of: shapes and words in pixels, each in a colour that has a name."""
+"""What a chart is made of: shapes and words in pixels, each in a color that has a name."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from functools import cache
 from typing import Literal, NamedTuple
 
 from gym_gui.analysis.findings.summary import OperatorSummary
-from gym_gui.core.drawing.colours import (
+from gym_gui.core.drawing.colors import (
     HUES,
-    KIND_COLOURS,
+    KIND_COLORS,
     Tokens,
     contrast,
     leading_kind,
@@ -172,8 +172,8 @@ class Chart(ABC):
 
 
 @cache
-def role_colours(tokens: Tokens) -> dict[str, str]:
-    """The colour of each role: tokens, kinds of agents and further ones of a kind, a second shade of each,
+def role_colors(tokens: Tokens) -> dict[str, str]:
+    """The color of each role: tokens, kinds of agents and further ones of a kind, a second shade of each,
     what is read on a bar."""
     seconds = {f"{role}-second": mixed(hue, tokens.text, 0.4) for role, hue in HUES.items()}
     inks = {
@@ -184,12 +184,12 @@ def role_colours(tokens: Tokens) -> dict[str, str]:
 
 
 def same_hue(one: str, other: str) -> bool:
-    """Whether two roles of kinds cannot be told apart: some kinds share a colour."""
-    return KIND_COLOURS.get(one, one) == KIND_COLOURS.get(other, other)
+    """Whether two roles of kinds cannot be told apart: some kinds share a color."""
+    return KIND_COLORS.get(one, one) == KIND_COLORS.get(other, other)
 
 
 def operator_roles(operators: Sequence[OperatorSummary]) -> dict[str, str]:
-    """The role of each operator's colour, by its key: those of one kind are told apart, as on their cards.
+    """The role of each operator's color, by its key: those of one kind are told apart, as on their cards.
 
     Args:
         operators: All that are reported together, as they are recorded.

@@ -15,17 +15,17 @@ from gym_gui.analysis.charts.shapes import (
     Mark,
     Patch,
     Spot,
-    role_colours,
+    role_colors,
     rough_width,
 )
 from gym_gui.analysis.words.html_markup import safe
-from gym_gui.core.drawing.colours import Tokens
+from gym_gui.core.drawing.colors import Tokens
 
 WIDTH: Final = 540
 """Of a chart on a page, in its own pixels."""
 
 Ink = Callable[[str, str], str]
-"""The attribute that gives a role's colour to ``fill`` or ``stroke``."""
+"""The attribute that gives a role's color to ``fill`` or ``stroke``."""
 
 
 def by_class(role: str, _property: str) -> str:
@@ -34,13 +34,13 @@ def by_class(role: str, _property: str) -> str:
 
 
 def written_out(tokens: Tokens) -> Ink:
-    """Every colour stands in the picture itself."""
-    colours = role_colours(tokens)
-    return lambda role, target: f'{target}="{colours[role]}"'
+    """Every color stands in the picture itself."""
+    colors = role_colors(tokens)
+    return lambda role, target: f'{target}="{colors[role]}"'
 
 
 def svg(chart: Chart) -> str:
-    """A chart on a page, coloured by :data:`~gym_gui.analysis.pages.page_style.STYLE`."""
+    """A chart on a page, colored by :data:`~gym_gui.analysis.pages.page_style.STYLE`."""
     drawing = chart.draw(WIDTH, chart.heights[1], rough_width)
     label = safe(f"{chart.title}. {chart.describe()}")
     size = f'viewBox="0 0 {drawing.width:.0f} {drawing.height:.0f}"'

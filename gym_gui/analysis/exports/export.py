@@ -28,7 +28,7 @@ from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.records.reader import OperatorRun, Run, open_run
 from gym_gui.analysis.words.html_markup import safe, shorten
 from gym_gui.analysis.words.report_text import by_task, clean
-from gym_gui.core.drawing.colours import LIGHT
+from gym_gui.core.drawing.colors import LIGHT
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.interpreters import into_this_python
 from gym_gui.core.record_fields import number, text
@@ -359,7 +359,7 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
-    """Verdict and plots as one picture on white, with every colour written out.
+    """Verdict and plots as one picture on white, with every color written out.
 
     Args:
         summary: What to show.

@@ -113,11 +113,11 @@ def _head(
     heads["Site"] = "MOSAIC"
     heads["Date"] = (episode.started_at or "????.??.??")[:10].replace("-", ".")
     heads["Round"] = str(episode.episode_index + 1)
-    for colour, seat in zip(("White", "Black"), seats, strict=False):
+    for color, seat in zip(("White", "Black"), seats, strict=False):
         player = episode.agents.get(seat)
         if player is not None:
-            heads[colour] = player.policy or player.worker_id
-            heads[f"{colour}Type"] = "human" if player.worker_type == "human" else "program"
+            heads[color] = player.policy or player.worker_id
+            heads[f"{color}Type"] = "human" if player.worker_type == "human" else "program"
     heads["Result"] = _result(episode, seats)
     if heads["Result"] == "*":
         heads["Termination"] = "unterminated" if episode.status is EpisodeStatus.COMPLETED else "abandoned"

@@ -22,8 +22,8 @@
     g.stroke();
   }
 
-  function lines(g, colour, width, ends) {
-    g.strokeStyle = colour;
+  function lines(g, color, width, ends) {
+    g.strokeStyle = color;
     g.lineWidth = width;
     g.lineCap = "round";
     g.beginPath();

@@ -83,8 +83,8 @@ def film_head() -> str:
 
 
 def _art() -> Mapping[str, Any]:
-    """Colours and shapes of game material."""
-    colours = {name: value for name, value in vars(artwork).items() if name.isupper() and name != "ANSI"}
+    """Colors and shapes of game material."""
+    colors = {name: value for name, value in vars(artwork).items() if name.isupper() and name != "ANSI"}
     chess = {
         letter: {
             "body": body,
@@ -94,4 +94,4 @@ def _art() -> Mapping[str, Any]:
         }
         for letter, body in BODY.items()
     }
-    return {**colours, "chess": {**chess, "foot": FOOT, "rule": RULE}}
+    return {**colors, "chess": {**chess, "foot": FOOT, "rule": RULE}}

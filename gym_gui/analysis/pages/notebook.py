@@ -16,7 +16,7 @@ from gym_gui.analysis.pages.report_page import (
 from gym_gui.analysis.words.html_markup import safe
 from gym_gui.analysis.words.report_text import SHOWN_FAILURES, all_notes, by_task, failure_in_words
 
-# Notebooks have colours of their own: text takes theirs, everything else is a shade of it.
+# Notebooks have colors of their own: text takes theirs, everything else is a shade of it.
 _STYLE = """
 .mosaic { font-variant-numeric: tabular-nums; }
 .mosaic p { margin: 4px 0; }

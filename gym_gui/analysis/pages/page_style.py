@@ -1,11 +1,11 @@
-"""The page's style sheet, in the colours of the window, light and dark by the reader's system."""
+"""The page's style sheet, in the colors of the window, light and dark by the reader's system."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gym_gui.analysis.charts.shapes import role_colours
-from gym_gui.core.drawing.colours import DARK, HUES, LIGHT
+from gym_gui.analysis.charts.shapes import role_colors
+from gym_gui.core.drawing.colors import DARK, HUES, LIGHT
 
 
 def page_head(allowed: str) -> str:
@@ -28,10 +28,10 @@ PAGE_HEAD = page_head("style-src 'unsafe-inline'")
 
 
 def _variables(theme: Mapping[str, str]) -> str:
-    return "".join(f"--{role}: {colour};" for role, colour in theme.items())
+    return "".join(f"--{role}: {color};" for role, color in theme.items())
 
 
-_LIGHT, _DARK = role_colours(LIGHT), role_colours(DARK)
+_LIGHT, _DARK = role_colors(LIGHT), role_colors(DARK)
 
 _RULES = """
 * { box-sizing: border-box; }

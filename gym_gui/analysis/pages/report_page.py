@@ -38,7 +38,7 @@ from gym_gui.analysis.words.html_markup import safe
 from gym_gui.analysis.words.page_links import Links
 from gym_gui.analysis.words.plain_columns import Column, Row, wanted_of
 from gym_gui.analysis.words.report_text import all_notes, by_task, incomplete_in_words, looks_in_words
-from gym_gui.core.drawing.colours import kind_role
+from gym_gui.core.drawing.colors import kind_role
 from gym_gui.core.enums import kind_word
 from gym_gui.core.errors import with_capital
 from gym_gui.core.record_digest import KEY
@@ -158,7 +158,7 @@ def operator_parts(
 
     Args:
         operators: They.
-        roles: Of their colours, by key.
+        roles: Of their colors, by key.
         links: To their pages.
     """
     yield operator_table(operators, links, roles)
@@ -183,7 +183,7 @@ def panel(title: str, body: str) -> str:
 
 
 def _badges(kinds: Sequence[str], role: str = "") -> str:
-    """Pills of kinds; of an operator with one, in its own colour."""
+    """Pills of kinds; of an operator with one, in its own color."""
     own = role if len(kinds) == 1 else ""
     return "".join(
         f'<span class="badge"><i class="{own or kind_role(kind)}"></i>{safe(kind_word(kind))}</span>'

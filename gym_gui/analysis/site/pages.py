@@ -66,7 +66,7 @@ class MainPages:
 
     @property
     def _roles(self) -> Mapping[str, str]:
-        """Of everybody's colour, the same on all pages."""
+        """Of everybody's color, the same on all pages."""
         return operator_roles(self.summary.operators)
 
     # -- leaderboard -----------------------------------------------------------------------

@@ -199,10 +199,10 @@ def _bootstrap_t(parts: Sequence[tuple[Floats, float]], resamples: int) -> Ends 
     for drawn in _draws([len(x) for x, _ in parts], resamples):
         shift, squares = np.zeros(len(drawn[0])), np.zeros(len(drawn[0]))
         for (x, weight), counts in zip(parts, drawn, strict=True):
-            n, centred = len(x), x - x.mean()
-            means = counts @ centred / n
+            n, centered = len(x), x - x.mean()
+            means = counts @ centered / n
             shift += weight * means
-            variances = (counts @ centred**2 / n - means**2) * n / (n - 1)
+            variances = (counts @ centered**2 / n - means**2) * n / (n - 1)
             squares += weight**2 * np.maximum(variances, 0.0) / n
         found.append(shift / np.maximum(np.sqrt(squares), LEAST_ERROR * error))
     tail = TAIL_SHARE * (1 - CONFIDENCE) / 2

@@ -31,7 +31,7 @@ def label_runs(
         as_json: A list with an object for each that could be, instead of lines.
 
     Returns:
-        Exit status: 0 when all are, 2 when one cannot be labelled.
+        Exit status: 0 when all are, 2 when one cannot be labeled.
 
     Raises:
         UsageError: Several runs would get one name.

@@ -127,7 +127,7 @@ def _picture_in(space: Space, value: Any) -> NDArray[np.uint8] | None:
 
 
 def _as_rgb(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """(height, width, 3) of an array of two to four axes, whichever of them has the colours or frames."""
+    """(height, width, 3) of an array of two to four axes, whichever of them has the colors or frames."""
     if array.ndim == 2:
         return np.repeat(array[:, :, None], 3, axis=2)
     if array.ndim == 4:

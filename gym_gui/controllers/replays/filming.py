@@ -261,7 +261,7 @@ def _encoded(part: Pixels, *, lossless: bool) -> bytes:
 
 def _changes(before: Pixels, after: Pixels) -> Iterator[tuple[int, int, int, int]]:
     """Rectangles that hold all that differs: top, bottom, left, right."""
-    # numpy goes through the shortest axis number by number: colours, and columns below, are joined by hand.
+    # numpy goes through the shortest axis number by number: colors, and columns below, are joined by hand.
     channels = before != after
     differs: NDArray[np.bool_] = np.logical_or.reduce([channels[:, :, c] for c in range(channels.shape[2])])
     if not differs.any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gym_gui.services.policies.policy_catalogue import PolicyFile
+from gym_gui.services.policies.policy_catalog import PolicyFile
 from gym_gui.services.policies.policy_library import PolicyLibrary
 from gym_gui.services.store import Store
 from gym_gui.workers.discovery import known_workers

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.controllers.setup.environment_info_cache import EnvironmentInfos
     from gym_gui.controllers.setup.environment_probe import EnvironmentProbe, EnvironmentRequest
-    from gym_gui.services.policies.policy_catalogue import PolicyFile
+    from gym_gui.services.policies.policy_catalog import PolicyFile
     from gym_gui.services.store import Store
 
 

@@ -23,7 +23,7 @@ from gym_gui.core.secret_refs import references
 from gym_gui.core.types import AgentID
 from gym_gui.services.backends import SlotInfo
 from gym_gui.services.compatibility import fit
-from gym_gui.services.policies.policy_catalogue import (
+from gym_gui.services.policies.policy_catalog import (
     Policy,
     names_in_words,
     policies_of,
@@ -38,7 +38,7 @@ from gym_gui.workers.settings.settings_schema import problems
 from gym_gui.workers.status import WorkerStatus
 
 _HEEDLESS = ("random", "noop", "cycle")
-"""Behaviours that do the same whatever is asked of them."""
+"""Behaviors that do the same whatever is asked of them."""
 
 __all__ = ["ConfigurationChecks", "Finding", "Level", "Offer", "Report", "WorkerOffer"]
 

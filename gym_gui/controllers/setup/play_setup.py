@@ -12,7 +12,7 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import Offer
-    from gym_gui.services.policies.policy_catalogue import Policy
+    from gym_gui.services.policies.policy_catalog import Policy
 
 PERSON: Final = "human_worker"
 """The worker behind a person."""
@@ -61,7 +61,7 @@ def people(config: OperatorConfig) -> tuple[str, ...]:
 def others(offers: Sequence[Offer], env_id: str) -> list[Offer]:
     """Whom people may play with: everybody but people, those that cannot with the reason.
 
-    Behaviours and trained policies that do not fit are left out: there may be many. Policies
+    Behaviors and trained policies that do not fit are left out: there may be many. Policies
     trained in another environment come last.
     """
     shown = [

@@ -1,1 +1,1 @@
-"""Colours, shapes and small pictures that window and pages share; nothing here knows Qt."""
+"""Colors, shapes and small pictures that window and pages share; nothing here knows Qt."""

@@ -1,4 +1,4 @@
-"""Colours of game material: wood, discs, stones, pieces, a terminal's sixteen.
+"""Colors of game material: wood, discs, stones, pieces, a terminal's sixteen.
 
 They belong to the thing that is drawn, not to the window around it, and are the same in
 both themes, as a photograph would be. Everything of the window comes from
@@ -50,4 +50,4 @@ ANSI: Final = (
     "#242b36", "#f0625d", "#46c46e", "#e0b040", "#5c9dff", "#c58af9", "#35c2d1", "#c3ccd8",
     "#6b788c", "#ff8a85", "#74e096", "#ffd166", "#8db9ff", "#dcb3ff", "#6fe3ee", "#ffffff",
 )  # fmt: skip
-"""A terminal's colours 0 to 15, chosen to be read on the stage."""
+"""A terminal's colors 0 to 15, chosen to be read on the stage."""

@@ -319,7 +319,7 @@ class LinkGroup:
 
 
 def group_color(primary_agent: str) -> str:
-    """The colour (``#rrggbb``) of a link group that names none."""
+    """The color (``#rrggbb``) of a link group that names none."""
     return GROUP_COLORS[zlib.crc32(primary_agent.encode()) % len(GROUP_COLORS)]
 
 

@@ -240,7 +240,7 @@ class _Submodules(MetaPathFinder):
         return folder.spec(fullname, f"{place}/{rest.replace('.', '/')}")
 
 
-class _Neighbours(MetaPathFinder):
+class _Neighbors(MetaPathFinder):
     """Finds the other modules of these folders; asked last, so that they hide nothing."""
 
     def find_spec(
@@ -259,7 +259,7 @@ class _Neighbours(MetaPathFinder):
 _folders: dict[tuple[Path, str], _Folder] = {}
 _homes: dict[str, tuple[_Folder, str]] = {}
 """Folder and place of each top-level module that came from one, by its name in ``sys.modules``."""
-_finders: tuple[_Submodules, _Neighbours] = (_Submodules(), _Neighbours())
+_finders: tuple[_Submodules, _Neighbors] = (_Submodules(), _Neighbors())
 
 
 def _load(module: OwnModule) -> ModuleType:

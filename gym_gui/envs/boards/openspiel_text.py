@@ -11,7 +11,7 @@ HEARD: Final = frozenset({"gin_rummy", "hanabi", "kuhn_poker", "leduc_poker", "l
 _UNITS: Final = {"gin_rummy": "point", "kuhn_poker": "chip", "leduc_poker": "chip"}
 """What these games are played for."""
 _PLAYER: Final = re.compile(r"^Player: \d+ Action: ")
-_COLOURS: Final = {"R": "red", "Y": "yellow", "G": "green", "W": "white", "B": "blue"}
+_COLORS: Final = {"R": "red", "Y": "yellow", "G": "green", "W": "white", "B": "blue"}
 _HINT: Final = re.compile(r"^\(Reveal player \+(\d+) (color|rank) (\w)\)$")
 _CARD: Final = re.compile(r"^\((Play|Discard) (\d+)\)$")
 _LIVES: Final = re.compile(r"^Life tokens: (\d+)$", re.MULTILINE)
@@ -58,7 +58,7 @@ def _is_spoken(state: Any) -> bool:
 def _word(said: str, player: int, names: Sequence[str]) -> str:
     if (hint := _HINT.match(said)) is not None:
         whom = names[(player + int(hint[1])) % len(names)]
-        return f"tells {whom}: {_COLOURS.get(hint[3], hint[3]) if hint[2] == 'color' else hint[3]}"
+        return f"tells {whom}: {_COLORS.get(hint[3], hint[3]) if hint[2] == 'color' else hint[3]}"
     if (card := _CARD.match(said)) is not None:
         return f"{card[1].lower()}s card {card[2]}"
     bare = _PLAYER.sub("", said)

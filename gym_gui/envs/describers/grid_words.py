@@ -16,7 +16,7 @@ from gym_gui.envs.facts import Fact, atom, fact
 
 KINDS = ("unseen", "empty", "wall", "floor", "door", "key", "ball", "box", "goal", "lava", "agent")
 """Of a cell, by number; packages may add some."""
-COLOURS = ("red", "green", "blue", "purple", "yellow", "grey")
+COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
 THINGS = ("wall", "floor", "door", "key", "ball", "box", "goal", "lava")
 """Kinds that can be called otherwise."""
 DOORS = ("open", "closed", "locked")
@@ -63,24 +63,24 @@ class CellWords(dict[tuple[int, int, int], Cell]):
         found = self[cell] = Cell(self.name(*cell), self.terms(*cell))
         return found
 
-    def name(self, kind: int, colour: int, state: int) -> str:
+    def name(self, kind: int, color: int, state: int) -> str:
         """A cell in words."""
         word = self._kinds[kind] if kind < len(self._kinds) else f"thing of kind {kind}"
         if kind == _LAVA:
             return "lava"
-        hue = COLOURS[colour] if colour < len(COLOURS) else ""
+        hue = COLORS[color] if color < len(COLORS) else ""
         if kind == _DOOR:
             return f"{DOORS[state] if state < len(DOORS) else 'strange'} {hue} door"
         if kind == _AGENT:
             return f"{hue} agent{_looking(state)}"
         return f"{hue} {word}".strip()
 
-    def terms(self, kind: int, colour: int, state: int) -> tuple[str, ...]:
+    def terms(self, kind: int, color: int, state: int) -> tuple[str, ...]:
         """A cell as a predicate with what tells it from others of its kind."""
         word = atom(self._kinds[kind]) if kind < len(self._kinds) else f"kind_{kind}"
         if kind in (_LAVA, _WALL, _EMPTY):
             return (word,)
-        hue = COLOURS[colour] if colour < len(COLOURS) else "grey"
+        hue = COLORS[color] if color < len(COLORS) else "grey"
         if kind == _DOOR:
             return (word, hue, DOORS[state] if state < len(DOORS) else "strange")
         if kind == _AGENT:
@@ -140,14 +140,14 @@ class GridView:
         self._middle, self._bottom = stands or (self._width // 2, self._height - 1)
         # Column after column, downwards: the next cell ahead is one less, that to the right a height more.
         numbers: list[int] = image.ravel().tolist()
-        self._kinds, self._colours, self._states = numbers[::3], numbers[1::3], numbers[2::3]
+        self._kinds, self._colors, self._states = numbers[::3], numbers[1::3], numbers[2::3]
         self._own = self._middle * self._height + self._bottom
         own = self._kinds[self._own]
         self.carried = "" if own in _PLAIN or own in (_FLOOR, _AGENT) else self._cell(self._own).name
         self.things = self._things()
 
     def _cell(self, index: int) -> Cell:
-        return self._words[self._kinds[index], self._colours[index], self._states[index]]
+        return self._words[self._kinds[index], self._colors[index], self._states[index]]
 
     def _place(self, index: int) -> tuple[int, int]:
         """Cells ahead of the agent and to its right."""

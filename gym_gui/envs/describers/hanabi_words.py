@@ -13,7 +13,7 @@ from gym_gui.core.types import AgentID, Choice, Mask
 from gym_gui.envs.describers.boards import FROM_CHOICES
 from gym_gui.envs.describers.generic import SpaceDescriber
 
-COLOURS: Mapping[str, str] = {"R": "red", "Y": "yellow", "G": "green", "W": "white", "B": "blue"}
+COLORS: Mapping[str, str] = {"R": "red", "Y": "yellow", "G": "green", "W": "white", "B": "blue"}
 _CARD = re.compile(r"^(?P<card>\w\w) \|\| (?P<told>\w\w)\|(?P<may>\w+)$")
 _MOVE = re.compile(r"^\((?:(Play|Discard) (\d)|Reveal player \+(\d) (color|rank) (\w))\)$")
 
@@ -87,7 +87,7 @@ class HanabiDescriber(SpaceDescriber):
         )
         config: Mapping[str, Any] = self._state.get_game().get_parameters()
         every = len(seen.fireworks) + int(config.get("ranks", 5))
-        yield f"Fireworks: {', '.join(f'{_colour(c)} {n}' for c, n in seen.fireworks.items())}"
+        yield f"Fireworks: {', '.join(f'{_color(c)} {n}' for c, n in seen.fireworks.items())}"
         if last := self._last_move(agent):
             yield last
         for name, hand in zip(self._from(agent), seen.hands, strict=False):
@@ -119,7 +119,7 @@ class HanabiDescriber(SpaceDescriber):
         if what:
             return f"{what.lower()} card {where}"
         name = self._from(agent)[int(whom)]
-        return f"tell {name} about {f'colour {_colour(value)}' if kind == 'color' else f'rank {value}'}"
+        return f"tell {name} about {f'colour {_color(value)}' if kind == 'color' else f'rank {value}'}"
 
     def choices(self, agent: AgentID, observation: Any, mask: Mask | None) -> tuple[Choice, ...]:
         if mask is None:
@@ -165,16 +165,16 @@ class HanabiDescriber(SpaceDescriber):
         return self.environment.adapter.possible_agents.index(agent)
 
 
-def _colour(letter: str) -> str:
-    return COLOURS.get(letter, letter)
+def _color(letter: str) -> str:
+    return COLORS.get(letter, letter)
 
 
 def _card(card: str) -> str:
-    return f"{_colour(card[0])} {card[1]}"
+    return f"{_color(card[0])} {card[1]}"
 
 
 def _hints(held: Held) -> str:
-    words = [_colour(held.told[0])] if held.told[0] != "X" else []
+    words = [_color(held.told[0])] if held.told[0] != "X" else []
     words += [held.told[1]] if held.told[1] != "X" else []
     return " ".join(words)
 
@@ -185,9 +185,9 @@ def _own_card(held: Held, every: int) -> str:
     known = f"told {told}" if told else "nothing told"
     if len(held.may) == every:
         return known
-    colours = "/".join(_colour(each) for each in held.may if not each.isdigit())
+    colors = "/".join(_color(each) for each in held.may if not each.isdigit())
     ranks = "/".join(each for each in held.may if each.isdigit())
-    return f"{known}; can be {colours} {ranks}"
+    return f"{known}; can be {colors} {ranks}"
 
 
 def _others_card(held: Held) -> str:

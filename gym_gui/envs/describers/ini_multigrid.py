@@ -70,11 +70,11 @@ class IniMultiGridDescriber(TeamGridDescriber):
         """Who is who, by colour, and how they get past each other."""
         mates = [name for name in self.bodies if name != agent]
         if not mates:
-            return f"You are {agent}, {self.colour(agent)}, and play alone."
-        named = ", ".join(f"{name} ({self.colour(name)})" for name in mates)
+            return f"You are {agent}, {self.color(agent)}, and play alone."
+        named = ", ".join(f"{name} ({self.color(name)})" for name in mates)
         shared = "Several can stand" if self.environment.env.allow_agent_overlap else "No two can stand"
         return (
-            f"You are {agent}, {self.colour(agent)}; with you {'plays' if len(mates) == 1 else 'play'} "
+            f"You are {agent}, {self.color(agent)}; with you {'plays' if len(mates) == 1 else 'play'} "
             f"{named}. {shared} in one cell. In each step all choose at once, and their moves are made in "
             "random order."
         )

@@ -17,7 +17,7 @@ from gym_gui.envs.describers import minigrid_rules
 from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import (
-    COLOURS,
+    COLORS,
     COMPASS,
     MAP,
     THINGS,
@@ -131,7 +131,7 @@ class MiniGridDescriber(SpaceDescriber):
 
     def terms(self, agent: AgentID) -> Terms:
         """The kinds of things and their colours, and the title, which has been read with the game."""
-        return super().terms(agent)._replace(things=(*THINGS, *COLOURS, self.environment.title))
+        return super().terms(agent)._replace(things=(*THINGS, *COLORS, self.environment.title))
 
     def sees_all(self, agent: AgentID) -> bool:
         """Only where the environment shows its agent the whole grid; most show a part before it."""

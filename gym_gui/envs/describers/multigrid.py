@@ -12,7 +12,7 @@ import numpy as np
 from gym_gui.core.experiment.prompt_inputs import Mode
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import ActionWord, Limit
-from gym_gui.envs.describers.grid_words import COLOURS, KINDS, MAP, CellWords, GridView
+from gym_gui.envs.describers.grid_words import COLORS, KINDS, MAP, CellWords, GridView
 from gym_gui.envs.describers.multigrid_slots import slot_names
 from gym_gui.envs.describers.team_grid import Mates, TeamGridDescriber
 from gym_gui.envs.describers.value_words import number
@@ -72,15 +72,15 @@ class MultiGridDescriber(TeamGridDescriber):
         """Whose end zone has which colour: the game draws that of its first team in the second's."""
         env = self.environment.env
         zones = cast("Mapping[Any, int]", getattr(env, "endzone_positions", {}))
-        return {env.grid.get(*place).encode()[1]: _colour(team) for place, team in zones.items()}
+        return {env.grid.get(*place).encode()[1]: _color(team) for place, team in zones.items()}
 
     def game(self, agent: AgentID) -> str:
         environment, env = self.environment, self.environment.env
-        colour = agent.rpartition("_")[0]
+        color = agent.rpartition("_")[0]
         parts = [
             f"The game is {environment.title} on a grid of "
-            f"{env.width} by {env.height} cells. You are {agent}, of team {colour}. {self._company(agent)}",
-            self._rules(agent, colour),
+            f"{env.width} by {env.height} cells. You are {agent}, of team {color}. {self._company(agent)}",
+            self._rules(agent, color),
             "In each step the players act in random order." if len(env.agents) > 1 else "",
         ]
         return " ".join(part for part in parts if part)
@@ -95,7 +95,7 @@ class MultiGridDescriber(TeamGridDescriber):
         against = f"{'against' if mates else 'You play against'} {', '.join(others)}" if others else ""
         return f"{' '.join(filter(None, (with_whom, against))) or 'You play alone'}."
 
-    def _rules(self, agent: AgentID, colour: str) -> str:
+    def _rules(self, agent: AgentID, color: str) -> str:
         env = self.environment.env
         _, mates, others = self.environment.company(agent)
         whose = "each of your team" if mates else "you"
@@ -111,7 +111,7 @@ class MultiGridDescriber(TeamGridDescriber):
         where = " and ".join(
             f"the {team} {what} at the {_side(column, env.width)} end"
             for team, column in marks.items()
-            if team != colour
+            if team != color
         )
         wins = f" Who has scored {env.goals_to_win} times wins, and the game ends."
         score = (
@@ -172,13 +172,13 @@ class _FieldWords(CellWords):
         super().__init__(_KINDS)
         self._zones = zones
 
-    def name(self, kind: int, colour: int, state: int) -> str:
-        zone = self._zones.get(colour) if kind == _ZONE else None
-        return super().name(kind, colour, state) if zone is None else f"{zone} {_KINDS[_ZONE]}"
+    def name(self, kind: int, color: int, state: int) -> str:
+        zone = self._zones.get(color) if kind == _ZONE else None
+        return super().name(kind, color, state) if zone is None else f"{zone} {_KINDS[_ZONE]}"
 
-    def terms(self, kind: int, colour: int, state: int) -> tuple[str, ...]:
-        zone = self._zones.get(colour) if kind == _ZONE else None
-        return super().terms(kind, colour, state) if zone is None else (atom(_KINDS[_ZONE]), zone)
+    def terms(self, kind: int, color: int, state: int) -> tuple[str, ...]:
+        zone = self._zones.get(color) if kind == _ZONE else None
+        return super().terms(kind, color, state) if zone is None else (atom(_KINDS[_ZONE]), zone)
 
 
 def _marks(env: Any) -> dict[str, int]:
@@ -188,13 +188,13 @@ def _marks(env: Any) -> dict[str, int]:
     """
     if hasattr(env, "endzone_positions"):
         first, second = SimpleNamespace(team_index=0), SimpleNamespace(team_index=1)
-        return {_colour(0): env._target_endzone_pos(second)[0], _colour(1): env._target_endzone_pos(first)[0]}
+        return {_color(0): env._target_endzone_pos(second)[0], _color(1): env._target_endzone_pos(first)[0]}
     pairs = zip(getattr(env, "goal_pos", []), getattr(env, "goal_index", []), strict=True)
-    return {_colour(team): int(place[0]) for place, team in pairs}
+    return {_color(team): int(place[0]) for place, team in pairs}
 
 
-def _colour(team: int) -> str:
-    return COLOURS[int(team) % len(COLOURS)]
+def _color(team: int) -> str:
+    return COLORS[int(team) % len(COLORS)]
 
 
 def _side(column: int, width: int) -> str:

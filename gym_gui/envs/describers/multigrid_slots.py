@@ -11,13 +11,13 @@ def slot_names(env: Any) -> dict[int, str]:
     names: dict[int, str] = {}
     size: dict[str, int] = {}
     for agent in env.agents:
-        colour = team_colour(agent.team_index)
-        names[agent.index] = f"{colour}_{size.get(colour, 0)}"
-        size[colour] = size.get(colour, 0) + 1
+        color = team_color(agent.team_index)
+        names[agent.index] = f"{color}_{size.get(color, 0)}"
+        size[color] = size.get(color, 0) + 1
     return names
 
 
-def team_colour(team: int) -> str:
+def team_color(team: int) -> str:
     """The package draws team ``t`` in its ``t``-th colour (1 green, 2 blue, …)."""
-    colours: Any = importlib.import_module("mosaic_multigrid.core.constants").Color
-    return str(colours.from_index(int(team) % len(colours)).value)
+    colors: Any = importlib.import_module("mosaic_multigrid.core.constants").Color
+    return str(colors.from_index(int(team) % len(colors)).value)

@@ -7,7 +7,7 @@ from typing import Any
 
 from gym_gui.envs.describers.value_words import number
 
-COLOURS = ("red", "green", "blue")
+COLORS = ("red", "green", "blue")
 """Of landmarks, in their order, where a target is named by its colour."""
 _TREASURES = ("blue", "orange", "green", "red", "purple", "brown")
 _BOUND = (

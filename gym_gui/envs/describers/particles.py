@@ -15,7 +15,7 @@ from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.describer import ActionWord, Limit
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.mpe2_actions import LETTERS, MOVES
-from gym_gui.envs.describers.particle_games import COLOURS, Goals
+from gym_gui.envs.describers.particle_games import COLORS, Goals
 from gym_gui.envs.describers.particle_picture import MESH, drawn
 from gym_gui.envs.describers.value_words import number
 from gym_gui.envs.instance import Instance
@@ -260,16 +260,16 @@ class ParticleDescriber(SpaceDescriber):
     def _simple_reference(self, body: Any, seen: Vector) -> Iterator[Line]:
         (other,) = self._other_agents(body)
         yield _own_motion(velocity=seen.take(2))
-        yield from self._landmarks(seen, [f"{colour} landmark" for colour in COLOURS])
-        yield f"the target of {other}: the {_colour(seen.take(3))} landmark"
+        yield from self._landmarks(seen, [f"{color} landmark" for color in COLORS])
+        yield f"the target of {other}: the {_color(seen.take(3))} landmark"
         yield f"{other} says: {_letter(seen.take(self._world.dim_c))}"
 
     def _simple_speaker_listener(self, body: Any, seen: Vector) -> Iterator[Line]:
         if not body.movable:
-            yield f"the target of listener_0: the {_colour(seen.take(3))} landmark"
+            yield f"the target of listener_0: the {_color(seen.take(3))} landmark"
             return
         yield _own_motion(velocity=seen.take(2))
-        yield from self._landmarks(seen, [f"{colour} landmark" for colour in COLOURS])
+        yield from self._landmarks(seen, [f"{color} landmark" for color in COLORS])
         yield f"speaker_0 says: {_letter(seen.take(self._world.dim_c))}"
 
     def _simple_spread(self, body: Any, seen: Vector) -> Iterator[Line]:
@@ -373,6 +373,6 @@ def _own_motion(velocity: Sequence[float], place: Sequence[float] | None = None)
     return f"{moves}; you are {f'{at} of' if at else 'in'} the middle."
 
 
-def _colour(values: Sequence[float]) -> str:
+def _color(values: Sequence[float]) -> str:
     """The landmark's colour is the strongest part of what an agent sees."""
-    return COLOURS[values.index(max(values))] if values else ""
+    return COLORS[values.index(max(values))] if values else ""

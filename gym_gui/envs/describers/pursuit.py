@@ -118,10 +118,10 @@ def _drawn(walls: NDArray[Any], pursuers: NDArray[Any], evaders: NDArray[Any]) -
     draw = ImageDraw.Draw(image)
     for x, y in np.argwhere(walls).tolist():
         draw.rectangle((x * _CELL, y * _CELL, (x + 1) * _CELL - 1, (y + 1) * _CELL - 1), _WALL)
-    for counts, colour, aside in ((evaders, _EVADER, _CELL // 4), (pursuers, _PURSUER, 0)):
+    for counts, color, aside in ((evaders, _EVADER, _CELL // 4), (pursuers, _PURSUER, 0)):
         for x, y in np.argwhere(counts).tolist():
             middle = (x * _CELL + _CELL // 2 + aside, y * _CELL + _CELL // 2)
-            draw.circle(middle, _CELL // 5, colour)
+            draw.circle(middle, _CELL // 5, color)
             if (many := int(counts[x][y])) > 1:
                 draw.text(middle, str(many), fill=(255, 255, 255), anchor="mm")
     own = size // 2 * _CELL

@@ -76,9 +76,9 @@ def draw(
 
 def _draw_robot(pen: ImageDraw.ImageDraw, robot: Robot, own: bool) -> None:
     (x, y), radius = _middle(robot.row, robot.column), CELL // 3
-    colour = _LOADED if robot.loaded else _ROBOT
+    color = _LOADED if robot.loaded else _ROBOT
     pen.ellipse(
-        (x - radius, y - radius, x + radius, y + radius), colour, _OWN if own else None, 3 if own else 0
+        (x - radius, y - radius, x + radius, y + radius), color, _OWN if own else None, 3 if own else 0
     )
     right, down = _WAYS[robot.way]
     pen.line((x, y, x + right * radius, y + down * radius), _LINES, 2)

@@ -15,7 +15,7 @@ from gym_gui.core.paradigms import Place
 from gym_gui.core.types import AgentID
 from gym_gui.envs.describers.generic import SpaceDescriber
 from gym_gui.envs.describers.grid_words import (
-    COLOURS,
+    COLORS,
     COMPASS,
     THINGS,
     GridView,
@@ -99,20 +99,20 @@ class TeamGridDescriber(SpaceDescriber):
 
     def terms(self, agent: AgentID) -> Terms:
         """As MiniGrid's; agents keep their names, though these begin with a colour."""
-        things = ("end zone", "switch", *THINGS, *COLOURS, self.environment.title)
+        things = ("end zone", "switch", *THINGS, *COLORS, self.environment.title)
         return super().terms(agent)._replace(things=things)
 
     def can_draw(self, agent: AgentID) -> bool:
         return True
 
-    def colour(self, agent: AgentID) -> str:
+    def color(self, agent: AgentID) -> str:
         """What the agent's triangle is drawn in."""
         return str(self.bodies[agent].state.color.value)
 
     def seat_picture(self, agent: AgentID, observation: Any) -> Picture:
         """The cells of its view and nothing else, in the package's own tiles, turned so that it looks up."""
         seen = cast("Mapping[str, Any]", observation)
-        rows = view_tiles(self.package, np.asarray(seen["image"]), int(seen["direction"]), self.colour(agent))
+        rows = view_tiles(self.package, np.asarray(seen["image"]), int(seen["direction"]), self.color(agent))
         picture = np.concatenate([np.concatenate(row, axis=1) for row in rows])
         left, top = len(rows) // 2 * TILE, (len(rows) - 1) * TILE
         return framed(picture, (left + _INSET, top + _INSET, left + TILE - _INSET, top + TILE - _INSET))
@@ -154,7 +154,7 @@ _UP, _CARRIES = 3, 100
 _DARK = np.full((TILE, TILE, 3), 40, np.uint8)
 
 
-def view_tiles(package: str, view: NDArray[Any], facing: int, colour: str) -> list[list[Picture]]:
+def view_tiles(package: str, view: NDArray[Any], facing: int, color: str) -> list[list[Picture]]:
     """Rows of tiles, the farthest first.
 
     Args:
@@ -169,7 +169,7 @@ def view_tiles(package: str, view: NDArray[Any], facing: int, colour: str) -> li
     columns, rows = view.shape[:2]
     drawn = [[tiles.of(view[x, y], facing) for x in range(columns)] for y in range(rows)]
     own = view[columns // 2, rows - 1]
-    drawn[-1][columns // 2] = tiles.agent(colour, _UP, None if own[0] in (_UNSEEN, _EMPTY) else own)
+    drawn[-1][columns // 2] = tiles.agent(color, _UP, None if own[0] in (_UNSEEN, _EMPTY) else own)
     return drawn
 
 
@@ -186,19 +186,19 @@ class _Tiles:
 
     def of(self, cell: NDArray[Any], facing: int) -> Picture:
         """A cell of the view."""
-        kind, colour, state = (int(part) for part in cell)
+        kind, color, state = (int(part) for part in cell)
         if kind == _UNSEEN:
             return _DARK
         if kind == _AGENT:
             looks = (state % _CARRIES - facing + _UP) % 4
-            return self.agent(COLOURS[colour], looks, np.array([_BALL, 0, 0]) if state >= _CARRIES else None)
+            return self.agent(COLORS[color], looks, np.array([_BALL, 0, 0]) if state >= _CARRIES else None)
         return self._rendered(None if kind == _EMPTY else self._thing.from_array(cell))
 
-    def agent(self, colour: str, looks: int, carries: NDArray[Any] | None) -> Picture:
+    def agent(self, color: str, looks: int, carries: NDArray[Any] | None) -> Picture:
         """A cell with an agent."""
         agent = self._agent(index=0)
         agent.reset()
-        agent.state.color = colour
+        agent.state.color = color
         agent.state.dir = looks
         thing = None if carries is None else self._thing.from_array(carries)
         if thing is not None and not self._marks:

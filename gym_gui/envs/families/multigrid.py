@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from gym_gui.core.enums import Outcome
 from gym_gui.core.paradigms import OptionLibrary, ParadigmAdapter, SequentialAdapter, SimultaneousAdapter
-from gym_gui.envs.describers.multigrid_slots import slot_names, team_colour
+from gym_gui.envs.describers.multigrid_slots import slot_names, team_color
 from gym_gui.envs.documents import source
 from gym_gui.envs.families.minigrid import IndexedFamily
 from gym_gui.envs.family import Teams, enum_names, ranked, team_returns
@@ -105,11 +105,11 @@ class MultiGridFamily(IndexedFamily):
         goals: Mapping[int, int] | None = getattr(environment.env, "team_scores", None)
         if goals is None:
             return None
-        by_colour = {team_colour(team): float(n) for team, n in goals.items()}
-        colours = {team: {a.rpartition("_")[0] for a in agents} for team, agents in environment.teams.items()}
-        if any(len(mixed) != 1 for mixed in colours.values()):
+        by_color = {team_color(team): float(n) for team, n in goals.items()}
+        colors = {team: {a.rpartition("_")[0] for a in agents} for team, agents in environment.teams.items()}
+        if any(len(mixed) != 1 for mixed in colors.values()):
             return None
-        return {team: by_colour[colour] for team, (colour,) in colours.items()}
+        return {team: by_color[color] for team, (color,) in colors.items()}
 
     def outcome(self, environment: Instance, returns: Mapping[str, float]) -> dict[str, Outcome] | None:
         """By goals; ball collecting, which counts nothing, by the teams' returns."""
@@ -139,9 +139,9 @@ class MultiGridFamily(IndexedFamily):
         if not aim or sizes is None:
             return aim
         sides = [
-            (int(n), colour) for n, colour in zip(sizes.groups(), _SIDES.get(sport, _GREEN_BLUE), strict=True)
+            (int(n), color) for n, color in zip(sizes.groups(), _SIDES.get(sport, _GREEN_BLUE), strict=True)
         ]
-        people = [_people(n, colour) for n, colour in sides if n]
+        people = [_people(n, color) for n, color in sides if n]
         return f"{aim} {' against '.join(people)}{'' if len(people) > 1 else ' alone, to practise'}."
 
     def documentation(self, spec: EnvSpec) -> str:
@@ -167,8 +167,8 @@ def _id_parts(spec: EnvSpec) -> list[str]:
     return split_version(spec.id)[0].removeprefix(_HEAD).split("-")
 
 
-def _people(n: int, colour: str) -> str:
-    return f"{n} {colour} agent{'' if n == 1 else 's'}"
+def _people(n: int, color: str) -> str:
+    return f"{n} {color} agent{'' if n == 1 else 's'}"
 
 
 def _respell(task: str) -> str | None:

@@ -102,8 +102,8 @@ class VmasFamily(Family):
         if against:
             good = tuple(agent for agent in agents if agent not in against)
             return {"adversaries": tuple(agent for agent in agents if agent in against), "good": good}
-        colours = {c: tuple(a for a in agents if f"_{c}_" in a) for c in ("blue", "red")}
-        return colours if all(colours.values()) else super().teams(spec, adapter)
+        colors = {c: tuple(a for a in agents if f"_{c}_" in a) for c in ("blue", "red")}
+        return colors if all(colors.values()) else super().teams(spec, adapter)
 
     def title_of(self, spec: EnvSpec) -> str:
         name = spec.short_id.replace("_", " ")

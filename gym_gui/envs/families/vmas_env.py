@@ -153,10 +153,10 @@ def _draw(env: Any) -> Picture:
 def _draw_body(pen: ImageDraw.ImageDraw, body: Any, x: float, y: float, scale: float) -> None:
     """A body at a place of the picture, in pixels."""
     shape, kind = body.shape, type(body.shape).__name__
-    colour = _colour(body.color)
+    color = _color(body.color)
     if kind == "Sphere":
         radius = max(1.0, shape.radius * scale)
-        pen.ellipse((x - radius, y - radius, x + radius, y + radius), colour)
+        pen.ellipse((x - radius, y - radius, x + radius, y + radius), color)
         return
     angle = float(body.state.rot[0])
     along = np.array([math.cos(angle), -math.sin(angle)]) * float(shape.length) * scale / 2
@@ -165,13 +165,13 @@ def _draw_body(pen: ImageDraw.ImageDraw, body: Any, x: float, y: float, scale: f
         across = np.array([math.sin(angle), math.cos(angle)]) * float(shape.width) * scale / 2
     middle = np.array([x, y])
     if kind == "Line":
-        pen.line([tuple(middle - along), tuple(middle + along)], colour, 3)
+        pen.line([tuple(middle - along), tuple(middle + along)], color, 3)
         return
     corners = (along + across, along - across, -along - across, across - along)
-    pen.polygon([tuple(middle + corner) for corner in corners], colour)
+    pen.polygon([tuple(middle + corner) for corner in corners], color)
 
 
-def _colour(given: Any) -> tuple[int, ...]:
+def _color(given: Any) -> tuple[int, ...]:
     parts = given.value if hasattr(given, "value") else given
     values = np.asarray(parts, np.float64).reshape(-1)[:3]
     return tuple(int(255 * part) for part in values)

@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any
 
 from gym_gui.core.paradigms import Option, OptionLibrary, Place
-from gym_gui.envs.describers.grid_words import COLOURS, GridView, Thing
+from gym_gui.envs.describers.grid_words import COLORS, GridView, Thing
 from gym_gui.envs.describers.ini_multigrid import IniMultiGridDescriber
 from gym_gui.envs.describers.minigrid import MiniGridDescriber
 from gym_gui.envs.instance import Instance
@@ -23,7 +23,7 @@ EXPLORE, WALK = 10, 20
 _MOVABLE = ("key", "ball", "box")
 _KINDS = {"key": "Key", "ball": "Ball", "box": "Box", "door": "Door", "goal": "Goal"}
 """What options are about, with its class."""
-_ANY_COLOUR = frozenset({"COLOR_NAMES", "COLORS", "COLOR_TO_IDX", "_rand_color", "Color"})
+_ANY_COLOR = frozenset({"COLOR_NAMES", "COLORS", "COLOR_TO_IDX", "_rand_color", "Color"})
 """Names in code that draws a colour."""
 _GOAL = "green goal"
 """Goals have this colour alone."""
@@ -176,14 +176,14 @@ def _held(cls: type[Any], base: str) -> Iterator[str]:
             written = getattr(getattr(member, "__func__", member), "__code__", None)
             if isinstance(written, CodeType):
                 words.update(_names_and_texts(written))
-    colours = [colour for colour in COLOURS if colour in words]
-    if not colours or words & _ANY_COLOUR:
-        colours = list(COLOURS)
+    colors = [color for color in COLORS if color in words]
+    if not colors or words & _ANY_COLOR:
+        colors = list(COLORS)
     kinds = [
         kind for kind, made_by in _KINDS.items() if made_by in words or (kind in words and kind != "goal")
     ]
     for kind in kinds:
-        yield from [_GOAL] if kind == "goal" else [f"{colour} {kind}" for colour in colours]
+        yield from [_GOAL] if kind == "goal" else [f"{color} {kind}" for color in colors]
 
 
 def _names_and_texts(code: CodeType) -> Iterator[str]:

@@ -87,10 +87,10 @@ class RecentRuns:
         return found[: self._limit]
 
     async def _make(self, entry: RunEntry) -> tuple[str, str]:
-        from gym_gui.services.runs.run_analysis import analyse
+        from gym_gui.services.runs.run_analysis import analyze
 
         try:
-            summary = await analyse(entry.path, locale=self._locale)
+            summary = await analyze(entry.path, locale=self._locale)
         except (MosaicError, OSError) as error:
             _log.warning("no verdict on run %s: %s", entry.run_id, error)
             return "", ""

@@ -25,7 +25,7 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.services.subprocess_job import USAGE, SubprocessJobError, run_subprocess_job
 
 
-async def analyse(*runs: Path, locale: Locale = C) -> Summary:
+async def analyze(*runs: Path, locale: Locale = C) -> Summary:
     """Summarise a run, of a tournament with its standings; or several together, on the seeds they share.
 
     One of several that cannot be read is named in what is said, and the others are summarised.

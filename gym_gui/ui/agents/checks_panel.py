@@ -19,7 +19,7 @@ from gym_gui.ui.widgets.message_panels import Action, IconLabel
 
 _TOKENS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "muted"}
 _ICONS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "info"}
-"""Told apart by their shape: colour never stands alone."""
+"""Told apart by their shape: color never stands alone."""
 _WORDS = {Level.ERROR: "Wrong", Level.WARNING: "Mind", Level.OK: "Fine", Level.NOTE: "Note"}
 _USUAL_WIDTH = 600
 LinkOf = Callable[[str], Action | None]

@@ -26,7 +26,7 @@ from gym_gui.ui.undo import Edit
 
 if TYPE_CHECKING:
     from gym_gui.controllers.live_play.latest_task import Spawn
-    from gym_gui.services.policies.policy_catalogue import Policy
+    from gym_gui.services.policies.policy_catalog import Policy
     from gym_gui.ui.context import AppContext
 
 

@@ -1,4 +1,4 @@
-"""Colours and letters by which teams and link groups are told apart."""
+"""Colors and letters by which teams and link groups are told apart."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gym_gui.ui.renderers.joint_agents import letter_of
 _BY_NAME = {"blue": 0, "orange": 1, "green": 2, "purple": 3, "yellow": 4, "red": 5}
 
 
-def team_colour(team: str, teams: Sequence[str]) -> QColor:
-    """The colour a team is named after, else one by its place."""
+def team_color(team: str, teams: Sequence[str]) -> QColor:
+    """The color a team is named after, else one by its place."""
     place = _BY_NAME.get(team.casefold())
     return QColor(GROUP_COLORS[place if place is not None else list(teams).index(team) % len(GROUP_COLORS)])
 
@@ -27,8 +27,8 @@ def link_letter(draft: Draft, link: Link) -> str:
     return letter_of(draft.links.index(link))
 
 
-def link_colour(link: Link) -> QColor:
-    """The colour of a link's mark."""
+def link_color(link: Link) -> QColor:
+    """The color of a link's mark."""
     return QColor(link.color or group_color(link.primary))
 
 
@@ -37,14 +37,14 @@ class LinkMark(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._letter, self._colour, self._filled = "", QColor(), False
+        self._letter, self._color, self._filled = "", QColor(), False
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def show_link(self, draft: Draft, agent: str) -> None:
         """Show the link of an agent, or a dash."""
         link = draft.link_of(agent)
         self._letter = "" if link is None else link_letter(draft, link)
-        self._colour = QColor() if link is None else link_colour(link)
+        self._color = QColor() if link is None else link_color(link)
         self._filled = link is not None and link.primary == agent
         if link is None:
             said = f"{agent} is not linked"
@@ -67,12 +67,12 @@ class LinkMark(QWidget):
         current = theme.current()
         middle = self.height() / 2
         if not self._letter:
-            painter.setPen(QPen(current.colour("muted"), 1.5))
+            painter.setPen(QPen(current.color("muted"), 1.5))
             painter.drawLine(QPointF(4, middle), QPointF(16, middle))
             return
-        colour = theme.text_on(current.colour("panel"), self._colour)
-        painter.setPen(QPen(colour, 1.5))
-        painter.setBrush(colour if self._filled else Qt.BrushStyle.NoBrush)
+        color = theme.text_on(current.color("panel"), self._color)
+        painter.setPen(QPen(color, 1.5))
+        painter.setBrush(color if self._filled else Qt.BrushStyle.NoBrush)
         corners = [QPointF(10, middle - 6), QPointF(16, middle), QPointF(10, middle + 6), QPointF(4, middle)]
         painter.drawPolygon(QPolygonF(corners))
         painter.setFont(theme.font(weight=painter.font().Weight.DemiBold))

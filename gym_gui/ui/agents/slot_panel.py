@@ -14,7 +14,7 @@ from gym_gui.controllers.setup.joint_parts import part_of
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.validation import ConfigError
 from gym_gui.services.compatibility import own_steps, takes_steps
-from gym_gui.services.policies.policy_catalogue import PolicyFile, read_policy_file
+from gym_gui.services.policies.policy_catalog import PolicyFile, read_policy_file
 from gym_gui.ui.agents.model import ConfigurationModel
 from gym_gui.ui.agents.rule_box import TIP, RuleBox
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm

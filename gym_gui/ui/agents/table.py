@@ -25,7 +25,7 @@ from gym_gui.controllers.setup.configuration_checks import WorkerOffer
 from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.ui.agents.model import ConfigurationModel
-from gym_gui.ui.agents.slot_marks import LinkMark, team_colour
+from gym_gui.ui.agents.slot_marks import LinkMark, team_color
 from gym_gui.ui.commands import COMMAND, Command
 from gym_gui.ui.numbers import count
 from gym_gui.ui.policies.policy_items import show_player
@@ -275,7 +275,7 @@ class AgentConfigTable(QTableWidget):
         for number, agent in enumerate(self._rows):
             team = env_info.team_of(agent)
             if team:
-                dot = Dot(team_colour(team, list(env_info.teams)))
+                dot = Dot(team_color(team, list(env_info.teams)))
                 words = team.replace("_", " ").capitalize()
                 self.setCellWidget(number, _TEAM, _cell(dot, label(words)))
                 self._say(number, _TEAM, words)

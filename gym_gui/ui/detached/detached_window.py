@@ -30,7 +30,7 @@ NEXT_SCREEN: Final = "Ctrl+Shift+F11"
 class DetachedWindow(QWidget):
     """Holds what a slot lends; keys that mean nothing in it go to the slot's page.
 
-    It has no Qt parent, so that no window manager keeps it above the main window or minimises it with that.
+    It has no Qt parent, so that no window manager keeps it above the main window or minimizes it with that.
 
     Args:
         dock_slot: Whose content it holds.

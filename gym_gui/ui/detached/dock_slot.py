@@ -63,7 +63,7 @@ class DockSlot(QWidget):
     shifted = pyqtSignal(object)
     """The window that it lies in now; ``None``: it is at home."""
     seen_changed = pyqtSignal()
-    """Its window was minimised, or is there again."""
+    """Its window was minimized, or is there again."""
     entered = pyqtSignal()
     """Its window has the keyboard now."""
     toggle_wanted = pyqtSignal()

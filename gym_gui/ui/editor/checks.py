@@ -49,7 +49,7 @@ class WorkerCheck:
         if self.actions:
             question["actions"] = list(self.actions)
         said = await self._conversation.ask(question)
-        rules = [items(each) or () for each in items(said.get("colours")) or ()]
+        rules = [items(each) or () for each in items(said.get("colors")) or ()]
         templates = [mapping(each) or {} for each in items(said.get("templates")) or ()]
         return Checked(
             tuple(_problems_of(said)),

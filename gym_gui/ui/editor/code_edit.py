@@ -1,4 +1,4 @@
-"""A text field for programs: numbers of lines, colours, and lines and words that are marked as wrong."""
+"""A text field for programs: numbers of lines, colors, and lines and words that are marked as wrong."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _ROLES: Final = {
     "keyword": "accent",
     "goal": "accent",
 }
-"""Colour tokens of what a worker calls by what it is."""
+"""Color tokens of what a worker calls by what it is."""
 
 
-class Colouring(QSyntaxHighlighter):
-    """Colours what fits a pattern, the later over the earlier, or what a lexer says; follows the theme."""
+class Coloring(QSyntaxHighlighter):
+    """Colors what fits a pattern, the later over the earlier, or what a lexer says; follows the theme."""
 
     def __init__(self, document: QTextDocument | None) -> None:
         super().__init__(document)
@@ -48,13 +48,13 @@ class Colouring(QSyntaxHighlighter):
         theme.current().changed.connect(self._on_theme_changed)
 
     def set_rules(self, rules: Sequence[tuple[str, str]]) -> None:
-        """Colour so from now on: pattern and what it is."""
+        """Color so from now on: pattern and what it is."""
         made = tuple((QRegularExpression(pattern), role) for pattern, role in rules)
         self._rules = tuple((pattern, role) for pattern, role in made if pattern.isValid() and role in _ROLES)
         self.rehighlight()
 
     def set_spans(self, spans: Sequence[Sequence[Span]]) -> None:
-        """Colour the text that stands there now so, by line; only lines that differ are drawn again."""
+        """Color the text that stands there now so, by line; only lines that differ are drawn again."""
         before, self._spans = self._spans, spans
         document = self.document()
         for number, line in enumerate(spans):
@@ -64,7 +64,7 @@ class Colouring(QSyntaxHighlighter):
                     self.rehighlightBlock(block)
 
     def highlightBlock(self, text: str | None) -> None:
-        """Colour a line."""
+        """Color a line."""
         number = self.currentBlock().blockNumber()
         for span in self._spans[number] if number < len(self._spans) else ():
             self.setFormat(span.start, span.length, self._forms[span.role])
@@ -79,19 +79,19 @@ class Colouring(QSyntaxHighlighter):
         self.rehighlight()
 
     def _make_forms(self) -> None:
-        """Once a theme: finding a readable colour takes longer than colouring a line."""
+        """Once a theme: finding a readable color takes longer than coloring a line."""
         self._forms = {role: _form(role) for role in _ROLES}
 
 
 def _form(role: str) -> QTextCharFormat:
     form = QTextCharFormat()
-    form.setForeground(theme.text_on(theme.current().tokens.raised, _colour(role)))
+    form.setForeground(theme.text_on(theme.current().tokens.raised, _color(role)))
     return form
 
 
-def _colour(role: str) -> QColor:
+def _color(role: str) -> QColor:
     token = _ROLES[role]
-    return theme.kind_colour(token) if token == "bdi" else theme.current().colour(token)
+    return theme.kind_color(token) if token == "bdi" else theme.current().color(token)
 
 
 class CodeEdit(QPlainTextEdit):
@@ -103,7 +103,7 @@ class CodeEdit(QPlainTextEdit):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setTabChangesFocus(False)
         self.setAccessibleDescription("Tab indents; Ctrl+Tab goes to the next control")
-        self.colouring = Colouring(self.document())
+        self.coloring = Coloring(self.document())
         self._wrong: Mapping[int, Problem] = {}
         self._numbers = _Numbers(self)
         self.blockCountChanged.connect(self._make_room)
@@ -217,7 +217,7 @@ class CodeEdit(QPlainTextEdit):
             mark = QTextEdit.ExtraSelection()
             mark.cursor = cursor
             mark.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
-            mark.format.setUnderlineColor(theme.current().colour("error"))
+            mark.format.setUnderlineColor(theme.current().color("error"))
             mark.format.setToolTip(problem.text)
             found.append(mark)
         self.setExtraSelections(found)
@@ -260,12 +260,12 @@ class CodeEdit(QPlainTextEdit):
             number = block.blockNumber() + 1
             wrong = number in self._wrong
             if wrong:
-                painter.fillRect(QRect(0, int(top), 3, int(height)), now.colour("error"))
+                painter.fillRect(QRect(0, int(top), 3, int(height)), now.color("error"))
             here = number == self.textCursor().blockNumber() + 1
-            colour = theme.text_on(now.tokens.raised, now.colour("error" if wrong else "muted"))
+            color = theme.text_on(now.tokens.raised, now.color("error" if wrong else "muted"))
             if here and not wrong:
-                colour = now.colour("text")
-            painter.setPen(colour)
+                color = now.color("text")
+            painter.setPen(color)
             place = QRect(0, int(top), self._numbers.width() - _SIDE, int(height))
             painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(number))
             top += height

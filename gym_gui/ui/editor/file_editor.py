@@ -18,7 +18,7 @@ from gym_gui.core.errors import MosaicError, UsageError
 from gym_gui.ui import theme
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.editor.code_edit import CodeEdit
-from gym_gui.ui.editor.colourer import Colourer
+from gym_gui.ui.editor.colorer import Colorer
 from gym_gui.ui.editor.completion_list import CompletionList
 from gym_gui.ui.editor.draft_keeper import DraftKeeper
 from gym_gui.ui.editor.file_request import Checked, FileRequest, Problem
@@ -65,7 +65,7 @@ class FileEditor(Dialog):
         self._editor.textChanged.connect(self._on_typed)
         self._tell()
         self._draft.offer(self._editor.text)
-        self._colours.now()
+        self._colors.now()
         self.show_request(request)
         self.check()
 
@@ -85,7 +85,7 @@ class FileEditor(Dialog):
         self._completion = CompletionList(
             self._editor, lambda text, at: self.request.check.offers(self.path, text, at), self
         )
-        self._colours = Colourer(self._context, self._editor, self._suffix)
+        self._colors = Colorer(self._context, self._editor, self._suffix)
         self._wrong = ProblemList(self)
         self._wrong.chosen.connect(self._editor.go_to)
         self.state = muted_label("", name="file-state")
@@ -267,12 +267,12 @@ class FileEditor(Dialog):
 
     def _on_typed(self) -> None:
         if self._editor.text == self._seen:
-            return  # its colours have changed
+            return  # its colors have changed
         self._seen = self._editor.text
         self._unsaved.hide()
         self._tell()
         self._asking.typed()
-        self._colours.typed()
+        self._colors.typed()
         self._draft.typed()
 
     def _complain(self, sentence: str) -> None:
@@ -336,8 +336,8 @@ class FileEditor(Dialog):
         if self._learned:
             return
         self._learned, self._ending = True, said.ending
-        if said.colours:
-            self._editor.colouring.set_rules(said.colours)
+        if said.colors:
+            self._editor.coloring.set_rules(said.colors)
         for name, words in said.templates:
             action = self._menu.addAction(name)
             if action is not None:
@@ -412,5 +412,5 @@ class FileEditor(Dialog):
         super().done(0)
 
     def _let_go(self) -> None:
-        for part in (self._asking, self._colours, self._draft, self._file):
+        for part in (self._asking, self._colors, self._draft, self._file):
             part.let_go()

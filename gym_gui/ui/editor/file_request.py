@@ -34,14 +34,14 @@ class Checked:
     Attributes:
         problems: What is wrong, by line.
         ending: The usual ending of such files; empty: whatever the file has.
-        colours: Patterns, and what it is that fits one; without any, a lexer of its suffix colours the file.
+        colors: Patterns, and what it is that fits one; without any, a lexer of its suffix colors the file.
         templates: Examples to begin with: name and text.
         unchecked: What was not looked at, to be put behind "No mistake is known".
     """
 
     problems: tuple[Problem, ...] = ()
     ending: str = ""
-    colours: tuple[tuple[str, str], ...] = ()
+    colors: tuple[tuple[str, str], ...] = ()
     templates: tuple[tuple[str, str], ...] = ()
     unchecked: str = ""
 

@@ -17,7 +17,7 @@ class Span(NamedTuple):
 LEXERS: Final = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml"}
 """Pygments' names, by suffix."""
 MOST: Final = 400_000
-"""A longer text stays uncoloured."""
+"""A longer text stays uncolored."""
 _ROLES: Final = (
     ("Comment", "comment"),
     ("Literal.String", "text"),

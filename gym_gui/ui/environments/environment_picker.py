@@ -128,7 +128,7 @@ class EnvironmentPicker(PickerButton):
     async def load(self) -> None:
         """Fill the list, off the GUI thread: reading registries takes a second when cold."""
         if not self._loaded:
-            self.set_items(await asyncio.to_thread(catalogue))
+            self.set_items(await asyncio.to_thread(catalog))
             self._loaded = True
             wanted, self._wanted = self._wanted, ""
             if any(item.value == wanted for item in self.items):  # for whose sake its family was installed
@@ -139,7 +139,7 @@ def _is_absent(value: object) -> bool:
     return str(value).startswith(_ABSENT)
 
 
-def catalogue() -> Sequence[PickerItem]:
+def catalog() -> Sequence[PickerItem]:
     """All environments by family; of a family that is not installed, the line that installs it.
 
     A game that several families have is found once, and says which others have it. All lists share one, until

@@ -263,7 +263,7 @@ class HumanInput(QObject):
         """Whether a press is the keyboard's repetition of a key that has been down all along.
 
         X11 says a repetition as a release and a press of one moment, which Qt does not
-        recognise where it reads them one by one.
+        recognize where it reads them one by one.
         """
         return event.isAutoRepeat() or (
             bool(event.timestamp()) and self._released == (name, event.timestamp())

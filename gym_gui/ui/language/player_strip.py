@@ -35,7 +35,7 @@ class _Row(NamedTuple):
 
     head: str
     text: str
-    colour: str
+    color: str
     share: float | None = None
 
 
@@ -123,26 +123,26 @@ class CallStrip(QFrame):
         for i, row in enumerate(self._rows):
             rect = QRect(8, top + i * _LINE, self.width() - 16, _LINE)
             if row.head:
-                painter.setPen(now.colour("muted"))
+                painter.setPen(now.color("muted"))
                 head = metrics.elidedText(row.head, Qt.TextElideMode.ElideRight, head_width)
                 painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, head)
                 rect.setLeft(rect.left() + head_width + 8)
             if row.share is not None:
                 self._paint_bar(painter, rect, row)
-            painter.setPen(theme.text_on(now.tokens.wash, now.colour(row.colour)))
+            painter.setPen(theme.text_on(now.tokens.wash, now.color(row.color)))
             elided = metrics.elidedText(row.text, Qt.TextElideMode.ElideRight, rect.width())
             painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, elided)
         if self.hasFocus():
-            painter.setPen(now.colour("accent"))
+            painter.setPen(now.color("accent"))
             painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), 7, 7)
 
     def _paint_bar(self, painter: QPainter, rect: QRect, row: _Row) -> None:
         """A bar at the left of a row, whose text is moved beside the longest that there could be."""
         now, longest = theme.current(), min(_BAR_PX, rect.width() // 2)
         bar = QRectF(rect.left(), rect.center().y() + 1 - _BAR_HEIGHT / 2, longest, _BAR_HEIGHT)
-        painter.fillRect(bar, now.colour("line"))
+        painter.fillRect(bar, now.color("line"))
         bar.setWidth(longest * (row.share or 0.0))
-        painter.fillRect(bar, now.colour("accent" if row.colour == "text" else "muted"))
+        painter.fillRect(bar, now.color("accent" if row.color == "text" else "muted"))
         rect.setLeft(rect.left() + longest + 8)
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:

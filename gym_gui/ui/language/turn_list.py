@@ -42,12 +42,12 @@ class TurnDelegate(QStyledItemDelegate):
             return
         now = theme.current()
         painter.save()
-        ground = now.colour("panel")
+        ground = now.color("panel")
         if option.state & QStyle.StateFlag.State_Selected:
-            ground = now.colour("wash")
+            ground = now.color("wash")
             painter.fillRect(option.rect, ground)
         elif option.state & QStyle.StateFlag.State_MouseOver:
-            ground = now.colour("raised")
+            ground = now.color("raised")
             painter.fillRect(option.rect, ground)
         area = option.rect.adjusted(_SIDE, 4, -_SIDE, -4)
         half = area.height() // 2
@@ -59,20 +59,20 @@ class TurnDelegate(QStyledItemDelegate):
         facts = facts_of(turn)
         width = QFontMetrics(small).horizontalAdvance(facts)
         painter.setFont(small)
-        painter.setPen(now.colour("muted"))
+        painter.setPen(now.color("muted"))
         painter.drawText(top, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, facts)
         left = QRect(top)
         left.setRight(top.right() - width - 8)
         head = heading_of(turn, several=self.several)
-        _draw(painter, left, head, strong, now.colour("text"))
-        colour = now.colour("error" if turn.failed else "muted" if turn.kind == DRY else "text")
-        _draw(painter, below, summary_of(turn), theme.font(theme.TEXT_PX), theme.text_on(ground, colour))
+        _draw(painter, left, head, strong, now.color("text"))
+        color = now.color("error" if turn.failed else "muted" if turn.kind == DRY else "text")
+        _draw(painter, below, summary_of(turn), theme.font(theme.TEXT_PX), theme.text_on(ground, color))
         painter.restore()
 
 
-def _draw(painter: QPainter, rect: QRect, text: str, font: QFont, colour: QColor) -> None:
+def _draw(painter: QPainter, rect: QRect, text: str, font: QFont, color: QColor) -> None:
     painter.setFont(font)
-    painter.setPen(colour)
+    painter.setPen(color)
     elided = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
     painter.drawText(rect, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, elided)
 

@@ -42,7 +42,7 @@ _ROW_OF_A_BOARD: Final = re.compile(r"\s*(\d+ )?\S( \S){2,}\s*")
 SCORES: Final = "Scores"
 """Heading of how actions were scored."""
 Section = tuple[str, str, str]
-"""Heading, text, the colour token of the text."""
+"""Heading, text, the color token of the text."""
 
 
 class TurnView(QWidget):
@@ -150,8 +150,8 @@ class TurnView(QWidget):
             while not cursor.isNull() and len(found) < _MARKS:
                 mark = QTextEdit.ExtraSelection()
                 mark.cursor = cursor
-                mark.format.setBackground(now.colour("accent"))
-                mark.format.setForeground(now.colour("on_accent"))
+                mark.format.setBackground(now.color("accent"))
+                mark.format.setForeground(now.color("on_accent"))
                 found.append(mark)
                 cursor = document.find(self._words, cursor)
             if found:
@@ -293,21 +293,21 @@ def write_sections(where: QTextEdit, told: Iterable[Section]) -> None:
     document.setDocumentMargin(10)
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
-    for heading, text, colour in told:
-        _section(cursor, heading, text, colour)
+    for heading, text, color in told:
+        _section(cursor, heading, text, color)
     cursor.endEditBlock()
     where.moveCursor(QTextCursor.MoveOperation.Start)  # what is written moves the widget's own cursor along
 
 
-def _section(cursor: QTextCursor, heading: str, text: str, colour: str) -> None:
+def _section(cursor: QTextCursor, heading: str, text: str, color: str) -> None:
     now = theme.current()
     head = QTextCharFormat()
     head.setFontWeight(QFont.Weight.DemiBold)
     head.setProperty(QTextCharFormat.Property.FontPixelSize, theme.SMALL_PX + 1)
-    head.setForeground(now.colour("muted"))
+    head.setForeground(now.color("muted"))
     body = QTextCharFormat()
     # Red is made for dots and bars: as text it has to be told from its ground.
-    body.setForeground(theme.text_on(now.tokens.raised, now.colour(colour)))
+    body.setForeground(theme.text_on(now.tokens.raised, now.color(color)))
     body.setProperty(QTextCharFormat.Property.FontPixelSize, theme.TEXT_PX)
     if not cursor.atStart():
         cursor.insertBlock()

@@ -1,4 +1,4 @@
-"""The words and colours for where a live operator stands."""
+"""The words and colors for where a live operator stands."""
 
 from __future__ import annotations
 
@@ -68,5 +68,5 @@ def starting_words(compiling: Compiling | None) -> tuple[str, str]:
 
 
 def state_tone(state: OperatorState) -> str:
-    """Which token colours the dot: ``ok``, ``warning``, ``error``, ``accent`` or ``muted``."""
+    """Which token colors the dot: ``ok``, ``warning``, ``error``, ``accent`` or ``muted``."""
     return _TONES.get(state, "muted")

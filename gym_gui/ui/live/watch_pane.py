@@ -22,7 +22,7 @@ class WatchPane(Card):
     """Shows episodes, and takes no moves.
 
     Args:
-        current: Colours.
+        current: Colors.
         parent: Qt owner.
     """
 

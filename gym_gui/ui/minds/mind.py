@@ -92,12 +92,12 @@ def _goal(mind: Mind, seats: dict[AgentID, AgentView]) -> Iterator[Section]:
 def _decided(mind: Mind, seat: AgentView | None) -> Iterator[Section]:
     turn = mind.turn
     if turn is not None:
-        for heading, words, colour in sections(turn, action=mind.action):
+        for heading, words, color in sections(turn, action=mind.action):
             if heading in (COME, GONE) and mind.believes:
                 continue  # all of them are told; the transcript has how they changed
             if heading == SCORES and turn.considered:
                 continue  # they are drawn, as a tree
-            yield f"{heading} (step {turn.step})" if heading == "Played" else heading, words, colour
+            yield f"{heading} (step {turn.step})" if heading == "Played" else heading, words, color
     elif seat is not None and seat.action:
         how = source_words(seat)
         parts = [f"{seat.action} ({how})" if how else seat.action, f"reward {number_words(seat.reward)}"]

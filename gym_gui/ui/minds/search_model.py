@@ -189,5 +189,5 @@ def _cell(move: SearchedMove, column: int) -> str:
 
 
 def signed(value: float) -> str:
-    """``+0.42``: whether it is good or bad is not told by its colour alone."""
+    """``+0.42``: whether it is good or bad is not told by its color alone."""
     return f"+{number(value, 2)}" if value > 0 else number(value, 2)

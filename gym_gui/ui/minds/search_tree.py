@@ -1,4 +1,4 @@
-"""Draws what a search found: branches as wide as moves were tried often, what they are worth in colour."""
+"""Draws what a search found: branches as wide as moves were tried often, what they are worth in color."""
 
 from __future__ import annotations
 
@@ -147,14 +147,14 @@ class SearchTree(QTreeView):
         """Of the branch that leads to moves."""
         widest = max(to, key=lambda move: move.share)
         played = any(_is_played(move) for move in to)
-        colour = theme.current().colour("accent" if played else "scroll")
+        color = theme.current().color("accent" if played else "scroll")
         width = max(_THINNEST, _WIDEST * widest.share)
-        return QPen(colour, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
+        return QPen(color, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap)
 
     def _draw_caret(self, painter: QPainter, centre: QPointF, *, opened: bool) -> None:
         now = theme.current()
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(now.colour("muted"))
+        painter.setBrush(now.color("muted"))
         x, y = centre.x(), centre.y()
         points = ((-5, -3), (5, -3), (0, 4)) if opened else ((-3, -5), (-3, 5), (4, 0))
         painter.drawPolygon(QPolygonF([QPointF(x + right, y + down) for right, down in points]))
@@ -171,7 +171,7 @@ def _is_played(move: SearchedMove) -> bool:
 
 
 class _SearchDelegate(QStyledItemDelegate):
-    """Bars below how often a move was tried, colours before what it is worth, what is played in bold."""
+    """Bars below how often a move was tried, colors before what it is worth, what is played in bold."""
 
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
         """See the class."""
@@ -182,10 +182,10 @@ class _SearchDelegate(QStyledItemDelegate):
         if index.column() == MOVE and _is_played(move):
             option.font.setWeight(QFont.Weight.DemiBold)
         if index.column() == THEN:
-            option.palette.setColor(option.palette.ColorRole.Text, theme.current().colour("muted"))
+            option.palette.setColor(option.palette.ColorRole.Text, theme.current().color("muted"))
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """Rows are low; what a move is worth has room for its colour."""
+        """Rows are low; what a move is worth has room for its color."""
         hint = super().sizeHint(option, index)
         return QSize(max(hint.width(), _WORTH_PX) if index.column() == WORTH else hint.width() + 6, _ROW)
 
@@ -204,16 +204,16 @@ class _SearchDelegate(QStyledItemDelegate):
     def _paint_bar(self, painter: QPainter, cell: QRect, share: float) -> None:
         room = cell.width() - 10
         bar = QRectF(cell.right() - 5 - room * share, cell.bottom() - 2, room * share, 2)
-        painter.fillRect(bar, theme.current().colour("accent"))
+        painter.fillRect(bar, theme.current().color("accent"))
 
     def _paint_worth(self, painter: QPainter, cell: QRect, value: float, text: int) -> None:
         """A spot before the number, which is so wide."""
         now = theme.current()
-        colour = QColor(now.colour("ok" if value > 0 else "error" if value < 0 else "muted"))
-        colour.setAlphaF(0.35 + 0.65 * min(abs(value), 1.0))
+        color = QColor(now.color("ok" if value > 0 else "error" if value < 0 else "muted"))
+        color.setAlphaF(0.35 + 0.65 * min(abs(value), 1.0))
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
+        painter.setBrush(color)
         painter.drawEllipse(QPointF(cell.right() - text - 20, cell.center().y() + 0.5), _SPOT, _SPOT)
         painter.restore()

@@ -75,10 +75,10 @@ class FactsStrip(QWidget):
             if left + width > self.width() and left:
                 break
             painter.setFont(small)
-            painter.setPen(now.colour("muted"))
+            painter.setPen(now.color("muted"))
             painter.drawText(QRect(left, 0, width + 2, 16), Qt.AlignmentFlag.AlignVCenter, name)
             painter.setFont(large)
-            painter.setPen(now.colour("text"))
+            painter.setPen(now.color("text"))
             painter.drawText(QRect(left, 17, width + 2, 20), Qt.AlignmentFlag.AlignVCenter, value)
             left += width + gap
 

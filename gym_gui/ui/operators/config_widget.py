@@ -506,5 +506,5 @@ class OperatorConfigWidget(QWidget):
 
 def _random(agent: str) -> WorkerAssignment:
     """The policy of a slot until the user chooses one: random, or the MiniGrid manager in a goal slot."""
-    behaviour = "minigrid_manager" if agent.endswith(GOAL_SUFFIX) else "random"
-    return WorkerAssignment("operators_worker", "baseline", {"behavior": behaviour})
+    behavior = "minigrid_manager" if agent.endswith(GOAL_SUFFIX) else "random"
+    return WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QMenu, QSplitter, QStackedLayout, QWidget
 
 from gym_gui.controllers.setup.catalog_cache import CatalogCache
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.drawing.colours import told_apart
+from gym_gui.core.drawing.colors import told_apart
 from gym_gui.core.live import HumanQuestion
 from gym_gui.ui import theme
 from gym_gui.ui.commands import entry
@@ -132,13 +132,13 @@ class ManualOperators(QWidget):
     def _on_split(self, _position: int, _index: int) -> None:
         self._context.layout.setValue(_SPLIT, self._splitter.saveState())
 
-    def _show_colours(self, *_: object) -> None:
-        """Of one kind there may be several: each has a colour, the same on its card and in the plots."""
+    def _show_colors(self, *_: object) -> None:
+        """Of one kind there may be several: each has a color, the same on its card and in the plots."""
         operators = self._deck.operators
         kinds = [leading_kind(operator.player.config) for operator in operators]
-        for operator, colour in zip(operators, told_apart(kinds), strict=True):
+        for operator, color in zip(operators, told_apart(kinds), strict=True):
             if operator in self._cards:
-                self._cards[operator].set_colour(QColor(colour))
+                self._cards[operator].set_color(QColor(color))
 
     # -- counts ----------------------------------------------------------------------
 
@@ -309,7 +309,7 @@ class ManualOperators(QWidget):
             operator.config_changed.connect(partial(self._on_config_changed, card))
         self._grid.insert(place, card)
         self._show_pinned()
-        self._show_colours()
+        self._show_colors()
         self._level()
         self._pages.setCurrentWidget(self._grid)
         self._show_plots()
@@ -323,7 +323,7 @@ class ManualOperators(QWidget):
             card.dock_slot.look_after(key)
         if card is self._grid.pinned:
             self._context.layout.setValue(_PINNED, config.operator_id)
-        self._show_colours()
+        self._show_colors()
 
     def _on_removed(self, operator: LiveOperator) -> None:
         card = self._cards[operator]
@@ -331,7 +331,7 @@ class ManualOperators(QWidget):
         self._context.detached_windows.put_away(card.dock_slot, forget=True)
         self._grid.take(card)
         self._show_pinned()
-        self._show_colours()
+        self._show_colors()
         self._level()
         if not self._deck.operators:
             self._pages.setCurrentWidget(self.empty)

@@ -1,4 +1,4 @@
-"""The strip of plots below the cards: returns, rewards, actions, a colour for each operator."""
+"""The strip of plots below the cards: returns, rewards, actions, a color for each operator."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class OperatorPlots(Card):
     """Draws what the operators of a deck have counted; costs nothing while it is hidden.
 
     Args:
-        theme_: Colours.
+        theme_: Colors.
         deck: The operators.
         parent: Qt owner.
     """

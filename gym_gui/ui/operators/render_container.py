@@ -12,7 +12,7 @@ from gym_gui.analysis.transcripts.turn import Turn
 from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.controllers.setup.play_setup import asks_models, runs_programs
 from gym_gui.core.config import OperatorConfig
-from gym_gui.core.drawing import colours
+from gym_gui.core.drawing import colors
 from gym_gui.core.live import LiveView
 from gym_gui.services.file_references import folders_of, place_in
 from gym_gui.ui import theme
@@ -50,7 +50,7 @@ _DOT = 10
 
 def leading_kind(config: OperatorConfig) -> str:
     """The kind a card is marked with: whose it is beside rules and chance, mixed where they are several."""
-    return colours.leading_kind(player.worker_type for player in config.resolved_slots().values())
+    return colors.leading_kind(player.worker_type for player in config.resolved_slots().values())
 
 
 def everybody(config: OperatorConfig) -> str:
@@ -64,7 +64,7 @@ class OperatorRenderContainer(Card):
     """Shows one live operator; paints only what has changed.
 
     Args:
-        theme_: Colours of the stage.
+        theme_: Colors of the stage.
         operator: What is shown.
         parent: Qt owner.
     """
@@ -378,16 +378,16 @@ class OperatorRenderContainer(Card):
         if self.property("broken"):
             painter = QPainter(self)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(theme.current().colour("error"), 2))
+            painter.setPen(QPen(theme.current().color("error"), 2))
             radius = theme.RADIUS_PANEL - 1
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), radius, radius)
 
     # -- what people do --------------------------------------------------------------
 
-    def set_colour(self, colour: QColor) -> None:
-        """Its operator's colour, which its lines in plots have, too."""
-        self._badge.set_colour(colour)
-        self._sparkline.set_colour(colour)
+    def set_color(self, color: QColor) -> None:
+        """Its operator's color, which its lines in plots have, too."""
+        self._badge.set_color(color)
+        self._sparkline.set_color(color)
 
     def set_enlarged(self, enlarged: bool) -> None:
         """Say what the corner button does."""

@@ -13,7 +13,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QBoxLayout, QPlainTextEdit, QScrollArea, QWidget
 
-from gym_gui.core.drawing.colours import told_apart
+from gym_gui.core.drawing.colors import told_apart
 from gym_gui.ui import theme
 from gym_gui.ui.live.watch_pane import WatchPane
 from gym_gui.ui.operators.render_container import leading_kind
@@ -127,9 +127,9 @@ class ScriptCard(Card):
             self._show_done(plan)
             self.say(words_of(plan))
             return
-        colours = told_apart([leading_kind(operator.config) for operator in plan.operators])
-        for operator, colour in zip(plan.operators, colours, strict=True):
-            self._add_row(operator, link_of(operator) if operator.error else None, colour)
+        colors = told_apart([leading_kind(operator.config) for operator in plan.operators])
+        for operator, color in zip(plan.operators, colors, strict=True):
+            self._add_row(operator, link_of(operator) if operator.error else None, color)
         self._show_done(plan)
         self.say(words_of(plan))
 
@@ -161,8 +161,8 @@ class ScriptCard(Card):
             self._add_row(each)
         self.show_view(self.views.value)
 
-    def _add_row(self, plan: OperatorPlan, link: Action | None = None, colour: str = "") -> None:
-        row = OperatorRow(plan, link, self._list, colour)
+    def _add_row(self, plan: OperatorPlan, link: Action | None = None, color: str = "") -> None:
+        row = OperatorRow(plan, link, self._list, color)
         row.watch_toggled.connect(self.watch_toggled)
         self.rows[plan.config.operator_id] = row
         self._insert(row)

@@ -31,7 +31,7 @@ class OperatorRow(QWidget):
         plan: OperatorPlan,
         link: Action | None = None,
         parent: QWidget | None = None,
-        colour: str = "",
+        color: str = "",
     ) -> None:
         super().__init__(parent)
         self.plan = plan
@@ -39,8 +39,8 @@ class OperatorRow(QWidget):
         self.name = ElidedLabel(plan.config.display_name, "strong", parent=self, name="script-operator-name")
         badge = KindBadge("", self)
         badge.set_kind(leading_kind(plan.config), everybody(plan.config))
-        if colour:
-            badge.set_colour(QColor(colour))
+        if color:
+            badge.set_color(QColor(color))
         self._about = ElidedLabel(_about(plan), "muted", parent=self)
         self.bar = QProgressBar(self)
         self.bar.setObjectName("script-progress")

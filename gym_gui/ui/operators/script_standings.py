@@ -20,7 +20,7 @@ class ScriptStandings(QObject):
     """Shows rounds and standings of one tournament after the other on the card; idle where none is played.
 
     Args:
-        context: Work in the background, and colours.
+        context: Work in the background, and colors.
         card: Where they are shown.
         parent: Qt owner.
 

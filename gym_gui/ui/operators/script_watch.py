@@ -17,7 +17,7 @@ class ScriptWatch(QObject):
     """Shows what an operator plays as soon as and as long as it does.
 
     Args:
-        context: Colours, and windows that pictures can be moved to.
+        context: Colors, and windows that pictures can be moved to.
         card: Where the picture stands, and whose rows ask for it.
         parent: Qt owner.
     """

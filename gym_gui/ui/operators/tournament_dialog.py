@@ -105,7 +105,7 @@ class TournamentDialog(Dialog):
             [("round_robin", "Everybody meets everybody"), ("swiss", "Swiss rounds")],
             name="tournament-schedule",
         )
-        self.schedule.setToolTip("Swiss: each round pairs neighbours in the standings; far fewer games")
+        self.schedule.setToolTip("Swiss: each round pairs neighbors in the standings; far fewer games")
         self.schedule.chosen.connect(self._on_changed)
         self.words = muted_label("", wrap=True, name="tournament-words")
         self.problem = label("", "error", wrap=True, name="tournament-problem")

@@ -84,7 +84,7 @@ class Picture(QWidget):
         painter.setClipPath(path)
         painter.drawPixmap(0, 0, self._scaled)
         painter.setClipping(False)
-        painter.setPen(theme.current().colour("line"))
+        painter.setPen(theme.current().color("line"))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
 
 
@@ -104,7 +104,7 @@ class StarterCard(Card):
         words = column_layout(margin=(3, 4, 3, 2), spacing=3)
         words.addWidget(label(starter.title, "strong", wrap=True))
         words.addWidget(muted_label(starter.text, wrap=True))
-        words.addStretch(1)  # where a neighbour's words take another line
+        words.addStretch(1)  # where a neighbor's words take another line
         self.body.addLayout(words)
         self.clicked.connect(self._on_clicked)
 

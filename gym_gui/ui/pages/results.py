@@ -82,7 +82,7 @@ class ResultsPage(Page):
         inspector = self.use_inspector()
         inspector.add(self._details)
         inspector.hide()
-        self._library.labelled.connect(labels.change)
+        self._library.labeled.connect(labels.change)
         self._details.changed.connect(labels.change)
         self._details.tags_changed.connect(labels.retag)
         self._library.selection_changed.connect(self._on_selection_changed)

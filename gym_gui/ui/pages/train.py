@@ -142,7 +142,7 @@ class TrainPage(Page):
     def comparison(self) -> ComparePanel:
         """Several runs side by side."""
         if self._comparison is None:
-            self._comparison = ComparePanel(self.runs.colours, self.use_inspector().content)
+            self._comparison = ComparePanel(self.runs.colors, self.use_inspector().content)
             self._keep_panel(self._comparison)
             self._comparison.closed_by_person.connect(self.new_run)
         return self._comparison

@@ -85,7 +85,7 @@ class ResultBanner(QFrame):
 
 
 def outcome_words(episode: Mapping[str, Any], people: Sequence[str]) -> tuple[str, str]:
-    """Token of its colour, and the sentence: who won, whether it was solved, or how it ended."""
+    """Token of its color, and the sentence: who won, whether it was solved, or how it ended."""
     if episode["status"] == "failed":
         return "error", f"The episode failed: {episode.get('error') or 'no reason was given'}."
     outcome: Mapping[str, str] | None = episode.get("outcome")

@@ -10,7 +10,7 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFileDialog
 
 from gym_gui.controllers.setup.play_setup import person
-from gym_gui.services.policies.policy_catalogue import names_in_words
+from gym_gui.services.policies.policy_catalog import names_in_words
 from gym_gui.ui.language.settings_services import SettingsServices
 from gym_gui.ui.play.game import PlayGame, seat_quietly
 from gym_gui.ui.play.player_dialog import PlayerDialog
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
     from gym_gui.controllers.setup.environment_info import EnvironmentInfo
     from gym_gui.core.experiment.assignment import WorkerAssignment
-    from gym_gui.services.policies.policy_catalogue import Policy
+    from gym_gui.services.policies.policy_catalog import Policy
     from gym_gui.ui.context import AppContext
 
 _YOU = "you"

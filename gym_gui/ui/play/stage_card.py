@@ -28,20 +28,20 @@ class StageCard(Card):
     The stage has the keyboard while it is played; a click on the picture gives it back.
 
     Args:
-        colours: The theme.
+        colors: The theme.
         parent: Qt parent.
     """
 
     enter_pressed = pyqtSignal()
     clicked_on_stage = pyqtSignal()
 
-    def __init__(self, colours: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, colors: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.setObjectName("stage-card")
         self.setAccessibleName("Game")
         self.headline = ElidedLabel("", "strong", parent=self, name="stage-headline")
         self.facts = muted_label("", parent=self, name="stage-facts")
-        self.stage = StageView(colours, self)
+        self.stage = StageView(colors, self)
         self.stage.overlay.set_scores_shown(False)
         self.stage.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.stage.setAccessibleName("The game; keys count here")
@@ -190,8 +190,8 @@ class CountdownBar(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         groove = self.rect().adjusted(0, 4, 0, -4)
-        painter.setBrush(theme.current().colour("line"))
+        painter.setBrush(theme.current().color("line"))
         painter.drawRoundedRect(groove, 2, 2)
         groove.setWidth(round(groove.width() * (self._left / self._total if self._total else 0)))
-        painter.setBrush(theme.current().colour("accent"))
+        painter.setBrush(theme.current().color("accent"))
         painter.drawRoundedRect(groove, 2, 2)

@@ -13,7 +13,7 @@ from gym_gui.ui.widgets import FormRows, PickerButton, PickerItem
 
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import Offer
-    from gym_gui.services.policies.policy_catalogue import Policy
+    from gym_gui.services.policies.policy_catalog import Policy
 
 YOU = "human"
 """Value of a slot that a person plays."""

@@ -35,7 +35,7 @@ class ActionPlot(LivePlot):
     """A bar per action and operator: the share of its decisions, with the number beside it.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         parent: Qt owner.
     """
 
@@ -131,12 +131,12 @@ class ActionPlot(LivePlot):
             longest = max(longest, *shares)
             middle = [row - 0.36 + thick * (nth + 0.5) for row in range(len(words))]
             self._bars[one.id].setOpts(
-                x0=0, y=middle, width=shares, height=thick * 0.86, brush=look[one.id].colour, pen=None
+                x0=0, y=middle, width=shares, height=thick * 0.86, brush=look[one.id].color, pen=None
             )
             for label, y, share in zip(self._labels[one.id], middle, shares, strict=True):
                 label.setPos(share, y)
                 label.setVisible(roomy)
-                label.setText(f"{share:.0%}".replace("%", " %"), color=self._theme.colour("muted"))
+                label.setText(f"{share:.0%}".replace("%", " %"), color=self._theme.color("muted"))
         named = len(active) > 1 and not self.compact
         self._key.show_names([(one.name, look[one.id]) for one in active] if named else ())
         self._set_reach(plot, max(longest * 1.18, 0.1))

@@ -18,7 +18,7 @@ from PyQt6.QtGui import (
 from PyQt6.QtWidgets import QFrame, QSizePolicy, QToolTip, QWidget
 
 from gym_gui.analysis.charts import Area, Box, Chart, Curve, Drawing, Line, Mark, Patch, Spot
-from gym_gui.analysis.charts.shapes import role_colours
+from gym_gui.analysis.charts.shapes import role_colors
 from gym_gui.ui import theme as themes
 from gym_gui.ui.numbers import in_sentences
 from gym_gui.ui.theme import GAP, TEXT_PX, Theme
@@ -33,7 +33,7 @@ class ChartView(QFrame):
     Home and End move along it, Enter chooses.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         name: Its object name.
         hint: What stands here while there is nothing to draw, and no chart says why.
         invitation: What a click does, as a sentence; empty where it does nothing.
@@ -180,48 +180,48 @@ class ChartView(QFrame):
         drawing = self.drawing
         if drawing is None:
             painter.setFont(themes.font(TEXT_PX))
-            painter.setPen(self._theme.colour("muted"))
+            painter.setPen(self._theme.color("muted"))
             flags = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)
             painter.drawText(self.rect().adjusted(GAP, GAP, -GAP, -GAP), flags, self._said)
             return
-        colours = role_colours(self._theme.tokens)
+        colors = role_colors(self._theme.tokens)
         marked = (self._hover, self._current if self.hasFocus() else None)
         for mark in drawing.marks:
-            _paint(painter, mark, colours)
+            _paint(painter, mark, colors)
         for index, spot in enumerate(drawing.spots):
             for mark in spot.marks:
-                _paint(painter, mark, colours, marked=index in marked)
+                _paint(painter, mark, colors, marked=index in marked)
 
 
-def _paint(painter: QPainter, mark: Mark, colours: dict[str, str], *, marked: bool = False) -> None:
-    colour = QColor(colours[mark.role])
+def _paint(painter: QPainter, mark: Mark, colors: dict[str, str], *, marked: bool = False) -> None:
+    color = QColor(colors[mark.role])
     if isinstance(mark, Line):
-        painter.setPen(QPen(colour, 1))
+        painter.setPen(QPen(color, 1))
         half = QPointF(0.5, 0.5)  # On whole pixels.
         ends = (QPointF(mark.x1, mark.y1), QPointF(mark.x2, mark.y2))
         painter.drawLine(*(end.toPoint().toPointF() + half for end in ends))
     elif isinstance(mark, Box):
-        colour.setAlphaF(1.0 if marked else mark.opacity)
+        color.setAlphaF(1.0 if marked else mark.opacity)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
+        painter.setBrush(color)
         painter.drawRoundedRect(_rect(mark.area), mark.radius, mark.radius)
         if marked:
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(colours["text"]), 1.2))
+            painter.setPen(QPen(QColor(colors["text"]), 1.2))
             painter.drawRect(_rect(mark.area.inset(-1.5)))
     elif isinstance(mark, Patch):
-        colour.setAlphaF(mark.opacity)
+        color.setAlphaF(mark.opacity)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
+        painter.setBrush(color)
         painter.drawPolygon(QPolygonF([QPointF(*point) for point in mark.points]))
     elif isinstance(mark, Curve):
-        colour.setAlphaF(1.0 if marked else mark.opacity)
-        painter.setPen(QPen(colour, mark.width))
+        color.setAlphaF(1.0 if marked else mark.opacity)
+        painter.setPen(QPen(color, mark.width))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPolyline(QPolygonF([QPointF(*point) for point in mark.points]))
     else:
         painter.setFont(_letters(mark.pixels))
-        painter.setPen(colour)
+        painter.setPen(color)
         left = mark.x - _ANCHORS[mark.anchor] * _measure(mark.text, mark.pixels)
         painter.drawText(QPointF(left, mark.y), mark.text)
 

@@ -28,7 +28,7 @@ class LinePlot(LivePlot):
     """Lines over episodes or steps; pointing at the plot says the values there.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         x_word: What lies along the plot.
         y_word: What goes up.
         hint: What stands here while there is nothing to draw.
@@ -96,10 +96,10 @@ class LinePlot(LivePlot):
     def build(self, pg: Any, plot: Any) -> None:
         """Axes in words, a quiet grid, values under the pointer."""
         x_word, y_word = self._words
-        colour = self._theme.tokens.muted
+        color = self._theme.tokens.muted
         if not self.compact:
-            plot.setLabel("bottom", x_word, color=colour)
-            plot.setLabel("left", y_word, color=colour)
+            plot.setLabel("bottom", x_word, color=color)
+            plot.setLabel("left", y_word, color=color)
         plot.showGrid(x=False, y=True, alpha=0.6)
         plot.getAxis("bottom").enableAutoSIPrefix(False)
         plot.getAxis("left").enableAutoSIPrefix(False)
@@ -119,14 +119,14 @@ class LinePlot(LivePlot):
             style = look[one.id]
             few = len(values) <= FEW
             # Qt takes a hundred times longer for a long line that is wider than one pixel.
-            pen = pg.mkPen(style.colour, width=LINE_WIDTH if few else 1, style=style.dash)
+            pen = pg.mkPen(style.color, width=LINE_WIDTH if few else 1, style=style.dash)
             line.setData(
                 [x for x, _ in values],
                 [y for _, y in values],
                 pen=pen,
                 symbol="o" if few else None,
                 symbolSize=5,
-                symbolBrush=style.colour,
+                symbolBrush=style.color,
                 symbolPen=None,
             )
         self._set_span(plot)

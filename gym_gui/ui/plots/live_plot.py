@@ -29,7 +29,7 @@ class LivePlot(QWidget):
     with something in it.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         hint: What stands here while there is nothing to draw.
         parent: Qt owner.
     """
@@ -94,7 +94,7 @@ class LivePlot(QWidget):
         return tuple(self._series)
 
     def set_series(self, series: Sequence[Series]) -> None:
-        """Say whose values are drawn, in the order of their colours."""
+        """Say whose values are drawn, in the order of their colors."""
         self._series = list(series)
         self.renewed()
 
@@ -173,13 +173,13 @@ class LivePlot(QWidget):
         self.build(pg, plot)
 
     def _dress(self) -> None:
-        """Colours and letters of the axes, from the theme."""
-        self._plot.setBackground(self._theme.colour("panel"))
+        """Colors and letters of the axes, from the theme."""
+        self._plot.setBackground(self._theme.color("panel"))
         letters = themes.tabular(themes.font(SMALL_PX))
         for side in ("left", "bottom"):
             axis = self._plot.getAxis(side)
-            axis.setPen(self._theme.colour("line"))
-            axis.setTextPen(self._theme.colour("muted"))
+            axis.setPen(self._theme.color("line"))
+            axis.setTextPen(self._theme.color("muted"))
             axis.setTickFont(letters)
             axis.setStyle(tickLength=0, autoExpandTextSpace=True)
             axis.label.setFont(letters)
@@ -204,7 +204,7 @@ class EndLabels(QWidget):
     """Names of lines at their right ends, instead of a legend.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         parent: Qt owner.
     """
 
@@ -226,14 +226,14 @@ class EndLabels(QWidget):
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """Names from top to bottom, moved apart where they would meet."""
         painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.colour("panel"))
+        painter.fillRect(self.rect(), self._theme.color("panel"))
         font = themes.font(SMALL_PX)
         painter.setFont(font)
         metrics = QFontMetrics(font)
         room = self.width() - ROW
         background = self._theme.tokens.panel
         for (name, look, _), top in zip(self._entries, self.tops(), strict=True):
-            painter.setPen(themes.text_on(background, look.colour))
+            painter.setPen(themes.text_on(background, look.color))
             text = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - STEP)
             box = QRect(STEP, int(top), room, metrics.height())
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, text)
@@ -255,10 +255,10 @@ class EndLabels(QWidget):
 
 
 class Legend(QWidget):
-    """Names beside a patch of their colour, in the order in which bars stand under one another.
+    """Names beside a patch of their color, in the order in which bars stand under one another.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         lines: Show a piece of the line instead, dashed as it is.
         parent: Qt owner.
     """
@@ -307,16 +307,16 @@ class Legend(QWidget):
         painter.setFont(themes.font(SMALL_PX))
         for (_, look), (text, place) in zip(self._entries, self.places, strict=True):
             self._paint_mark(painter, place, look)
-            painter.setPen(self._theme.colour("text"))
+            painter.setPen(self._theme.color("text"))
             words = place.adjusted(self._mark + STEP, 0, ROW, 0)
             painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, text)
 
     def _paint_mark(self, painter: QPainter, place: QRect, look: Look) -> None:
         x, middle = place.left(), place.center().y()
         if self._mark == ROW:
-            painter.fillRect(QRect(x, middle - ROW // 2, ROW, ROW), look.colour)
+            painter.fillRect(QRect(x, middle - ROW // 2, ROW, ROW), look.color)
             return
-        pen = QPen(look.colour, 2, look.dash)
+        pen = QPen(look.color, 2, look.dash)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         painter.setPen(pen)
         painter.drawLine(x, middle, x + self._mark, middle)

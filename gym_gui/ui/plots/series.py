@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor
 
-from gym_gui.core.drawing.colours import told_apart
+from gym_gui.core.drawing.colors import told_apart
 from gym_gui.ui import theme as themes
 
 
@@ -19,7 +19,7 @@ class Series:
     Attributes:
         id: Its id.
         name: What people call it.
-        kind: Kind of agent (``rl``, ``llm``, …), which gives the colour of the first of them.
+        kind: Kind of agent (``rl``, ``llm``, …), which gives the color of the first of them.
     """
 
     id: str
@@ -29,9 +29,9 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a series is drawn: lines that share a kind differ in colour and in dashes."""
+    """How a series is drawn: lines that share a kind differ in color and in dashes."""
 
-    colour: QColor
+    color: QColor
     dash: Qt.PenStyle
 
 
@@ -45,12 +45,12 @@ DASHES = (
 
 
 def looks(series: Sequence[Series]) -> dict[str, Look]:
-    """A look for each series, by id; the colours are those of the operators' cards."""
+    """A look for each series, by id; the colors are those of the operators' cards."""
     seen: dict[str, int] = {}
     result: dict[str, Look] = {}
-    for one, colour in zip(series, told_apart([one.kind for one in series]), strict=True):
-        base = themes.kind_colour(one.kind).name()
+    for one, color in zip(series, told_apart([one.kind for one in series]), strict=True):
+        base = themes.kind_color(one.kind).name()
         nth = seen.get(base, 0)
         seen[base] = nth + 1
-        result[one.id] = Look(QColor(colour), DASHES[nth % len(DASHES)])
+        result[one.id] = Look(QColor(color), DASHES[nth % len(DASHES)])
     return result

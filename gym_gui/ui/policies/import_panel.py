@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QVBoxLayout, QW
 
 from gym_gui.core.errors import MosaicError
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.environments.environment_picker import catalogue
+from gym_gui.ui.environments.environment_picker import catalog
 from gym_gui.ui.widgets import (
     FormRows,
     InlineMessage,
@@ -106,7 +106,7 @@ class ImportPanel(QWidget):
         able = await asyncio.to_thread(_importers)
         items = [PickerItem(worker.type_id, worker.display_name, _formats(worker)) for worker in able]
         self.worker.set_items([PickerItem(_AUTOMATIC, "by its ending"), *items])
-        self._environment.set_items(await asyncio.to_thread(catalogue))
+        self._environment.set_items(await asyncio.to_thread(catalog))
 
     def ask_file(self) -> None:
         """Ask for the file."""

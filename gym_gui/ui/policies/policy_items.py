@@ -15,7 +15,7 @@ from gym_gui.ui.widgets import PickerButton, PickerItem
 if TYPE_CHECKING:
     from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks, Offer
     from gym_gui.core.experiment.assignment import WorkerAssignment
-    from gym_gui.services.policies.policy_catalogue import Policy
+    from gym_gui.services.policies.policy_catalog import Policy
     from gym_gui.services.policy_files import PolicyFile
 
 _GROUPS: Final = {"human": "People", "baseline": "Baselines", "rl": "Trained policies"}

@@ -21,7 +21,7 @@ class SlotPlayer:
     """Who plays a slot.
 
     Attributes:
-        kind: Kind of agent (``rl``, ``llm``, ``human``, …), which gives the colour.
+        kind: Kind of agent (``rl``, ``llm``, ``human``, …), which gives the color.
         player: What people call it, for example ``PPO solo expert`` or ``you``.
         together: The policy that plays it together with other slots; ``None``: it is played alone.
     """

@@ -1,6 +1,6 @@
-"""Terminal text with colours, taken apart into runs of one style.
+"""Terminal text with colors, taken apart into runs of one style.
 
-Of ECMA-48 only SGR (colour and weight) is understood, which is what environments print;
+Of ECMA-48 only SGR (color and weight) is understood, which is what environments print;
 other escape sequences are dropped, so that none of them shows as rubbish.
 """
 
@@ -18,7 +18,7 @@ class Style:
     """How a run of text looks.
 
     Attributes:
-        foreground: Terminal colour 0 to 15, ``#rrggbb``, or ``None`` for the usual one.
+        foreground: Terminal color 0 to 15, ``#rrggbb``, or ``None`` for the usual one.
         background: The same behind the text.
         bold: Heavier.
         underline: Underlined.
@@ -70,8 +70,8 @@ def _styled(style: Style, codes: str) -> Style:
     while numbers:
         code = numbers.pop(0)
         if code in (38, 48):
-            colour = _extended(numbers)
-            style = replace(style, **{"foreground" if code == 38 else "background": colour})
+            color = _extended(numbers)
+            style = replace(style, **{"foreground" if code == 38 else "background": color})
         else:
             style = _simple(style, code)
     return style
@@ -98,7 +98,7 @@ def _simple(style: Style, code: int) -> Style:
 
 
 def _extended(numbers: list[int]) -> int | str | None:
-    """A colour after 38 or 48: ``5;n`` of 256, or ``2;r;g;b``. Takes what it reads off the list."""
+    """A color after 38 or 48: ``5;n`` of 256, or ``2;r;g;b``. Takes what it reads off the list."""
     kind = numbers.pop(0) if numbers else 0
     if kind == 5 and numbers:
         return _of_256(numbers.pop(0))

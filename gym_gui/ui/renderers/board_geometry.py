@@ -8,7 +8,7 @@ from PyQt6.QtCore import QPointF, QRectF
 
 from gym_gui.core.live import Board
 
-LABELLED = frozenset({"chess", "checkers", "go", "connect_four"})
+LABELED = frozenset({"chess", "checkers", "go", "connect_four"})
 """Boards with coordinates at their edge."""
 _LETTERS, _RIM = 12, 8
 """Least pixels around the squares: for coordinates that are read, and for the rim alone."""
@@ -39,13 +39,13 @@ class BoardGeometry:
     @classmethod
     def fitted(cls, board: Board, room: QRectF, *, flipped: bool) -> BoardGeometry:
         """The largest board that fits into the room, in its middle."""
-        labelled = board.kind in LABELLED
-        margin = 0.62 if labelled else 0.35
+        labeled = board.kind in LABELED
+        margin = 0.62 if labeled else 0.35
         side = int(
             min(room.width() / (board.columns + 2 * margin), room.height() / (board.rows + 2 * margin))
         )
         # Letters at the edge have to be readable on small boards, and need no more on large ones.
-        edge = min(max(int(margin * side), _LETTERS if labelled else _RIM), 26)
+        edge = min(max(int(margin * side), _LETTERS if labeled else _RIM), 26)
         side = int(min((room.width() - 2 * edge) / board.columns, (room.height() - 2 * edge) / board.rows))
         side = max(side, 4)
         left = int(room.center().x() - board.columns * side / 2)
@@ -78,7 +78,7 @@ class BoardGeometry:
         return self.squares().adjusted(-self.edge, -self.edge, self.edge, self.edge)
 
     def moved(self, square: tuple[int, int], down: int, right: int) -> tuple[int, int]:
-        """The neighbour as seen on the screen; the square itself at the board's end."""
+        """The neighbor as seen on the screen; the square itself at the board's end."""
         row, column = self._shown(square)
         row = min(max(row + down, 0), self.rows - 1)
         column = min(max(column + right, 0), self.columns - 1)

@@ -14,7 +14,7 @@ from gym_gui.controllers.human.square_names import column_label, row_label
 from gym_gui.core.drawing import artwork
 from gym_gui.core.live import Board
 from gym_gui.ui import theme as themes
-from gym_gui.ui.renderers.board_geometry import LABELLED, BoardGeometry
+from gym_gui.ui.renderers.board_geometry import LABELED, BoardGeometry
 from gym_gui.ui.renderers.chess_pieces import paint_piece
 
 Square = tuple[int, int]
@@ -74,14 +74,14 @@ def paint_board(
         board: The position.
         place: Where its squares lie.
         marks: What is selected, where it may go, and so on.
-        text: Colour of the coordinates, on the stage.
+        text: Color of the coordinates, on the stage.
         sprites: Pieces that were painted before.
     """
     device = painter.device()
     ratio = device.devicePixelRatioF() if device is not None else 1.0
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     _GROUNDS.get(board.kind, _checked)(painter, board, place)
-    if board.kind in LABELLED:
+    if board.kind in LABELED:
         _coordinates(painter, board, place, text)
     _last_move(painter, board, place)
     if marks.selected is not None and board.kind in ("chess", "checkers"):
@@ -119,8 +119,8 @@ def paint_any_piece(painter: QPainter, kind: str, piece: str, square: QRectF) ->
         _letter(painter, piece, square)
 
 
-def _faded(colour: str, alpha: float) -> QColor:
-    result = QColor(colour)
+def _faded(color: str, alpha: float) -> QColor:
+    result = QColor(color)
     result.setAlphaF(alpha)
     return result
 
@@ -211,7 +211,7 @@ _GROUNDS: Final[dict[str, Callable[[QPainter, Board, BoardGeometry], None]]] = {
 
 
 def _disc(painter: QPainter, piece: str, square: QRectF) -> None:
-    """A connect four disc; its relief tells the sides apart without colour."""
+    """A connect four disc; its relief tells the sides apart without color."""
     red = piece == "X"
     side = square.width()
     painter.setPen(Qt.PenStyle.NoPen)
@@ -307,7 +307,7 @@ _PIECES: Final[dict[str, Callable[[QPainter, str, QRectF], None]]] = {
 
 
 def _last_move(painter: QPainter, board: Board, place: BoardGeometry) -> None:
-    """Under the pieces, where squares have a ground that can be coloured."""
+    """Under the pieces, where squares have a ground that can be colored."""
     if board.kind in ("connect_four", "go"):
         return
     for square in board.last:
@@ -330,20 +330,20 @@ def _last_ring(painter: QPainter, board: Board, place: BoardGeometry) -> None:
         return
     piece = board.cells[square[0] * board.columns + square[1]]
     share = 0.4 if board.kind == "connect_four" else 0.22
-    colour = artwork.IVORY if board.kind == "connect_four" or piece == "X" else artwork.EBONY_EDGE
-    painter.setPen(QPen(QColor(colour), max(2.0, place.side * 0.055)))
+    color = artwork.IVORY if board.kind == "connect_four" or piece == "X" else artwork.EBONY_EDGE
+    painter.setPen(QPen(QColor(color), max(2.0, place.side * 0.055)))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawEllipse(place.centre(square), place.side * share, place.side * share)
 
 
 def _line(painter: QPainter, board: Board, place: BoardGeometry) -> None:
-    """A ring on every piece of the line that won; two lines, dark and bright, seen on every colour."""
+    """A ring on every piece of the line that won; two lines, dark and bright, seen on every color."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     width = max(2.0, place.side * 0.05)
     radius = place.side * 0.4
     for square in board.line:
-        for colour, inset in ((artwork.EBONY_EDGE, 0.0), (artwork.IVORY, width)):
-            painter.setPen(QPen(QColor(colour), width))
+        for color, inset in ((artwork.EBONY_EDGE, 0.0), (artwork.IVORY, width)):
+            painter.setPen(QPen(QColor(color), width))
             painter.drawEllipse(place.centre(square), radius - inset, radius - inset)
 
 
@@ -351,14 +351,14 @@ def _target(painter: QPainter, board: Board, place: BoardGeometry, square: Squar
     """A dot on an empty square, a ring around a piece that would be taken."""
     occupied = bool(board.cells[square[0] * board.columns + square[1]])
     dark_ground = board.kind in ("tic_tac_toe", "connect_four")
-    colour = _faded(artwork.TARGET_ON_DARK if dark_ground else artwork.TARGET, 0.62)
+    color = _faded(artwork.TARGET_ON_DARK if dark_ground else artwork.TARGET, 0.62)
     if occupied:
-        painter.setPen(QPen(colour, place.side * 0.075))
+        painter.setPen(QPen(color, place.side * 0.075))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawEllipse(place.centre(square), place.side * 0.45, place.side * 0.45)
     else:
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
+        painter.setBrush(color)
         painter.drawEllipse(place.centre(square), place.side * 0.14, place.side * 0.14)
 
 
@@ -366,15 +366,15 @@ def _cursor(painter: QPainter, area: QRectF) -> None:
     """Two lines, dark and bright, so that it is seen on every ground."""
     painter.setBrush(Qt.BrushStyle.NoBrush)
     width = max(2.0, area.width() * 0.05)
-    for colour, inset in ((artwork.EBONY_EDGE, width * 0.5), (artwork.TARGET_ON_DARK, width * 1.3)):
-        painter.setPen(QPen(QColor(colour), width))
+    for color, inset in ((artwork.EBONY_EDGE, width * 0.5), (artwork.TARGET_ON_DARK, width * 1.3)):
+        painter.setPen(QPen(QColor(color), width))
         painter.drawRoundedRect(area.adjusted(inset, inset, -inset, -inset), width, width)
 
 
-def _coordinates(painter: QPainter, board: Board, place: BoardGeometry, colour: QColor) -> None:
+def _coordinates(painter: QPainter, board: Board, place: BoardGeometry, color: QColor) -> None:
     pixels = max(8, min(12, int(place.edge * 0.6)))
     painter.setFont(themes.font(pixels))
-    painter.setPen(colour)
+    painter.setPen(color)
     area = place.squares()
     rim = place.side * 0.09 if board.kind == "connect_four" else 0
     for column in range(board.columns):

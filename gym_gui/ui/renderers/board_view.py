@@ -51,7 +51,7 @@ class BoardView(Surface):
     on the board and changes nothing.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         parent: Qt owner.
         backdrop: Token of what lies behind the rounded corners.
     """
@@ -377,8 +377,8 @@ class BoardView(Surface):
             self.paint_hint(painter)
         else:
             board = self._choice.board
-            colour = self.theme.colour("stage_text")
-            paint_board(painter, board, self._place, self._marks(self._choice), colour, self._sprites)
+            color = self.theme.color("stage_text")
+            paint_board(painter, board, self._place, self._marks(self._choice), color, self._sprites)
             if self._drag is not None and self._choice.selected is not None:
                 side = self._place.side * 1.08
                 held = QRectF(0, 0, side, side)

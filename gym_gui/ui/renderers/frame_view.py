@@ -29,7 +29,7 @@ class FrameView(Surface):
     """Shows the newest frame; at most one paint for each.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         parent: Qt owner.
         backdrop: Token of what lies behind the rounded corners.
     """

@@ -18,13 +18,13 @@ class Together:
 
     Attributes:
         letter: Its mark, as in the table of agents: ``A``.
-        colour: Of its mark, ``#rrggbb``.
+        color: Of its mark, ``#rrggbb``.
         slots: All of them.
         policy: What its file is called; empty where none is named.
     """
 
     letter: str
-    colour: str
+    color: str
     slots: tuple[AgentID, ...]
     policy: str = ""
 

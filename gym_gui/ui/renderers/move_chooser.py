@@ -73,7 +73,7 @@ class MoveChooser(QFrame):
         self.hide()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Keys on a button: neighbours, choose, give up."""
+        """Keys on a button: neighbors, choose, give up."""
         if not isinstance(a1, QKeyEvent) or a1.type() != QEvent.Type.KeyPress:
             return False
         at = next((i for i, button in enumerate(self._buttons) if button is a0), None)

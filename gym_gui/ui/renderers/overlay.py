@@ -1,4 +1,4 @@
-"""What every agent did last, as chips in the colour of its kind."""
+"""What every agent did last, as chips in the color of its kind."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LONGEST_ACTION: Final = 32
 
 @dataclass(slots=True)
 class _Chip:
-    """One chip: its words with weight and token, the dot's colour, the full sentence, the mark of a link."""
+    """One chip: its words with weight and token, the dot's color, the full sentence, the mark of a link."""
 
     key: str
     words: list[tuple[str, bool, str]]
@@ -65,7 +65,7 @@ class Overlay(QWidget):
     A chip never shrinks during an episode, so that the row stands still while words change.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         parent: Qt owner.
     """
 
@@ -238,7 +238,7 @@ class Overlay(QWidget):
         everybody = self._view.agents if self._view is not None else ()
         sentence = agent_sentence(agent, seat, to_move=to_move, agents=everybody)
         link = seat.together if seat.together and seat.together.mates(agent.agent, everybody) else None
-        return _Chip(agent.agent, words, themes.kind_colour(seat.kind), sentence, to_move, link)
+        return _Chip(agent.agent, words, themes.kind_color(seat.kind), sentence, to_move, link)
 
     def _place(self) -> bool:
         """Put the chips into rows; count those that find no room. Whether all of them found some."""
@@ -296,8 +296,8 @@ class Overlay(QWidget):
     def _paint(self, painter: QPainter, chip: _Chip) -> None:
         tokens = self._theme
         box = QRectF(chip.box).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(QPen(tokens.colour("accent" if chip.urgent else "line"), 1))
-        painter.setBrush(tokens.colour("panel"))
+        painter.setPen(QPen(tokens.color("accent" if chip.urgent else "line"), 1))
+        painter.setBrush(tokens.color("panel"))
         painter.drawRoundedRect(box, RADIUS_CONTROL - 1, RADIUS_CONTROL - 1)
         x = chip.box.left() + ROW
         if chip.dot is not None:
@@ -312,7 +312,7 @@ class Overlay(QWidget):
             font = _font(bold)
             metrics = QFontMetrics(font)
             painter.setFont(font)
-            painter.setPen(tokens.colour(token))
+            painter.setPen(tokens.color(token))
             room = QRect(x, chip.box.top(), max(right - x, 0), HEIGHT)
             shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
@@ -320,9 +320,9 @@ class Overlay(QWidget):
 
     def _paint_link(self, painter: QPainter, link: Together, x: int, box: QRect) -> int:
         """A diamond and a letter, as the table of agents has them; returns where they end."""
-        colour = themes.text_on(self._theme.colour("panel"), QColor(link.colour))
+        color = themes.text_on(self._theme.color("panel"), QColor(link.color))
         half, middle = DIAMOND / 2, box.center().y() + 1
-        painter.setPen(QPen(colour, 1.5))
+        painter.setPen(QPen(color, 1.5))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         corners = ((half, -half), (DIAMOND, 0.0), (half, half), (0.0, 0.0))
         painter.drawPolygon(QPolygonF([QPointF(x + right, middle + down) for right, down in corners]))

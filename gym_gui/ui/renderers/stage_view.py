@@ -36,7 +36,7 @@ class StageView(QFrame):
     What a person chose stays chosen for as long as the episodes have it.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         parent: Qt owner.
         backdrop: Token of what lies behind the rounded corners.
         overlay: Whether the agents' chips are shown at the foot.

@@ -19,10 +19,10 @@ class Surface(QFrame):
     """A widget that paints all of its area itself, with rounded corners.
 
     It is opaque to Qt: a new frame does not repaint the card behind it, which would cost
-    more than the frame. The corners are therefore filled with the colour of that card.
+    more than the frame. The corners are therefore filled with the color of that card.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         parent: Qt owner.
         backdrop: Token of what lies behind the corners.
     """
@@ -77,8 +77,8 @@ class Surface(QFrame):
             self.update()
 
     def paint_ground(self, painter: QPainter) -> None:
-        """Fill everything with the stage's colour."""
-        painter.fillRect(self.rect(), self.theme.colour("stage"))
+        """Fill everything with the stage's color."""
+        painter.fillRect(self.rect(), self.theme.color("stage"))
 
     def paint_corners(self, painter: QPainter) -> None:
         """Round the corners off; the last thing to be painted."""
@@ -88,24 +88,24 @@ class Surface(QFrame):
             rounded.addRoundedRect(QRectF(self.rect()), RADIUS_CONTROL, RADIUS_CONTROL)
             self._corners = square.subtracted(rounded)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillPath(self._corners, self.theme.colour(self._backdrop))
+        painter.fillPath(self._corners, self.theme.color(self._backdrop))
 
     def paint_hint(self, painter: QPainter) -> None:
         """Write the hint into the middle."""
         title, text = self._hint
         area = self.rect().adjusted(4 * STEP, 4 * STEP, -4 * STEP, -4 * STEP)
-        centred = int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap)
+        centered = int(Qt.AlignmentFlag.AlignHCenter) | int(Qt.TextFlag.TextWordWrap)
         strong = themes.font(TEXT_PX, weight=QFont.Weight.DemiBold)
         quiet = themes.font(SECTION_PX)
-        upper = QFontMetrics(strong).boundingRect(area, centred, title)
-        lower = QFontMetrics(quiet).boundingRect(area, centred, text) if text else QRect()
+        upper = QFontMetrics(strong).boundingRect(area, centered, title)
+        lower = QFontMetrics(quiet).boundingRect(area, centered, text) if text else QRect()
         upper.moveTop(area.center().y() - (upper.height() + STEP + lower.height()) // 2)
         lower.moveTop(upper.bottom() + STEP)
-        colour = self.theme.colour("stage_text")
+        color = self.theme.color("stage_text")
         for font, box, line in ((strong, upper, title), (quiet, lower, text)):
             painter.setFont(font)
-            painter.setPen(colour)
-            painter.drawText(area.left(), box.top(), area.width(), box.height() + STEP, centred, line)
+            painter.setPen(color)
+            painter.drawText(area.left(), box.top(), area.width(), box.height() + STEP, centered, line)
 
     def paint_note(self, painter: QPainter, note: str) -> None:
         """Write a sentence at the foot, over what is there."""
@@ -116,10 +116,10 @@ class Surface(QFrame):
         box = words.adjusted(-GAP, -ROW, GAP, ROW)
         box.moveCenter(self.rect().center())
         box.moveBottom(self.height() - ROW)
-        painter.setPen(self.theme.colour("line"))
-        painter.setBrush(self.theme.colour("panel"))
+        painter.setPen(self.theme.color("line"))
+        painter.setBrush(self.theme.color("panel"))
         painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_CONTROL, RADIUS_CONTROL)
-        painter.setPen(self.theme.colour("text"))
+        painter.setPen(self.theme.color("text"))
         painter.setFont(font)
         painter.drawText(box, flags, note)
 

@@ -1,4 +1,4 @@
-"""What an environment writes: a terminal's text, in its colours, as large as fits."""
+"""What an environment writes: a terminal's text, in its colors, as large as fits."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class _Screen(QPlainTextEdit):
 
 
 class TextView(Surface):
-    """Monospaced text with colours, in the middle of the stage.
+    """Monospaced text with colors, in the middle of the stage.
 
     Lines keep their length while they can be read; longer ones wrap. A selection stays as
     long as the text it belongs to.
 
     Args:
-        theme: Colours.
+        theme: Colors.
         parent: Qt owner.
         backdrop: Token of what lies behind the rounded corners.
     """
@@ -75,7 +75,7 @@ class TextView(Surface):
         self._dress()
 
     def text(self) -> str:
-        """What is shown, without colours."""
+        """What is shown, without colors."""
         return self._screen.toPlainText()
 
     def show_text(self, text: str) -> None:
@@ -130,9 +130,9 @@ class TextView(Surface):
         policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if wraps else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         self._screen.setVerticalScrollBarPolicy(policy)
         self._screen.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._screen.setGeometry(room if wraps else self._centred(room, font, lines))
+        self._screen.setGeometry(room if wraps else self._centered(room, font, lines))
 
-    def _centred(self, room: QRect, font: QFont, lines: list[str]) -> QRect:
+    def _centered(self, room: QRect, font: QFont, lines: list[str]) -> QRect:
         metrics = QFontMetricsF(font)
         # The document rounds each line up to whole pixels; the slack keeps it from scrolling.
         width = min(room.width(), int(max(metrics.horizontalAdvance(line) for line in lines)) + MARGIN)
@@ -143,14 +143,14 @@ class TextView(Surface):
 
     def _format(self, style: Style) -> QTextCharFormat:
         look = QTextCharFormat()
-        fore = _colour(style.foreground, style.bold)
-        back = _colour(style.background, False)
+        fore = _color(style.foreground, style.bold)
+        back = _color(style.background, False)
         if style.inverse:
-            usual, stage = self.theme.colour("stage_text"), self.theme.colour("stage")
+            usual, stage = self.theme.color("stage_text"), self.theme.color("stage")
             fore, back = back or stage, fore or usual
         elif fore is None and back is not None:
             # The usual light letters would not be read on a bright background.
-            inks = [self.theme.colour(name) for name in ("stage", "stage_text")]
+            inks = [self.theme.color(name) for name in ("stage", "stage_text")]
             fore = max(inks, key=partial(themes.contrast, back))
         if fore is not None:
             look.setForeground(fore)
@@ -163,8 +163,8 @@ class TextView(Surface):
         return look
 
     def _dress(self) -> None:
-        """The window's style sheet sets size and colours of every widget: only another one changes them."""
-        stage, text, accent = (self.theme.colour(name).name() for name in ("stage", "stage_text", "accent"))
+        """The window's style sheet sets size and colors of every widget: only another one changes them."""
+        stage, text, accent = (self.theme.color(name).name() for name in ("stage", "stage_text", "accent"))
         family = QFontInfo(themes.mono_font()).family()
         self._screen.setStyleSheet(
             f"QPlainTextEdit {{ background: {stage}; color: {text}; border: none; padding: 0;"
@@ -179,10 +179,10 @@ class TextView(Surface):
         self.show_text(again)
 
 
-def _colour(value: int | str | None, bold: bool) -> QColor | None:
+def _color(value: int | str | None, bold: bool) -> QColor | None:
     if value is None:
         return None
     if isinstance(value, int):
-        # Terminals show bold text in the bright half of their colours.
+        # Terminals show bold text in the bright half of their colors.
         return QColor(artwork.ANSI[value + 8 if bold and value < 8 else value])
     return QColor(value)

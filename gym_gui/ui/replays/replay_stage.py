@@ -22,7 +22,7 @@ class ReplayStage(Card):
     """Shows a player at a position.
 
     Args:
-        current: Colours.
+        current: Colors.
         parent: Qt owner.
     """
 

@@ -274,15 +274,15 @@ class ScrubBar(QSlider):
             (self.place_of(self._loaded), "scroll"),
             (here, "accent"),
         ):
-            painter.setBrush(tokens.colour(token))
+            painter.setBrush(tokens.color(token))
             groove = QRectF(start, middle - _GROOVE / 2, max(end - start, 0.0), _GROOVE)
             painter.drawRoundedRect(groove, _GROOVE / 2, _GROOVE / 2)
         if not self.isEnabled():
             return
-        painter.setBrush(tokens.colour("accent"))
+        painter.setBrush(tokens.color("accent"))
         painter.drawEllipse(QPointF(here, middle), _HANDLE / 2, _HANDLE / 2)
         if self.hasFocus():
-            painter.setBrush(tokens.colour("on_accent"))
+            painter.setBrush(tokens.color("on_accent"))
             painter.drawEllipse(QPointF(here, middle), _HANDLE / 4, _HANDLE / 4)
 
     def _go(self, x: float) -> None:

@@ -10,12 +10,12 @@ from PyQt6.QtCore import QModelIndex, QSize, pyqtSignal
 from PyQt6.QtGui import QResizeEvent
 from PyQt6.QtWidgets import QWidget
 
-from gym_gui.analysis.charts.shapes import operator_roles, role_colours
+from gym_gui.analysis.charts.shapes import operator_roles, role_colors
 from gym_gui.analysis.columns.cells import Place, ResultColumn, ResultRow, columns_in, options_of, teams_of
 from gym_gui.analysis.columns.result_columns import RESULT_COLUMNS
 from gym_gui.analysis.findings.summary import OperatorSummary
 from gym_gui.analysis.words.report_text import clean
-from gym_gui.core.drawing.colours import LIGHT
+from gym_gui.core.drawing.colors import LIGHT
 from gym_gui.ui.numbers import screen
 from gym_gui.ui.results.delegates import CellDelegate
 from gym_gui.ui.results.library_model import BADGE_ROLE, KINDS_ROLE
@@ -65,9 +65,9 @@ def _kinds(column: ResultColumn, row: ResultRow) -> tuple[str, ...]:
 
 
 def _badge(roles: Mapping[str, str], row: ResultRow) -> str:
-    """An operator's own colour, where it has one that is not of its kind."""
+    """An operator's own color, where it has one that is not of its kind."""
     role = roles.get(row.operator.key, "") if row.team is None else ""
-    return role_colours(LIGHT)[role] if role.startswith("further-") and len(row.kinds) == 1 else ""
+    return role_colors(LIGHT)[role] if role.startswith("further-") and len(row.kinds) == 1 else ""
 
 
 def _tip(column: ResultColumn, row: ResultRow) -> str | None:
@@ -102,7 +102,7 @@ class ComparisonTable(RowsTable[ResultRow]):
 
         Args:
             operators: The operators.
-            roles: Of their colours, by key, where more are reported than are shown.
+            roles: Of their colors, by key, where more are reported than are shown.
         """
         selected = self.operator
         rows = _rows(operators)

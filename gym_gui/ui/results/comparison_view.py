@@ -76,7 +76,7 @@ class ComparisonView(QWidget):
     """Shows an analysis, one environment at a time. The environment's picker belongs into the bar.
 
     Args:
-        current: Colours.
+        current: Colors.
         parent: Qt owner.
     """
 
@@ -269,7 +269,7 @@ class ComparisonView(QWidget):
         self.verdict.setText("".join(lines))
 
     def _on_theme_changed(self) -> None:
-        """A link keeps the colour that it was written in."""
+        """A link keeps the color that it was written in."""
         if self._summary is not None:
             self.verdict.clear()  # the same text would not be written again
             self._show_verdicts()

@@ -135,17 +135,17 @@ def _chips_in(room: int, chips: Sequence[tuple[str, str]]) -> tuple[list[tuple[s
 
 
 def paint_chips(painter: QPainter, rect: QRect, chips: Sequence[tuple[str, str]]) -> None:
-    """Draw words in outlined pills from the left of a rectangle, each in its token of colour."""
+    """Draw words in outlined pills from the left of a rectangle, each in its token of color."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setFont(badge_font())
     at, ground = float(rect.left()), theme.current().tokens.panel
     for text, token in chips:
         width = pill_width(text)
         pill = QRectF(at + 0.5, rect.center().y() - BADGE_HEIGHT / 2 + 0.5, width - 1, BADGE_HEIGHT)
-        painter.setPen(QPen(theme.current().colour("line" if token in ("muted", "faint") else token), 1))
-        painter.setBrush(theme.current().colour("panel"))
+        painter.setPen(QPen(theme.current().color("line" if token in ("muted", "faint") else token), 1))
+        painter.setBrush(theme.current().color("panel"))
         painter.drawRoundedRect(pill, BADGE_HEIGHT / 2, BADGE_HEIGHT / 2)
-        painter.setPen(theme.text_on(ground, theme.current().colour("muted" if token == "faint" else token)))
+        painter.setPen(theme.text_on(ground, theme.current().color("muted" if token == "faint" else token)))
         painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, text)
         at += width + PILL_GAP
 
@@ -157,7 +157,7 @@ def _dot(token: str) -> QIcon:
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.current().colour(token))
+    painter.setBrush(theme.current().color(token))
     painter.drawEllipse(QPointF(5 * ratio, 5 * ratio), 4 * ratio, 4 * ratio)
     painter.end()
     pixmap.setDevicePixelRatio(ratio)

@@ -20,7 +20,7 @@ from gym_gui.analysis.findings.summary import Summary
 from gym_gui.analysis.words import wording
 from gym_gui.core.errors import UsageError
 from gym_gui.services.runs.recorded_episode import RecordedEpisode
-from gym_gui.services.runs.run_analysis import analyse, write_run_table
+from gym_gui.services.runs.run_analysis import analyze, write_run_table
 from gym_gui.services.subprocess_job import run_subprocess_job
 from gym_gui.ui.numbers import local, screen
 from gym_gui.ui.results.jobs import Job, OnShare, Said
@@ -221,7 +221,7 @@ def figure_job(runs: Sequence[Path], shown: Summary, comparison: Comparison | No
     async def job(_share: OnShare) -> Said:
         summary, pair = shown, comparison
         if (screen().point, screen().group) != (wording.C.point, wording.C.group):
-            summary = await analyse(*runs)
+            summary = await analyze(*runs)
             pair = summary.comparisons[shown.comparisons.index(comparison)] if comparison else None
         if path.suffix.lower() == ".svg":
             await asyncio.to_thread(write_figure, summary, path, pair)

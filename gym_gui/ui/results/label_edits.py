@@ -70,7 +70,7 @@ class LabelEdits(QObject):
     async def _tell(self, changes: Changes, refused: Sequence[LabelsError]) -> None:
         if refused:
             more = len(refused) - 1
-            others = f" {count(more, 'more run')} cannot be labelled either." if more else ""
+            others = f" {count(more, 'more run')} cannot be labeled either." if more else ""
             self._context.notify(f"{refused[0].sentence}.{others}".replace("..", "."), "warning")
         await self._reader.read_again(list(changes))
 

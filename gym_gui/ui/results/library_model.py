@@ -22,14 +22,14 @@ STATE_TOKENS: Final = {
     CUT_OFF: "warning",
     DAMAGED: "error",
 }
-"""The colour of a status; its word stands beside it."""
+"""The color of a status; its word stands beside it."""
 
 KINDS_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 BADGE_ROLE: Final = Qt.ItemDataRole.UserRole + 5
-"""A colour (``#rrggbb``) instead of the kind's, where several of a kind are told apart."""
+"""A color (``#rrggbb``) instead of the kind's, where several of a kind are told apart."""
 STATE_ROLE: Final = Qt.ItemDataRole.UserRole + 2
 CHIPS_ROLE: Final = Qt.ItemDataRole.UserRole + 3
-"""What stands in pills behind the text: words, each with its token of colour."""
+"""What stands in pills behind the text: words, each with its token of color."""
 STAR_ROLE: Final = Qt.ItemDataRole.UserRole + 4
 
 

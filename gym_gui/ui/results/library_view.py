@@ -47,7 +47,7 @@ class LibraryView(QWidget):
     """A person wants to see the selected run."""
     removal_requested = pyqtSignal()
     """A person wants to be rid of the selected runs."""
-    labelled = pyqtSignal(object, object)
+    labeled = pyqtSignal(object, object)
     """Runs (a list), and labels that they get (a mapping)."""
     another_folder_requested = pyqtSignal()
     """The user asks to see the runs of another folder beside their own."""
@@ -290,11 +290,11 @@ class LibraryView(QWidget):
 
     def _on_star_clicked(self, index: QModelIndex) -> None:
         if (run := self.model.row(index.row())) is not None:
-            self.labelled.emit([run], {"star": not run.labels.star})
+            self.labeled.emit([run], {"star": not run.labels.star})
 
     def _on_name_edited(self, run: RunEntry, _column: Column[RunEntry], text: str) -> None:
         if text.strip() != run.labels.name:
-            self.labelled.emit([run], {"name": text})
+            self.labeled.emit([run], {"name": text})
 
     def _on_show_all(self) -> None:
         self.environment.set_value(_ANY)

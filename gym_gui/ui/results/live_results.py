@@ -21,7 +21,7 @@ class LiveResults(QWidget):
 
     Args:
         spawn: Runs work in the background.
-        current: Colours.
+        current: Colors.
         parent: Qt owner.
     """
 

@@ -86,7 +86,7 @@ class RatingsView(QWidget):
     """Shows what a run says as a tournament.
 
     Args:
-        current: Colours.
+        current: Colors.
         parent: Qt owner.
     """
 

@@ -12,7 +12,7 @@ from PyQt6.QtCore import QObject, pyqtSignal
 from gym_gui.analysis.findings.summary import Summary
 from gym_gui.controllers.live_play.latest_task import Spawn
 from gym_gui.core.errors import MosaicError
-from gym_gui.services.runs.run_analysis import analyse
+from gym_gui.services.runs.run_analysis import analyze
 from gym_gui.services.runs.run_library import RunEntry, RunLibrary
 from gym_gui.ui.numbers import screen
 from gym_gui.ui.timers import single_shot_timer
@@ -147,7 +147,7 @@ class RunReading(QObject):
             self.named.emit()
         stamp = self._stamp()
         try:
-            analysis = await analyse(*runs, locale=screen())
+            analysis = await analyze(*runs, locale=screen())
         except MosaicError as error:
             self._shown = stamp
             self.refused.emit(error.sentence)

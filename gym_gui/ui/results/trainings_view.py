@@ -22,7 +22,7 @@ class TrainingsView(QWidget):
     """Shows what a run says of algorithms.
 
     Args:
-        current: Colours.
+        current: Colors.
         parent: Qt owner.
     """
 

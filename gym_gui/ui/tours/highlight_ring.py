@@ -56,13 +56,13 @@ class Ring(QWidget):
         return super().eventFilter(a0, a1)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """A line in the accent's colour, and a soft one around it."""
+        """A line in the accent's color, and a soft one around it."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        accent = theme.current().colour("accent")
+        accent = theme.current().color("accent")
         soft = QColor(accent)
         soft.setAlpha(70)
         box = QRectF(self.rect())
-        for colour, width, inset in ((soft, 4.0, 2.0), (accent, 2.0, 3.0)):
-            painter.setPen(QPen(colour, width))
+        for color, width, inset in ((soft, 4.0, 2.0), (accent, 2.0, 3.0)):
+            painter.setPen(QPen(color, width))
             painter.drawRoundedRect(box.adjusted(inset, inset, -inset, -inset), 9, 9)

@@ -13,7 +13,7 @@ from gym_gui.services.runs.run_titles import differences
 from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.ui import theme
 from gym_gui.ui.numbers import written
-from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.training_numbers import NONE, steps_in_words
 from gym_gui.ui.training_words import run_return, short_environment
 from gym_gui.ui.widgets import (
@@ -32,16 +32,16 @@ class ComparePanel(QWidget):
     """See the module.
 
     Args:
-        colours: Of the runs' dots.
+        colors: Of the runs' dots.
         parent: Qt owner.
     """
 
     closed_by_person = pyqtSignal()
 
-    def __init__(self, colours: RunColours, parent: QWidget | None = None) -> None:
+    def __init__(self, colors: RunColors, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("train-compare")
-        self._colours = colours
+        self._colors = colors
         self._content: QWidget | None = None
         self._shown: Any = None
         self._column = column_layout(self)
@@ -82,7 +82,7 @@ class ComparePanel(QWidget):
         widget.setObjectName(f"train-compared-{run_id}")
         column = column_layout(widget, spacing=theme.STEP)
         head = row_layout(spacing=6)
-        head.addWidget(Dot(self._colours.colour(run_id)))
+        head.addWidget(Dot(self._colors.color(run_id)))
         head.addWidget(ElidedLabel(title, "strong"), 1)
         column.addLayout(head)
         grid = QGridLayout()

@@ -17,7 +17,7 @@ from gym_gui.ui.plots.series import Series
 from gym_gui.ui.train.chart_words import chart_items, chart_word, is_of_several
 from gym_gui.ui.train.curve_plot import CurvePlot
 from gym_gui.ui.train.league_plot import LeaguePlot, marks_of
-from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.train.run_data import LENGTH, RETURN, RunData
 from gym_gui.ui.widgets import Card, ElidedLabel, PickerButton, muted_label
 from gym_gui.ui.widgets.layouts import row_layout
@@ -32,7 +32,7 @@ class CurveCard(Card):
 
     Args:
         context: Theme, and the layout that is remembered.
-        colours: Of the runs.
+        colors: Of the runs.
         name: ``objectName``; what was chosen is kept under it.
         series: Shown at first.
         parent: Qt owner.
@@ -43,7 +43,7 @@ class CurveCard(Card):
     def __init__(
         self,
         context: AppContext,
-        colours: RunColours,
+        colors: RunColors,
         name: str,
         series: str,
         parent: QWidget | None = None,
@@ -62,7 +62,7 @@ class CurveCard(Card):
         self.head.addWidget(self.title, 1)
         self.head.addWidget(self.choice)
         self.body.addLayout(self.head)
-        self._colours, self._named = colours, False
+        self._colors, self._named = colors, False
         self.charts = QWidget()
         self._panes = QGridLayout(self.charts)
         self._panes.setContentsMargins(0, 0, 0, 0)
@@ -97,7 +97,7 @@ class CurveCard(Card):
         """Draw these runs; those of different environments, whose numbers do not compare, apart.
 
         Args:
-            runs: In the order of their colours.
+            runs: In the order of their colors.
             curves: By run.
             environments: Environment of each run.
         """
@@ -119,7 +119,7 @@ class CurveCard(Card):
     def _add_pane(self) -> CurvePlot:
         """Another plot below those that there are."""
         number = len(self._plots) + 1
-        plot = CurvePlot(self._context.theme, self._colours, "")
+        plot = CurvePlot(self._context.theme, self._colors, "")
         plot.setObjectName(f"{self._name}-plot" if number == 1 else f"{self._name}-plot-{number}")
         plot.set_named(self._named)
         caption = ElidedLabel("", "muted", name=f"{self._name}-environment-{number}")
@@ -191,12 +191,12 @@ class CurveBoard(QWidget):
     Args:
         context: Theme, and work in the background.
         data: The runs' series.
-        colours: The runs' colors.
+        colors: The runs' colors.
         parent: Qt owner.
     """
 
     def __init__(
-        self, context: AppContext, data: RunData, colours: RunColours, parent: QWidget | None = None
+        self, context: AppContext, data: RunData, colors: RunColors, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setObjectName("train-curves")
@@ -207,9 +207,9 @@ class CurveBoard(QWidget):
         self._with_league: Series | None = None
         self._task: asyncio.Task[None] | None = None
         self._again = False
-        self.first = CurveCard(context, colours, "train-first-chart", RETURN)
-        self.second = CurveCard(context, colours, "train-second-chart", LENGTH)
-        self.league = LeaguePlot(context.theme, colours, "The rating appears here with the first games.")
+        self.first = CurveCard(context, colors, "train-first-chart", RETURN)
+        self.second = CurveCard(context, colors, "train-second-chart", LENGTH)
+        self.league = LeaguePlot(context.theme, colors, "The rating appears here with the first games.")
         self.league.setObjectName("train-league-plot")
         self.first.set_named(True)
         self.second.title.hide()  # its list says the same
@@ -237,7 +237,7 @@ class CurveBoard(QWidget):
         """Draw these runs.
 
         Args:
-            runs: In the order of their colours.
+            runs: In the order of their colors.
             environments: Environment of each, by run; those of one share their axes.
         """
         self._environments = dict(environments or {})

@@ -15,7 +15,7 @@ from gym_gui.ui.numbers import in_sentences, local
 from gym_gui.ui.plots.live_plot import LivePlot
 from gym_gui.ui.plots.series import Look, Series
 from gym_gui.ui.theme import Theme
-from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.training_numbers import steps_in_words, value_in_words
 
 LINE: Final = 1.8
@@ -54,15 +54,15 @@ class CurvePlot(LivePlot):
     """A smooth line for each run, and behind it how far the values it is made of are spread.
 
     Args:
-        theme: Colours of axes and ground.
-        colours: Of the runs.
+        theme: Colors of axes and ground.
+        colors: Of the runs.
         hint: What stands here while there is nothing to draw.
         parent: Qt owner.
     """
 
-    def __init__(self, theme: Theme, colours: RunColours, hint: str, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, colors: RunColors, hint: str, parent: QWidget | None = None) -> None:
         super().__init__(theme, hint, parent)
-        self._colours = colours
+        self._colors = colors
         self._curves: dict[str, Curve] = {}
         self._items: dict[str, tuple[Any, Any, Any, Any]] = {}
         self._word = ""
@@ -131,12 +131,12 @@ class CurvePlot(LivePlot):
         self._name_ends()
 
     def _looks(self) -> dict[str, Look]:
-        return {run.id: self._colours.look(run.id) for run in self.series}
+        return {run.id: self._colors.look(run.id) for run in self.series}
 
     # ---------------------------------------------------------------------------------- drawing
 
     def _draw_one(self, pg: Any, plot: Any, run_id: str, curve: Curve) -> None:
-        style = self._colours.look(run_id)
+        style = self._colors.look(run_id)
         if run_id not in self._items:
             low, high = pg.PlotCurveItem(pen=None), pg.PlotCurveItem(pen=None)
             band, line = pg.FillBetweenItem(low, high), pg.PlotDataItem()
@@ -144,7 +144,7 @@ class CurvePlot(LivePlot):
                 plot.addItem(item, ignoreBounds=True)
             self._items[run_id] = (low, high, band, line)
         low, high, band, line = self._items[run_id]
-        ground = style.colour.toRgb()
+        ground = style.color.toRgb()
         ground.setAlpha(BAND_ALPHA)
         low.setData(curve.steps, curve.low)
         high.setData(curve.steps, curve.high)
@@ -153,10 +153,10 @@ class CurvePlot(LivePlot):
         line.setData(
             curve.steps,
             curve.values,
-            pen=pg.mkPen(style.colour, width=LINE, style=style.dash),
+            pen=pg.mkPen(style.color, width=LINE, style=style.dash),
             symbol="o" if few else None,
             symbolSize=4,
-            symbolBrush=style.colour,
+            symbolBrush=style.color,
             symbolPen=None,
         )
 
@@ -196,7 +196,7 @@ class CurvePlot(LivePlot):
         if not self._named or len(self._curves) < 2:
             return []
         return [
-            (run.name, self._colours.look(run.id), curve.span[1], float(curve.values[-1]))
+            (run.name, self._colors.look(run.id), curve.span[1], float(curve.values[-1]))
             for run in self.series
             if (curve := self._curves.get(run.id)) is not None
         ]

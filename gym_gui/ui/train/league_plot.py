@@ -75,8 +75,8 @@ class LeaguePlot(CurvePlot):
         super().draw(pg, plot, look)
         for item in self._drawn:
             plot.removeItem(item)
-        colour = next(iter(look.values())).colour
-        muted = self._theme.colour("muted")
+        color = next(iter(look.values())).color
+        muted = self._theme.color("muted")
         items: list[Any] = [
             pg.InfiniteLine(mark.height, angle=0, pen=pg.mkPen(muted, width=LINE, style=Qt.PenStyle.DashLine))
             for mark in self._marks
@@ -87,8 +87,8 @@ class LeaguePlot(CurvePlot):
             [mark.step for mark in left],
             [mark.height for mark in left],
             size=POINT,
-            pen=pg.mkPen(colour, width=2),
-            brush=self._theme.colour("panel"),
+            pen=pg.mkPen(color, width=2),
+            brush=self._theme.color("panel"),
         )
         items.append(points)
         for item in items:
@@ -104,7 +104,7 @@ class LeaguePlot(CurvePlot):
         """Members of the pool are named at the right, where that leaves room for the line."""
         if self.width() < _LEAST_FOR_NAMES:
             return []
-        look, (_, last) = Look(self._theme.colour("muted"), Qt.PenStyle.DashLine), self._span()
+        look, (_, last) = Look(self._theme.color("muted"), Qt.PenStyle.DashLine), self._span()
         return [(mark.name, look, last, mark.height) for mark in self._marks if mark.step is None]
 
     def text_at(self, step: float) -> str:

@@ -23,7 +23,7 @@ from gym_gui.services.trainings.training_presets import TRAININGS, TrainingPrese
 from gym_gui.ui import theme
 from gym_gui.ui.agents.settings_form import LABEL_WIDTH, SettingsForm
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.environments.environment_picker import EnvironmentPicker, catalogue
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker, catalog
 from gym_gui.ui.environments.install_dialog import open_install_dialog
 from gym_gui.ui.preset_menu import PresetMenu
 from gym_gui.ui.train.link import LinkState, TrainerLink
@@ -456,4 +456,4 @@ def _worker_item(trainer: Trainer) -> PickerItem:
 
 
 def _environments() -> tuple[dict[str, EnvSpec], list[PickerItem]]:
-    return {spec.id: spec for spec in envs.list_specs()}, list(catalogue())
+    return {spec.id: spec for spec in envs.list_specs()}, list(catalog())

@@ -11,7 +11,7 @@ from gym_gui.ui.train.curve_board import CurveBoard
 from gym_gui.ui.train.league_view import LeagueView
 from gym_gui.ui.train.log_view import RunLog
 from gym_gui.ui.train.policy_now import PolicyNow
-from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.train.run_data import RunData
 from gym_gui.ui.train.runs_model import RunRow
 from gym_gui.ui.train.runs_table import RunsTable
@@ -31,7 +31,7 @@ class RunContent(QWidget):
         context: Theme, and work in the background.
         model: The runs.
         data: Their series.
-        colours: Of the runs.
+        colors: Of the runs.
         parent: Qt owner.
     """
 
@@ -45,12 +45,12 @@ class RunContent(QWidget):
         context: AppContext,
         model: RowsModel[RunRow],
         data: RunData,
-        colours: RunColours,
+        colors: RunColors,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.table = RunsTable(model, colours, self)
-        self.board = CurveBoard(context, data, colours, self)
+        self.table = RunsTable(model, colors, self)
+        self.board = CurveBoard(context, data, colors, self)
         self.policy = PolicyNow(context, self)
         self.log = RunLog(context.spawn, self)
         self.league = LeagueView(context, self.board.league, self)

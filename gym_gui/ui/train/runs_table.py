@@ -1,4 +1,4 @@
-"""The table of runs: a dot in the run's colour, figures, and what can be done with it at a click."""
+"""The table of runs: a dot in the run's color, figures, and what can be done with it at a click."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from PyQt6.QtWidgets import (
 
 from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
-from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.train.runs_model import (
     ACTIONS,
     ACTIONS_ROLE,
@@ -47,7 +47,7 @@ class RunsTable(RowsTable[RunRow]):
 
     Args:
         model: The runs.
-        colours: The colors of their dots.
+        colors: The colors of their dots.
         parent: Qt owner.
     """
 
@@ -56,9 +56,9 @@ class RunsTable(RowsTable[RunRow]):
     selection_changed = pyqtSignal()
     removal_requested = pyqtSignal()
 
-    def __init__(self, model: RowsModel[RunRow], colours: RunColours, parent: QWidget | None = None) -> None:
+    def __init__(self, model: RowsModel[RunRow], colors: RunColors, parent: QWidget | None = None) -> None:
         super().__init__(model, "training-runs", "Training runs", ROW, parent)
-        self._cells = RunCells(colours, self)
+        self._cells = RunCells(colors, self)
         self._cells.clicked.connect(self.action_requested)
         self.setItemDelegate(self._cells)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -116,21 +116,21 @@ class RunCells(QStyledItemDelegate):
 
     clicked = pyqtSignal(str, str)
 
-    def __init__(self, colours: RunColours, parent: QWidget) -> None:
+    def __init__(self, colors: RunColors, parent: QWidget) -> None:
         super().__init__(parent)
-        self._colours = colours
+        self._colors = colors
 
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
-        """No dotted focus frame; a state that wants a look has its colour."""
+        """No dotted focus frame; a state that wants a look has its color."""
         super().initStyleOption(option, index)
         if option is not None:
             option.state &= ~QStyle.StateFlag.State_HasFocus
             token = index.data(TOKEN_ROLE)
             if token:
                 ground = theme.current().tokens.panel
-                colour = theme.text_on(ground, theme.current().colour(str(token)))
-                option.palette.setColor(option.palette.ColorRole.Text, colour)
-                option.palette.setColor(option.palette.ColorRole.HighlightedText, colour)
+                color = theme.text_on(ground, theme.current().color(str(token)))
+                option.palette.setColor(option.palette.ColorRole.Text, color)
+                option.palette.setColor(option.palette.ColorRole.HighlightedText, color)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         """Draw a cell."""
@@ -141,8 +141,8 @@ class RunCells(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         drawn = index.data(DRAWN_ROLE)
         if drawn is not None:
-            colour = self._colours.colour(str(index.data(RUN_ROLE)))
-            _paint_dot(painter, option.rect, colour, filled=bool(drawn))
+            color = self._colors.color(str(index.data(RUN_ROLE)))
+            _paint_dot(painter, option.rect, color, filled=bool(drawn))
         for action, box in _boxes(option.rect, index):
             hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
             _paint_action(painter, box, action, hovered)
@@ -205,14 +205,14 @@ def _boxes(rect: QRect, index: QModelIndex) -> list[tuple[str, QRect]]:
     return result
 
 
-def _paint_dot(painter: QPainter, rect: QRect, colour: QColor, *, filled: bool) -> None:
+def _paint_dot(painter: QPainter, rect: QRect, color: QColor, *, filled: bool) -> None:
     centre = QPointF(rect.left() + rect.width() / 2 + 3, rect.top() + rect.height() / 2)
     if filled:
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
+        painter.setBrush(color)
         painter.drawEllipse(centre, 4.2, 4.2)
     else:
-        painter.setPen(QPen(colour, 1.4))
+        painter.setPen(QPen(color, 1.4))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawEllipse(centre, 3.6, 3.6)
 
@@ -221,10 +221,10 @@ def _paint_action(painter: QPainter, box: QRect, action: str, hovered: bool) -> 
     current = theme.current()
     if action not in _ICONS:
         painter.setFont(theme.font(theme.TEXT_PX))
-        painter.setPen(current.colour("accent_text"))
+        painter.setPen(current.color("accent_text"))
         painter.drawText(box, int(Qt.AlignmentFlag.AlignVCenter), f"{_WORDS[action]} ▾")
         return
     size = QSize(16, 16)
     square = QRect(box.center() - QRect(0, 0, 16, 16).center(), size)
-    colour = "text" if hovered else "muted"
-    icon(_ICONS[action], colour).paint(painter, square, Qt.AlignmentFlag.AlignCenter, QIcon.Mode.Normal)
+    color = "text" if hovered else "muted"
+    icon(_ICONS[action], color).paint(painter, square, Qt.AlignmentFlag.AlignCenter, QIcon.Mode.Normal)

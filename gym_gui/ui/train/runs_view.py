@@ -20,7 +20,7 @@ from gym_gui.ui.train.link import LinkState, TrainerLink
 from gym_gui.ui.train.log_view import RunLog
 from gym_gui.ui.train.policy_live import Playable
 from gym_gui.ui.train.policy_now import PolicyNow
-from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.train.run_content import RunContent
 from gym_gui.ui.train.run_data import RunData
 from gym_gui.ui.train.run_menu import menu_entries
@@ -55,7 +55,7 @@ class RunsView(QWidget):
         super().__init__(parent)
         self.setObjectName("train-runs-view")
         self._context, self.link = context, link
-        self.colours = RunColours()
+        self.colors = RunColors()
         self.data = RunData(context.spawn, link, self)
         self.titles: dict[str, str] = {}
         self._chosen: dict[str, bool] = {}
@@ -91,7 +91,7 @@ class RunsView(QWidget):
     def content(self) -> RunContent:
         """Table, curves, log and film."""
         if self._content is None:
-            content = RunContent(self._context, self.model, self.data, self.colours, self._stack)
+            content = RunContent(self._context, self.model, self.data, self.colors, self._stack)
             self._content = content
             content.log_shown.connect(self._show_log_file)
             content.league_shown.connect(content.board.refresh)
@@ -150,7 +150,7 @@ class RunsView(QWidget):
         runs = self.link.runs
         self.titles = titles(runs)
         oldest = sorted(runs, key=lambda run: (run.submitted_at, run.run_id))
-        self.colours.keep([run.run_id for run in oldest])
+        self.colors.keep([run.run_id for run in oldest])
         known = {run.run_id for run in runs}
         self._chosen = {run: chosen for run, chosen in self._chosen.items() if run in known}
         if self._only is not None and not self._only <= known:

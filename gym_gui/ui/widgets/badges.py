@@ -53,9 +53,9 @@ def words_in(room: float, words: Sequence[str]) -> tuple[int, str]:
 
 
 def paint_badges(
-    painter: QPainter, rect: QRect, kinds: Sequence[str], colour: QColor | str | None = None
+    painter: QPainter, rect: QRect, kinds: Sequence[str], color: QColor | str | None = None
 ) -> None:
-    """Draw the pills of these kinds from the left of a rectangle, in their colours or in this one.
+    """Draw the pills of these kinds from the left of a rectangle, in their colors or in this one.
 
     Of those that have no room there, one says how many they are.
     """
@@ -65,10 +65,10 @@ def paint_badges(
     painter.setFont(badge_font())
     words = list(map(theme.kind_word, kinds))
     shown, rest = words_in(area.width(), words)
-    fills = [QColor(colour) if colour else theme.kind_colour(kind) for kind in kinds[:shown]]
+    fills = [QColor(color) if color else theme.kind_color(kind) for kind in kinds[:shown]]
     pills = list(zip(words, fills, strict=False))
     if rest:
-        pills.append((rest, theme.current().colour("muted")))
+        pills.append((rest, theme.current().color("muted")))
     at = area.left()
     for word, fill in pills:
         pill = QRectF(at, area.center().y() - BADGE_HEIGHT / 2, pill_width(word), BADGE_HEIGHT)
@@ -81,12 +81,12 @@ def paint_badges(
 
 
 class KindBadge(QWidget):
-    """A pill with the word of a kind of agent (``rl``, ``llm``, …) in its colour."""
+    """A pill with the word of a kind of agent (``rl``, ``llm``, …) in its color."""
 
     def __init__(self, kind: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._kind = ""
-        self._colour: QColor | None = None
+        self._color: QColor | None = None
         self.setObjectName("kind-badge")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.set_kind(kind)
@@ -110,9 +110,9 @@ class KindBadge(QWidget):
         self.updateGeometry()
         self.update()
 
-    def set_colour(self, colour: QColor) -> None:
-        """Take a colour of its own, where several of a kind are told apart."""
-        self._colour = colour
+    def set_color(self, color: QColor) -> None:
+        """Take a color of its own, where several of a kind are told apart."""
+        self._color = color
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -125,7 +125,7 @@ class KindBadge(QWidget):
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
         """Draw the pill."""
-        paint_badges(QPainter(self), self.rect(), [self._kind], self._colour)
+        paint_badges(QPainter(self), self.rect(), [self._kind], self._color)
 
 
 _KIND_TIPS = {
@@ -140,17 +140,17 @@ _KIND_TIPS = {
 
 
 class Dot(QWidget):
-    """A coloured dot, 8 px; of a token (``ok``, ``warning``, …) or of any colour."""
+    """A colored dot, 8 px; of a token (``ok``, ``warning``, …) or of any color."""
 
-    def __init__(self, colour: str | QColor = "muted", parent: QWidget | None = None) -> None:
+    def __init__(self, color: str | QColor = "muted", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._colour: str | QColor = colour
+        self._color: str | QColor = color
         self.setFixedSize(10, 10)
 
-    def set_colour(self, colour: str | QColor) -> None:
-        """Take another token or colour."""
-        if colour != self._colour:
-            self._colour = colour
+    def set_color(self, color: str | QColor) -> None:
+        """Take another token or color."""
+        if color != self._color:
+            self._color = color
             self.update()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
@@ -158,8 +158,8 @@ class Dot(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        known = isinstance(self._colour, str) and self._colour in theme.token_names()
-        painter.setBrush(theme.current().colour(str(self._colour)) if known else QColor(self._colour))
+        known = isinstance(self._color, str) and self._color in theme.token_names()
+        painter.setBrush(theme.current().color(str(self._color)) if known else QColor(self._color))
         painter.drawEllipse(QRectF(1, 1, 8, 8))
 
 
@@ -167,7 +167,7 @@ _DOT_SPACING = 6
 
 
 class StatusDot(QWidget):
-    """A dot with its word, so that the colour never stands alone.
+    """A dot with its word, so that the color never stands alone.
 
     Args:
         state: A token: ``ok``, ``warning``, ``error``, ``accent``, ``muted``.
@@ -205,7 +205,7 @@ class StatusDot(QWidget):
 
     def set_state(self, state: str, text: str) -> None:
         """Show another state."""
-        self._dot.set_colour(state)
+        self._dot.set_color(state)
         if text != self._label.text():
             self._label.setText(text)
             if self._label.isHidden():

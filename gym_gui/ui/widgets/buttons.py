@@ -35,7 +35,7 @@ class ButtonOptions(TypedDict, total=False):
     Attributes:
         icon_name: Icon before the text.
         spare_icon: Icon that stands for the text where there is no room for it.
-        icon_colour: Token of the icon.
+        icon_color: Token of the icon.
         key: Shortcut shown as a keycap; the shortcut itself belongs to a command.
         tooltip: What it does, longer.
         name: ``objectName``; made from the text by default.
@@ -45,7 +45,7 @@ class ButtonOptions(TypedDict, total=False):
 
     icon_name: str
     spare_icon: str
-    icon_colour: str
+    icon_color: str
     key: str
     tooltip: str
     name: str
@@ -61,7 +61,7 @@ class _Button(QPushButton):
         self._key = options.get("key", "")
         self._compact = False
         self._spare_icon = options.get("spare_icon", "")
-        self._icon_colour = options.get("icon_colour", "")
+        self._icon_color = options.get("icon_color", "")
         self.setObjectName(options.get("name") or f"button-{_slug(text)}")
         self.setAccessibleName(text)
         # A click leaves the focus where it is, so that Space and arrows still reach the page.
@@ -77,7 +77,7 @@ class _Button(QPushButton):
 
     def set_icon(self, name: str) -> None:
         """Show another icon of :mod:`gym_gui.ui.icons`."""
-        self.setIcon(icon(name, self._icon_colour))
+        self.setIcon(icon(name, self._icon_color))
         self.setIconSize(BUTTON_ICON)
 
     def set_text(self, text: str, icon_name: str = "") -> None:
@@ -146,7 +146,7 @@ class PrimaryButton(_Button):
     """The page's main action, filled."""
 
     def __init__(self, text: str, **options: Unpack[ButtonOptions]) -> None:
-        options.setdefault("icon_colour", "on_accent")
+        options.setdefault("icon_color", "on_accent")
         super().__init__(text, **options)
         self.setProperty("role", "primary")
 
@@ -244,11 +244,11 @@ def paint_keycap(painter: QPainter, rect: QRect, text: str, *, enabled: bool = T
     """Draw a key as a small rounded rectangle."""
     current = theme.current()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(current.colour("line"))
-    painter.setBrush(current.colour("panel"))
+    painter.setPen(current.color("line"))
+    painter.setBrush(current.color("panel"))
     painter.drawRoundedRect(rect.toRectF().adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
     painter.setFont(theme.font(theme.SMALL_PX))
-    painter.setPen(current.colour("muted" if enabled else "faint"))
+    painter.setPen(current.color("muted" if enabled else "faint"))
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
 
 

@@ -74,7 +74,7 @@ class Card(QFrame):
         if self.outlined:
             painter = QPainter(self)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(theme.current().colour("accent"))
+            painter.setPen(theme.current().color("accent"))
             inner = QRectF(self.rect()).adjusted(1.5, 1.5, -1.5, -1.5)
             painter.drawRoundedRect(inner, theme.RADIUS_PANEL - 1.5, theme.RADIUS_PANEL - 1.5)
 

@@ -22,19 +22,17 @@ Action = tuple[str, Callable[[], object]]
 
 
 class IconLabel(QLabel):
-    """An icon of one token's colour that follows the theme."""
+    """An icon of one token's color that follows the theme."""
 
-    def __init__(self, name: str, colour: str, size: int = 18, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, color: str, size: int = 18, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._name, self._colour, self._size = name, colour, size
+        self._name, self._color, self._size = name, color, size
         self.setFixedSize(size, size)
         theme.current().changed.connect(self._on_theme_changed)
         self._on_theme_changed()
 
     def _on_theme_changed(self) -> None:
-        pixmap = icon(self._name, self._colour).pixmap(
-            QSize(self._size, self._size), self.devicePixelRatioF()
-        )
+        pixmap = icon(self._name, self._color).pixmap(QSize(self._size, self._size), self.devicePixelRatioF())
         self.setPixmap(pixmap)
 
 
@@ -233,7 +231,7 @@ class EmptyHint(QWidget):
         return done
 
     def _fit(self) -> None:
-        # A centred label does not get the height its lines need, unless it is told.
+        # A centered label does not get the height its lines need, unless it is told.
         room = max(min(_LINE, self.width() - 2 * theme.PAGE), 80)
         fitted = (room, self.text.text(), self.text.font().key())
         if fitted == self._fitted:

@@ -363,14 +363,14 @@ class ItemDelegate(QStyledItemDelegate):
         rect = option.rect.adjusted(4, 1, -4, -1)
         if isinstance(row, str):
             painter.setFont(theme.font(theme.SMALL_PX, weight=QFont.Weight.DemiBold))
-            painter.setPen(current.colour("muted"))
+            painter.setPen(current.color("muted"))
             painter.drawText(rect.adjusted(8, 6, 0, 0), Qt.AlignmentFlag.AlignVCenter, row.upper())
         else:
             chosen = bool(option.state & QStyle.StateFlag.State_Selected)
             over = bool(option.state & QStyle.StateFlag.State_MouseOver) and not row.reason
             if chosen or over:
                 painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(current.colour("wash" if chosen else "raised"))
+                painter.setBrush(current.color("wash" if chosen else "raised"))
                 painter.drawRoundedRect(rect, 6, 6)
             room = rect.adjusted(8, 0, -8, 0)
             if self._pictures is not None:
@@ -386,7 +386,7 @@ class ItemDelegate(QStyledItemDelegate):
         picture = self._pictures(item.value)
         if picture is None:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.current().colour("raised"))
+            painter.setBrush(theme.current().color("raised"))
             painter.drawRoundedRect(box, 3, 3)
             return
         size = picture.size().scaled(PICTURE, Qt.AspectRatioMode.KeepAspectRatio)
@@ -401,11 +401,11 @@ class ItemDelegate(QStyledItemDelegate):
         detail = item.reason or item.detail
         # Two pixels more than measured: hinting rounds, and a cut shortcut is no use.
         width = min(metrics.horizontalAdvance(detail) + 2, rect.width() // 2) if detail else 0
-        painter.setPen(current.colour("faint" if item.reason else "text"))
+        painter.setPen(current.color("faint" if item.reason else "text"))
         room = rect.adjusted(0, 0, -(width + 12 if width else 0), 0)
         text = metrics.elidedText(item.label, self._elide, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
         if detail:
-            painter.setPen(current.colour("muted"))
+            painter.setPen(current.color("muted"))
             text = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, width)
             painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, text)

@@ -183,7 +183,7 @@ def _shape_table(table: QTextTable) -> None:
     shape.setWidth(QTextLength(kind, 100))
     shape.setBorderCollapse(True)
     shape.setBorder(1)
-    shape.setBorderBrush(theme.current().colour("line"))
+    shape.setBorderBrush(theme.current().color("line"))
     shape.setCellPadding(4)
     shape.setBottomMargin(10)
     table.setFormat(shape)

@@ -52,6 +52,6 @@ def scroll_over(
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     scroll.setWidget(content)
     for widget in (scroll.viewport(), content):
-        if widget is not None:  # what it fills itself keeps its colour when the theme changes
+        if widget is not None:  # what it fills itself keeps its color when the theme changes
             widget.setAutoFillBackground(False)
     return scroll

@@ -77,7 +77,7 @@ class SegmentedControl(QWidget):
         button.setVisible(offered)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Left and right choose the neighbour."""
+        """Left and right choose the neighbor."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         if a0 is None or a0.key() not in steps:
             super().keyPressEvent(a0)

@@ -17,16 +17,16 @@ class Sparkline(QWidget):
     """Draws the last values as a line, scaled to their own range.
 
     Args:
-        colour: Of the line.
+        color: Of the line.
         limit: How many values are shown at most.
         parent: Qt owner.
     """
 
     def __init__(
-        self, colour: QColor | None = None, *, limit: int = 60, parent: QWidget | None = None
+        self, color: QColor | None = None, *, limit: int = 60, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._colour = colour
+        self._color = color
         self._limit = limit
         self._values: list[float] = []
         self.setObjectName("sparkline")
@@ -47,9 +47,9 @@ class Sparkline(QWidget):
         """Show one more at the right."""
         self.set_values([*self._values, value])
 
-    def set_colour(self, colour: QColor) -> None:
-        """Draw in another colour."""
-        self._colour = colour
+    def set_color(self, color: QColor) -> None:
+        """Draw in another color."""
+        self._color = color
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -66,15 +66,15 @@ class Sparkline(QWidget):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colour = theme.current().colour("muted") if self._colour is None else self._colour
-        pen = QPen(colour, 1.5)
+        color = theme.current().color("muted") if self._color is None else self._color
+        pen = QPen(color, 1.5)
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
         painter.setPen(pen)
         points = self._points()
         if len(points) > 1:
             painter.drawPolyline(QPolygonF(points))
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
+        painter.setBrush(color)
         painter.drawEllipse(points[-1], 2.2, 2.2)
 
     def _points(self) -> list[QPointF]:

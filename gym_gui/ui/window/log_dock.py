@@ -253,15 +253,15 @@ def _detail(line: LogLine) -> str:
 
 
 def _muted(_line: LogLine) -> QColor:
-    return theme.current().colour("muted")
+    return theme.current().color("muted")
 
 
-def _colour(line: LogLine) -> QColor:
+def _color(line: LogLine) -> QColor:
     current = theme.current()
     if line.level < logging.WARNING:
-        return current.colour("text")
+        return current.color("text")
     token = "error" if line.level >= logging.ERROR else "warning"
-    return theme.text_on(current.tokens.panel, current.colour(token))
+    return theme.text_on(current.tokens.panel, current.color(token))
 
 
 def _at_least(level: int, line: LogLine) -> bool:
@@ -278,9 +278,9 @@ def _full(line: LogLine) -> str:
     return f"{text}\n{line.detail}" if line.detail else text
 
 
-_COLOUR: Final = Qt.ItemDataRole.ForegroundRole
+_COLOR: Final = Qt.ItemDataRole.ForegroundRole
 LOG_COLUMNS: Final = (
-    Column("Time", _clock, tip=_detail, width=92, roles={_COLOUR: _muted}),
-    Column("From", _source_of, tip=_detail, width=116, roles={_COLOUR: _muted}),
-    Column("What happened", _line_words, tip=_detail, roles={_COLOUR: _colour}),
+    Column("Time", _clock, tip=_detail, width=92, roles={_COLOR: _muted}),
+    Column("From", _source_of, tip=_detail, width=116, roles={_COLOR: _muted}),
+    Column("What happened", _line_words, tip=_detail, roles={_COLOR: _color}),
 )

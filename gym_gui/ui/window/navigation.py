@@ -44,10 +44,10 @@ class RailButton(QAbstractButton):
         box = QRectF(self.rect())
         if self.isChecked() or self.underMouse():
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(current.colour("wash" if self.isChecked() else "raised"))
+            painter.setBrush(current.color("wash" if self.isChecked() else "raised"))
             painter.drawRoundedRect(box, theme.RADIUS_CONTROL, theme.RADIUS_CONTROL)
         if self.hasFocus():
-            painter.setPen(current.colour("accent"))
+            painter.setPen(current.color("accent"))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 7, 7)
         mark = QRect((self.width() - _MARK) // 2, 7, _MARK, _MARK)
@@ -55,7 +55,7 @@ class RailButton(QAbstractButton):
         self._icon.paint(painter, mark, Qt.AlignmentFlag.AlignCenter, QIcon.Mode.Normal, state)
         weight = QFont.Weight.Medium if self.isChecked() else QFont.Weight.Normal
         painter.setFont(theme.font(theme.SMALL_PX, weight=weight))
-        painter.setPen(current.colour("accent_text" if self.isChecked() else "muted"))
+        painter.setPen(current.color("accent_text" if self.isChecked() else "muted"))
         words = self.rect().adjusted(0, 29, 0, -3)
         painter.drawText(words, Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop, self.text())
 
@@ -70,7 +70,7 @@ class RailButton(QAbstractButton):
 class Logo(QAbstractButton):
     """Four seats, four kinds. Opens the menus for people who look for them there."""
 
-    _COLOURS = ("rl", "llm", "human", "bdi")
+    _COLORS = ("rl", "llm", "human", "bdi")
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,11 +86,11 @@ class Logo(QAbstractButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.hasFocus() or self.underMouse():
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.current().colour("raised"))
+            painter.setBrush(theme.current().color("raised"))
             painter.drawRoundedRect(QRectF(self.rect()), 10, 10)
         painter.setPen(Qt.PenStyle.NoPen)
-        for i, kind in enumerate(self._COLOURS):
-            painter.setBrush(theme.kind_colour(kind))
+        for i, kind in enumerate(self._COLORS):
+            painter.setBrush(theme.kind_color(kind))
             painter.drawRoundedRect(QRectF(5 + 18 * (i % 2), 5 + 18 * (i // 2), 16, 16), 4, 4)
 
 

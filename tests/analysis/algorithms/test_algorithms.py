@@ -40,7 +40,7 @@ def trained(
 
 
 def printed(report: AlgorithmReport) -> str:
-    """The text without colours."""
+    """The text without colors."""
     out = io.StringIO()
     render_algorithms(report, Console(file=out, width=200, color_system=None))
     return out.getvalue()

@@ -1,4 +1,4 @@
-"""Charts as data: where things stand, what they say, in which colours; and the same as SVG."""
+"""Charts as data: where things stand, what they say, in which colors; and the same as SVG."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from gym_gui.analysis.charts import Box, Chart, Side, Words
 from gym_gui.analysis.charts.pairs import MOST_BARS
 from gym_gui.analysis.charts.scale import Scale, tick_words, ticks_within
-from gym_gui.analysis.charts.shapes import cut, role_colours, rough_width
+from gym_gui.analysis.charts.shapes import cut, role_colors, rough_width
 from gym_gui.analysis.charts.svg import WIDTH, svg
 from gym_gui.analysis.pages.page_style import STYLE
 from gym_gui.analysis.pages.report_page import chart_panel
-from gym_gui.core.drawing.colours import DARK, LIGHT, Tokens, contrast
+from gym_gui.core.drawing.colors import DARK, LIGHT, Tokens, contrast
 from tests.support.charts import interval, intervals, outcomes, pairs
 
 NUMBERS = st.floats(-1e9, 1e9)
@@ -73,13 +73,13 @@ def test_a_text_is_cut_to_its_room(text: str, room: float) -> None:
 
 @pytest.mark.parametrize("chart", CHARTS.values(), ids=CHARTS)
 @pytest.mark.parametrize("size", [(WIDTH, 240), (230, 150), (1200, 600)])
-def test_nothing_stands_beyond_the_edges_and_every_role_has_a_colour(
+def test_nothing_stands_beyond_the_edges_and_every_role_has_a_color(
     chart: Chart, size: tuple[int, int]
 ) -> None:
     width, height = size
     drawing = chart.draw(width, height, rough_width)
     marks = [*drawing.marks, *(mark for spot in drawing.spots for mark in spot.marks)]
-    assert {mark.role for mark in marks} <= role_colours(LIGHT).keys() == role_colours(DARK).keys()
+    assert {mark.role for mark in marks} <= role_colors(LIGHT).keys() == role_colors(DARK).keys()
     for mark in marks:
         if isinstance(mark, Box):
             x, y, w, h = mark.area
@@ -129,24 +129,24 @@ def test_a_page_has_the_same_shapes_and_sentences(chart: Chart) -> None:
 
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
 def test_words_on_bars_are_read_and_two_of_a_kind_told_apart(tokens: Tokens) -> None:
-    colours = role_colours(tokens)
+    colors = role_colors(tokens)
     for role in ("ok", "error", "raised"):
-        assert contrast(colours[f"on-{role}"], colours[role]) >= 4.0
+        assert contrast(colors[f"on-{role}"], colors[role]) >= 4.0
     for kind in ("rl", "llm", "baseline"):
-        assert contrast(colours[kind], colours[f"{kind}-second"]) >= 1.3
+        assert contrast(colors[kind], colors[f"{kind}-second"]) >= 1.3
 
 
 @pytest.mark.parametrize("other", ["bdi", "planner", "rl"])
-def test_both_sides_of_a_pair_are_told_apart_where_kinds_share_a_colour(other: str) -> None:
+def test_both_sides_of_a_pair_are_told_apart_where_kinds_share_a_color(other: str) -> None:
     chart = pairs([1, 2], [1.0, -1.0], Side("A", "bdi"), Side("B", other))
-    colours = role_colours(LIGHT)
+    colors = role_colors(LIGHT)
     bars = [
         mark
         for spot in chart.draw(540, 200, rough_width).spots
         for mark in spot.marks
         if isinstance(mark, Box)
     ]
-    assert len({colours[bar.role] for bar in bars}) == 2
+    assert len({colors[bar.role] for bar in bars}) == 2
 
 
 def test_few_intervals_stand_in_the_middle() -> None:

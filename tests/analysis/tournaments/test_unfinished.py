@@ -80,7 +80,7 @@ def test_a_square_is_hollow_filled_in_part_or_full_and_says_so(tmp_path: Path) -
         spot.key: spot.marks for spot in chart.draw(400, 300, lambda text, px: len(text) * px * 0.5).spots
     }
     marks = {len(drawn[chart.names.index(r) * 4 + chart.names.index(c)]) for r, c in (("a", "b"), ("a", "d"))}
-    assert len(marks) == 2, "told apart without a colour"
+    assert len(marks) == 2, "told apart without a color"
 
 
 def test_rounds_to_come_decide_nothing_yet(tmp_path: Path) -> None:

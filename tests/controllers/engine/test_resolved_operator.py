@@ -73,7 +73,7 @@ def test_seats_have_the_names_of_their_game() -> None:
             "cleanrl_worker cannot play agent_0",
         ),
         (lambda: operator(seats="swap"), ExperimentError, "seats cannot be swapped: there is one agent"),
-        (lambda: operator(env_kwargs={"colour": "red"}), UsageError, "CartPole-v1 could not be made"),
+        (lambda: operator(env_kwargs={"color": "red"}), UsageError, "CartPole-v1 could not be made"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_started(

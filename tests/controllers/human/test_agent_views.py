@@ -37,11 +37,11 @@ def box(shape: tuple[int, ...], high: float = 255, dtype: Any = np.uint8) -> gym
 @pytest.mark.parametrize(
     ("space", "shape"),
     [
-        (box((84, 60, 3)), (84, 60, 3)),  # colours last, as Gymnasium's
-        (box((3, 84, 60)), (84, 60, 3)),  # colours first, as networks'
+        (box((84, 60, 3)), (84, 60, 3)),  # colors last, as Gymnasium's
+        (box((3, 84, 60)), (84, 60, 3)),  # colors first, as networks'
         (box((84, 60)), (84, 60, 3)),  # grey
         (box((4, 84, 60)), (84, 4 * 60 + 3 * 4, 3)),  # a stack of grey frames, side by side
-        (box((2, 84, 60, 3)), (84, 2 * 60 + 4, 3)),  # of coloured ones
+        (box((2, 84, 60, 3)), (84, 2 * 60 + 4, 3)),  # of colored ones
         (box((84, 60), 1.0, np.float32), (84, 60, 3)),  # numbers between 0 and 1
         (gym.spaces.Dict({"at": box((2,)), "eyes": box((30, 30))}), (30, 30, 3)),  # among others
     ],

@@ -19,7 +19,7 @@ from gym_gui.controllers.setup.environment_info import EnvironmentInfo
 from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.spaces import to_space
-from gym_gui.services.policies.policy_catalogue import find_policy_files, policy_of, read_policy_file
+from gym_gui.services.policies.policy_catalog import find_policy_files, policy_of, read_policy_file
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry
 from gym_gui.workers.status import WorkerStatus, check_installed
@@ -157,7 +157,7 @@ def test_what_could_be_installed_says_which_worker_it_is(checks, cartpole):
         (WorkerAssignment("nobody_worker", "rl"), "there is no worker nobody_worker"),
         (WorkerAssignment("cleanrl_worker", "llm", {"checkpoint": str(PPO)}), "is of type rl, not llm"),
         (WorkerAssignment("", "baseline", {"behavior": "soccer_chaser"}), "not for CartPole-v1"),
-        (WorkerAssignment("", "baseline", {"behavior": "juggle"}), "Behaviour must be random"),
+        (WorkerAssignment("", "baseline", {"behavior": "juggle"}), "Behavior must be random"),
     ],
 )
 def test_a_wrong_row_is_named_with_its_slot(checks, cartpole, row: WorkerAssignment, words: str):
@@ -265,7 +265,7 @@ class TestLinks:
         swapped = draft.linked("player_1", ["player_0"])
         assert [link.agents for link in swapped.links] == [("player_1", "player_0")]
 
-    def test_links_differ_in_colour(self):
+    def test_links_differ_in_color(self):
         rows = {f"agent_{i}": RANDOM for i in range(6)}
         draft = Draft("x", rows=rows)
         for i in (0, 2, 4):
@@ -302,8 +302,8 @@ class TestDrafts:
         assert Draft.of(draft.config()).managed == ("agent_0",)
 
 
-class TestCatalogue:
-    def test_a_row_is_recognised_as_the_policy_it_is(self, checks):
+class TestCatalog:
+    def test_a_row_is_recognized_as_the_policy_it_is(self, checks):
         worker = WorkerTypeRegistry.require("operators_worker")
         blue = {"behavior": "soccer_chaser", "team": "blue"}
         for row, policy_id in (
@@ -316,7 +316,7 @@ class TestCatalogue:
             assert found is not None and found.policy_id == policy_id
         assert policy_of(WorkerAssignment("", "baseline", {"behavior": "x"}), checks.policies, worker) is None
 
-    def test_a_trained_policy_is_recognised_by_its_place(self, checks, monkeypatch: pytest.MonkeyPatch):
+    def test_a_trained_policy_is_recognized_by_its_place(self, checks, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.chdir(REPO)
         relative = WorkerAssignment("cleanrl_worker", "rl", {"checkpoint": str(PPO.relative_to(REPO))})
         found = checks.policy(relative)

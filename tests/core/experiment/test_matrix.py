@@ -37,7 +37,7 @@ def expanded(matrix: Any, policies: Any = POOL, **execution: Any) -> Experiment:
 
 
 def seated(experiment: Experiment, row: str) -> list[str]:
-    """Who sits in each slot: checkpoint, model and behaviour, with the level of coordination."""
+    """Who sits in each slot: checkpoint, model and behavior, with the level of coordination."""
     assert experiment.matrix is not None
     name = next(each.operator for each in experiment.matrix.rows if each.name == row)
     (operator,) = (each for each in experiment.operators if each.operator_id == name)

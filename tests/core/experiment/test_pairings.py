@@ -49,7 +49,7 @@ def test_swiss_rounds_repeat_nobody_and_leave_nobody_behind(size: int, data: st.
     assert done == _play(pool, rounds)
 
 
-def test_neighbours_in_the_standings_meet() -> None:
+def test_neighbors_in_the_standings_meet() -> None:
     first = Round((("a", "b"), ("c", "d")))
     second = swiss_round(list("abcd"), [first], {"a": 0.9, "b": 0.1, "c": 0.2, "d": 0.8}, 3)
     assert second == Round((("a", "d"), ("b", "c")))

@@ -29,15 +29,15 @@ def test_a_module_is_loaded_from_its_folder(tmp_path: Path) -> None:
     assert str(tmp_path) not in sys.path
 
 
-def test_packages_submodules_and_neighbours(tmp_path: Path) -> None:
+def test_packages_submodules_and_neighbors(tmp_path: Path) -> None:
     package = tmp_path / "mazes_of_ours"
     (package / "levels").mkdir(parents=True)
     (package / "__init__.py").write_text("from . import core\n")
     (package / "core.py").write_text("from mazes_of_ours.levels.first import SIZE\nimport beside_ours\n")
     (package / "levels" / "first.py").write_text("SIZE = 3\n")
-    (tmp_path / "beside_ours.py").write_text("NAME = 'neighbour'\n")
+    (tmp_path / "beside_ours.py").write_text("NAME = 'neighbor'\n")
     core = found("mazes_of_ours.core", tmp_path).load()
-    assert (core.SIZE, core.beside_ours.NAME) == (3, "neighbour")
+    assert (core.SIZE, core.beside_ours.NAME) == (3, "neighbor")
 
 
 @pytest.mark.parametrize("name", ["random", "numpy", "orjson"])

@@ -12,7 +12,7 @@ import pytest
 from gym_gui import envs
 from gym_gui.envs import Environment
 from gym_gui.envs.describers.cards import RANKS, SUITS, beaten
-from gym_gui.envs.describers.hanabi_words import COLOURS, read
+from gym_gui.envs.describers.hanabi_words import COLORS, read
 
 RANK_OF = dict(zip("A23456789TJQK", RANKS, strict=True))
 SUIT_OF = {name[0].upper(): name for name in SUITS}
@@ -150,7 +150,7 @@ def bits(seen: Any, first: int, size: int) -> list[int]:
 
 def test_hanabi_tells_what_the_observation_holds() -> None:
     """Read from the vector, by the table of PettingZoo's documentation."""
-    letters, states = list(COLOURS), 0
+    letters, states = list(COLORS), 0
     for environment, agent, seen in turns("hanabi_v5", 40):
         player = environment.adapter.possible_agents.index(agent)
         position = read(environment.env.hanabi_env.game_state.observation_string(player))
@@ -164,8 +164,8 @@ def test_hanabi_tells_what_the_observation_holds() -> None:
         assert len(position.discards) == len(bits(seen, 203, 50))
         for i, held in enumerate(position.hands[0]):
             known = 308 + 35 * i
-            colour, rank = bits(seen, known + 25, 5), bits(seen, known + 30, 5)
-            assert held.told[0] == (letters[colour[0]] if colour else "X")
+            color, rank = bits(seen, known + 25, 5), bits(seen, known + 30, 5)
+            assert held.told[0] == (letters[color[0]] if color else "X")
             assert held.told[1] == (str(rank[0] + 1) if rank else "X")
             assert held.card == "XX"
         text = environment.describer(agent).text(agent, seen)

@@ -25,7 +25,7 @@ WORLDS = (
     "simple_world_comm_v3",
 )
 SIDES = {"left": (-1, 0), "right": (1, 0), "down": (0, -1), "up": (0, 1)}
-COLOURS = ("red", "green", "blue")
+COLORS = ("red", "green", "blue")
 
 
 def point(said: str) -> tuple[float, float]:
@@ -77,7 +77,7 @@ def in_view(name: str, world: Any, body: Any) -> Mapping[str, Any]:
     """Everything that an agent may know the place of, by the name it should have."""
     others = {other.name: other for other in world.agents if other is not body}
     marks = {mark.name: mark for mark in world.landmarks}
-    coloured = {f"{COLOURS[int(np.argmax(mark.color))]} landmark": mark for mark in world.landmarks}
+    colored = {f"{COLORS[int(np.argmax(mark.color))]} landmark": mark for mark in world.landmarks}
     if name.startswith("simple_v"):
         return {"landmark": world.landmarks[0]}
     if name.startswith("simple_formation"):
@@ -85,15 +85,15 @@ def in_view(name: str, world: Any, body: Any) -> Mapping[str, Any]:
     if name.startswith("simple_line"):
         return dict(zip(("one end of the line", "other end of the line"), world.landmarks, strict=True))
     if name.startswith(("simple_push", "simple_adversary")):
-        marks = coloured if name.startswith("simple_push") else marks
+        marks = colored if name.startswith("simple_push") else marks
         if not body.adversary:
             marks = {n: mark for n, mark in marks.items() if mark is not body.goal_a}
             marks["target"] = body.goal_a
         return {**marks, **others}
     if name.startswith("simple_reference"):
-        return coloured
+        return colored
     if name.startswith("simple_speaker"):
-        return coloured if body.movable else {}
+        return colored if body.movable else {}
     if name.startswith("simple_tag"):
         return {**{n.replace("landmark", "obstacle"): mark for n, mark in marks.items()}, **others}
     if name.startswith("simple_world"):
@@ -168,8 +168,8 @@ def test_targets_and_messages_are_told_to_those_who_know_them() -> None:
                     knows = not task.startswith("simple_speaker") or not body.movable
                     assert ("the target of" in text) == knows
                     if knows:
-                        colour = COLOURS[int(np.argmax(body.goal_b.color))]
-                        assert f"the target of {other.name}: the {colour} landmark" in text
+                        color = COLORS[int(np.argmax(body.goal_b.color))]
+                        assert f"the target of {other.name}: the {color} landmark" in text
                     if body.movable and not other.silent:
                         said = "ABCDEFGHIJ"[int(np.argmax(other.state.c))] if any(other.state.c) else None
                         assert f"{other.name} says: {said or 'nothing yet'}" in text
@@ -316,7 +316,7 @@ def test_the_landmark_is_reached_by_reading_alone() -> None:
 
 def test_a_letter_leads_the_listener_who_reads_what_was_agreed() -> None:
     environment = envs.make("simple_speaker_listener_v4", env_kwargs={"max_cycles": 40})
-    letters = dict(zip(COLOURS, "ABC", strict=True))
+    letters = dict(zip(COLORS, "ABC", strict=True))
     left: list[float] = []
     try:
         adapter, world = environment.adapter, environment.env.world
@@ -326,8 +326,8 @@ def test_a_letter_leads_the_listener_who_reads_what_was_agreed() -> None:
             seen = adapter.reset(seed=seed)
             while adapter.get_current_agents():
                 text = {a: environment.describer(a).text(a, seen[a]) for a in (speaker, listener)}
-                colour = re.search(r"the (\w+) landmark", text[speaker])
-                assert colour
+                color = re.search(r"the (\w+) landmark", text[speaker])
+                assert color
                 heard = text[listener].rsplit("says: ", 1)[1]
                 wanted = next((c for c, letter in letters.items() if letter == heard), None)
                 word = "noop"
@@ -338,7 +338,7 @@ def test_a_letter_leads_the_listener_who_reads_what_was_agreed() -> None:
                     across, along = ("right" if dx > 0 else "left"), ("up" if dy > 0 else "down")
                     if max(abs(dx), abs(dy)) > 0.05:
                         word = across if abs(dx) > abs(dy) else along
-                answers = {speaker: f"say {letters[colour[1]]}", listener: word}
+                answers = {speaker: f"say {letters[color[1]]}", listener: word}
                 step = adapter.step({agent: words[agent].index(say) for agent, say in answers.items()})
                 seen = step.observations
             goal, body = world.agents[0].goal_b, world.agents[1]

@@ -110,9 +110,9 @@ def test_the_acrobot() -> None:
     assert high > 30
 
 
-def darkest_side(picture: Any, colour: Callable[[Any], Any]) -> str:
+def darkest_side(picture: Any, color: Callable[[Any], Any]) -> str:
     """The half of a picture in which a colour is."""
-    columns = np.flatnonzero(colour(picture.astype(int)).any(axis=0))
+    columns = np.flatnonzero(color(picture.astype(int)).any(axis=0))
     return "left" if columns.mean() < picture.shape[1] / 2 else "right"
 
 

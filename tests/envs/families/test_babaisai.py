@@ -96,8 +96,8 @@ class TestInstalled:
             level.adapter.reset(seed=seed)
             assert level.family.success(level) is False
             facts = _facts(level)
-            colour, name = next(rule[1] for rule in facts if rule[0] == "rule" and rule[2] == "win").split()
-            away = next(tuple(f[3:]) for f in facts if f[:3] == ("thing", name, colour))
+            color, name = next(rule[1] for rule in facts if rule[0] == "rule" and rule[2] == "win").split()
+            away = next(tuple(f[3:]) for f in facts if f[:3] == ("thing", name, color))
             result = level.adapter.step({"agent_0": steps[away]})
             assert result.terminated == {"agent_0": True}
             assert result.rewards["agent_0"] > 0.9

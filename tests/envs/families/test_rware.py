@@ -90,8 +90,8 @@ def test_a_warehouse_is_drawn_without_a_display(warehouse: Environment) -> None:
     picture, game = warehouse.picture(), warehouse.env
     assert picture is not None and picture.shape == (342, 311, 3)
     for shelf in game.shelfs:
-        colour = [0, 128, 128] if shelf in game.request_queue else [72, 61, 139]
-        assert picture[shelf.y * 31 + 4, shelf.x * 31 + 4].tolist() == colour
+        color = [0, 128, 128] if shelf in game.request_queue else [72, 61, 139]
+        assert picture[shelf.y * 31 + 4, shelf.x * 31 + 4].tolist() == color
     for x, y in game.goals:
         assert picture[y * 31 + 3, x * 31 + 3].tolist() == [60, 60, 60]
 

@@ -196,8 +196,8 @@ def test_each_option_is_pointed_at_where_its_thing_is(task: str) -> None:
         for move in pointing.moves:
             row, column = move.target
             thing = game.grid.get(column, row)
-            colour, kind = (str(getattr(word, "value", word)) for word in (thing.color, thing.type))
-            assert move.label.partition("(")[2] == f"{colour} {kind})"
+            color, kind = (str(getattr(word, "value", word)) for word in (thing.color, thing.type))
+            assert move.label.partition("(")[2] == f"{color} {kind})"
             assert environment.action_meanings(BOSS)[move.action] == move.label
             found += 1
     assert found > 8 and environment.pointing(AGENT) is None

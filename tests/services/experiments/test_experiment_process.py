@@ -70,7 +70,7 @@ class TestPrograms:
         assert experiment.operators[1].workers["x"].settings == {"behavior": "noop"}
         assert experiment.execution.num_episodes == 4
 
-    def test_neighbouring_module_and_numpy_values(self, tmp_path: Path) -> None:
+    def test_neighboring_module_and_numpy_values(self, tmp_path: Path) -> None:
         write(tmp_path, "TASK = 'CartPole-v1'", "shared_names.py")
         path = write(
             tmp_path,

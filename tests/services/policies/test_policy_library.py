@@ -13,7 +13,7 @@ import pytest
 from gym_gui.core.errors import CheckpointError, UnknownNameError, UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.services.experiment_file import load_experiment
-from gym_gui.services.policies.policy_catalogue import policies_of
+from gym_gui.services.policies.policy_catalog import policies_of
 from gym_gui.services.policies.policy_exchange import SCORE, export_policy, is_own_form, take_in
 from gym_gui.services.policies.policy_library import PolicyLibrary, at_path
 from gym_gui.services.policies.policy_scores import STANDARD_SEEDS, PolicyScore

@@ -13,14 +13,14 @@ from gym_gui.analysis import open_run, summarize, write_report
 from gym_gui.analysis.reporting import find_standings
 from gym_gui.core.config import OperatorConfig
 from gym_gui.core.errors import UsageError
-from gym_gui.services.runs.run_analysis import analyse, write_run_table
+from gym_gui.services.runs.run_analysis import analyze, write_run_table
 from gym_gui.services.subprocess_job import SubprocessJobError, run_subprocess_job
 from tests.analysis.tournaments.conftest import write_tournament
 from tests.support.engine import player, record_run
-from tests.support.no_processes import analyses_here
+from tests.support.no_processes import analyzes_here
 from tests.support.processes import Offspring
 
-__all__ = ["analyses_here"]
+__all__ = ["analyzes_here"]
 
 
 @pytest.fixture
@@ -33,22 +33,22 @@ async def run(tmp_path: Path) -> Path:
 
 
 async def test_the_same_summary_as_here(run: Path, offspring: Offspring) -> None:
-    result = await analyse(run)
+    result = await analyze(run)
     assert result == summarize(open_run(run))
     offspring.assert_none()
 
 
-@pytest.mark.usefixtures("analyses_here")
+@pytest.mark.usefixtures("analyzes_here")
 async def test_a_tournament_with_its_standings(tmp_path: Path) -> None:
     run = write_tournament(tmp_path, ["a", "b"], lambda first, second, seed: 0.5, range(6))
-    found = await analyse(run)
+    found = await analyze(run)
     assert found.standings == find_standings([open_run(run)]) is not None
     write_report(summarize(open_run(run)), run, [open_run(run)])
     assert "standings" not in (run / "summary.json").read_text()
     assert '"claim": "Who is best is not decided"' in (run / "tournament.json").read_text()
 
 
-@pytest.mark.usefixtures("analyses_here")
+@pytest.mark.usefixtures("analyzes_here")
 async def test_tables(run: Path, tmp_path: Path) -> None:
     assert await write_run_table([run], "operators", tmp_path / "o.csv") == 2
     assert await write_run_table([run], "episodes", tmp_path / "e.csv") == 6
@@ -58,10 +58,10 @@ async def test_tables(run: Path, tmp_path: Path) -> None:
 
 async def test_what_cannot_be_read_is_said_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no run at"):
-        await analyse(tmp_path)
+        await analyze(tmp_path)
     (tmp_path / "run.json").write_text("{", encoding="utf-8")
     with pytest.raises((UsageError, SubprocessJobError), match="damaged"):
-        await analyse(tmp_path)
+        await analyze(tmp_path)
 
 
 @pytest.mark.parametrize("times", [1, 3])

@@ -41,7 +41,7 @@ def write(
 
 
 @pytest.mark.parametrize(("schedule", "said"), [("swiss", "Tournament"), ("cross_play", "Cross-play")])
-def test_a_tournament_is_recognised_by_its_pool(tmp_path: Path, schedule: str, said: str) -> None:
+def test_a_tournament_is_recognized_by_its_pool(tmp_path: Path, schedule: str, said: str) -> None:
     about = {"schedule": schedule, "policies": dict.fromkeys(("strong", "fair"))}
     recorder = Recorder.create(tmp_path, ["op0"], header("tictactoe_v3") | {"tournament": about})
     recorder.close("completed")
@@ -56,7 +56,7 @@ def test_a_tournament_whose_pool_is_lost_is_listed_by_its_pairings(tmp_path: Pat
     assert run.title == "Player 0"
 
 
-def test_newest_first_with_what_a_person_recognises(tmp_path: Path) -> None:
+def test_newest_first_with_what_a_person_recognizes(tmp_path: Path) -> None:
     first = write(tmp_path, "CartPole-v1")
     second = write(tmp_path, "Taxi-v3", "Taxi-v3", kind="rl")
     (tmp_path / "notes").mkdir()

@@ -23,8 +23,8 @@ def film(tmp_path: Path) -> Path:
 def test_a_film_is_read(film: Path) -> None:
     read = read_film(film)
     assert (len(read.frames), read.fps, read.step) == (8, 10.0, 20_000)
-    height, width, colours = read.frames[0].shape
-    assert height / width == pytest.approx(64 / 48, rel=0.02) and colours == 3
+    height, width, colors = read.frames[0].shape
+    assert height / width == pytest.approx(64 / 48, rel=0.02) and colors == 3
     assert abs(float(read.frames[5].mean()) - 100) < 6
 
 

@@ -20,7 +20,7 @@ name = "Dice"
 kind = "baseline"
 [launch]
 entry = "dice_worker.main:Dice"
-[settings.favourite]
+[settings.favorite]
 type = "whole"
 default = 0
 """

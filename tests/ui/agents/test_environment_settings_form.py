@@ -37,13 +37,13 @@ def test_settings_of_an_environment_are_set_tried_and_undone(
     )
     further.setPlainText("size: 5")
     assert "form above" in problem.text()
-    further.setPlainText("colour: [")
+    further.setPlainText("color: [")
     assert "not valid YAML" in problem.text()
-    further.setPlainText("colour: red")
+    further.setPlainText("color: red")
     assert not problem.text()
     use = named(dialog, QPushButton, "environment-use")
     qtbot.mouseClick(use, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "colour" in problem.text(), timeout=PATIENCE_MS)  # the environment takes no such
+    qtbot.waitUntil(lambda: "color" in problem.text(), timeout=PATIENCE_MS)  # the environment takes no such
     further.setPlainText("")
     qtbot.mouseClick(use, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(tab.model.draft.env_kwargs), timeout=PATIENCE_MS)

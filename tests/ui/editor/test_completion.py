@@ -206,6 +206,6 @@ def test_it_lies_within_the_editor_and_reads_well_in_both_themes(opened: Opened,
         QApplication.processEvents()
         picture = view.grab().toImage()
         seen = {picture.pixelColor(x, y).name() for x in range(0, 200, 1) for y in range(15, 75, 1)}
-        ground = theme.current().colour("panel")
+        ground = theme.current().color("panel")
         assert max(theme.contrast(each, ground) for each in seen) >= 4.5
     assert view.hasFocus() and text_of(editor).hasFocus(), "Qt tells a reader of the item that is current"

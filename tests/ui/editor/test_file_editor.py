@@ -249,10 +249,10 @@ def test_a_form_offers_to_edit_a_file_whose_worker_can_check_it(
         form.deleteLater()
 
 
-def test_words_are_coloured_readably_in_both_themes(context: AppContext, qtbot: Any) -> None:
+def test_words_are_colored_readably_in_both_themes(context: AppContext, qtbot: Any) -> None:
     edit = CodeEdit()
     edit.setPlainText("// why\n+!go : key(C) <- forward.\n")
-    edit.colouring.set_rules(
+    edit.coloring.set_rules(
         [(r"//.*$", "comment"), (r"\\b[A-Z]\\w*", "variable"), ("(", "text"), ("go", "strange")]
     )
     edit.show_problems([Problem(2, "no", "forward"), Problem(9, "beyond"), Problem(0, "all of it")])
@@ -261,8 +261,8 @@ def test_words_are_coloured_readably_in_both_themes(context: AppContext, qtbot: 
             context.theme.set_mode(mode)
             ground = theme.current().tokens.raised
             block = edit.document().firstBlock()
-            colours = [each.format.foreground().color() for each in block.layout().formats()]
-            assert colours and all(theme.contrast(colour, ground) >= 4.5 for colour in colours)
+            colors = [each.format.foreground().color() for each in block.layout().formats()]
+            assert colors and all(theme.contrast(color, ground) >= 4.5 for color in colors)
         (mark,) = (each for each in edit.extraSelections() if each.cursor.selectedText() == "forward")
         assert mark.format.underlineStyle() == QTextCharFormat.UnderlineStyle.WaveUnderline
     finally:
@@ -270,13 +270,13 @@ def test_words_are_coloured_readably_in_both_themes(context: AppContext, qtbot: 
         edit.deleteLater()
 
 
-def test_readable_colours_are_found_once_and_not_for_each_word(context: AppContext, qtbot: Any) -> None:
+def test_readable_colors_are_found_once_and_not_for_each_word(context: AppContext, qtbot: Any) -> None:
     view = CodeEdit()
     qtbot.addWidget(view)
     lines = [f'{{"id": "a{i}", "max_steps": {i}}},' for i in range(100)]
     view.setPlainText("\n".join(lines))
     profile = cProfile.Profile()
-    profile.runcall(view.colouring.set_spans, spans_of(".py", view.text))
+    profile.runcall(view.coloring.set_spans, spans_of(".py", view.text))
     calls = {getattr(entry.code, "co_name", ""): entry.callcount for entry in profile.getstats()}
     assert calls["highlightBlock"] >= len(lines)
     assert calls.get("text_on", 0) == 0

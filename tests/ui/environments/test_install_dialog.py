@@ -16,7 +16,7 @@ from gym_gui.envs.families.gymnasium import Box2DFamily, MuJoCoFamily
 from gym_gui.envs.families.minigrid import AtariFamily
 from gym_gui.envs.families.procgen import ProcgenFamily
 from gym_gui.ui.context import AppContext
-from gym_gui.ui.environments.environment_picker import EnvironmentPicker, catalogue
+from gym_gui.ui.environments.environment_picker import EnvironmentPicker, catalog
 from gym_gui.ui.environments.install_dialog import InstallDialog, open_install_dialog
 from gym_gui.ui.widgets import PickerItem
 from tests.support.named import named
@@ -118,7 +118,7 @@ def test_environments_of_families_that_are_not_installed_are_found(
     for each in (MuJoCoFamily, Box2DFamily, AtariFamily):
         monkeypatch.setattr(each, "installed", False)
     monkeypatch.setattr(ProcgenFamily, "installed", False)
-    picker.set_items(catalogue())
+    picker.set_items(catalog())
     picker.show()
     picker.open()
     assert picker.popup is not None
@@ -147,6 +147,6 @@ def shown(picker: EnvironmentPicker) -> list[PickerItem]:
 
 
 def test_no_two_environments_are_called_alike() -> None:
-    labels = Counter(item.label for item in catalogue() if not item.searched_only)
+    labels = Counter(item.label for item in catalog() if not item.searched_only)
     assert [label for label, times in labels.items() if times > 1] == []
     assert {"Connect Four (PettingZoo)", "Connect Four (OpenSpiel)"} <= labels.keys()

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.support.no_processes import analyses_here, looks_here, plays_here, replays_here
+from tests.support.no_processes import analyzes_here, looks_here, plays_here, replays_here
 
-__all__ = ["analyses_here", "looks_here", "plays_here", "replays_here"]
+__all__ = ["analyzes_here", "looks_here", "plays_here", "replays_here"]

@@ -187,7 +187,7 @@ class TestRuns:
         assert [c.text() for c in cells if c.isVisible()] == ["PPO, Random", "PPO ahead", "today"]
         assert "CartPole-v1" in row.toolTip() and "A sentence." in row.toolTip()
 
-    @pytest.mark.usefixtures("analyses_here")
+    @pytest.mark.usefixtures("analyzes_here")
     def test_the_verdict_is_kept_until_the_run_changes(
         self, store: Store, run_folder: Path, finish: Callable[[object], object]
     ) -> None:
@@ -201,7 +201,7 @@ class TestRuns:
         episodes.write_text("".join(lines[:-1]))
         assert finish(read()) == [[""], ["not decided"]]
 
-    @pytest.mark.usefixtures("analyses_here")
+    @pytest.mark.usefixtures("analyzes_here")
     def test_a_damaged_run_is_no_trouble(
         self, store: Store, run_folder: Path, finish: Callable[[object], object]
     ) -> None:

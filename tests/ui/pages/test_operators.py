@@ -17,7 +17,7 @@ from PyQt6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSpinBox, 
 
 from gym_gui.controllers.engine.operator_state import OperatorState
 from gym_gui.core.config import OperatorConfig, WorkerAssignment
-from gym_gui.core.drawing.colours import told_apart
+from gym_gui.core.drawing.colors import told_apart
 from gym_gui.ui import theme
 from gym_gui.ui.config_panels.player_panel import PlayerPicker
 from gym_gui.ui.config_panels.single_agent_panel import SingleAgentPanel
@@ -67,7 +67,7 @@ def page(window: MainWindow) -> OperatorsTab:
     return page_of(window)
 
 
-def colours_of(widget: QWidget) -> set[str]:
+def colors_of(widget: QWidget) -> set[str]:
     image = widget.grab().toImage()
     places = product(range(image.width()), range(image.height()))
     return {image.pixelColor(x, y).name() for x, y in places}
@@ -294,16 +294,16 @@ def test_plots_come_with_a_click_fill_and_are_remembered(window: MainWindow, qtb
     assert {reward for _, reward in rewards.values("a")} == {1.0}
     page.deck.play.pause()
     manual = named(page, ManualOperators, "manual-operators")
-    of_kind, own = (QColor(colour) for colour in told_apart(["baseline", "baseline"]))
+    of_kind, own = (QColor(color) for color in told_apart(["baseline", "baseline"]))
     badges = [named(manual.card(o), KindBadge, "kind-badge") for o in page.deck.operators]
-    for badge, colour, other in zip(badges, (of_kind, own), (own, of_kind), strict=True):
-        assert theme.fill_for_white(colour).name() in colours_of(badge)  # two of a kind are told apart,
-        assert theme.fill_for_white(other).name() not in colours_of(badge)
-    assert {of_kind.name(), own.name()} <= colours_of(named(plots, QWidget, "plots-key"))  # and known again
+    for badge, color, other in zip(badges, (of_kind, own), (own, of_kind), strict=True):
+        assert theme.fill_for_white(color).name() in colors_of(badge)  # two of a kind are told apart,
+        assert theme.fill_for_white(other).name() not in colors_of(badge)
+    assert {of_kind.name(), own.name()} <= colors_of(named(plots, QWidget, "plots-key"))  # and known again
     manual.remove("a")
-    assert theme.fill_for_white(of_kind).name() in colours_of(badges[1])
+    assert theme.fill_for_white(of_kind).name() in colors_of(badges[1])
     window.context.commands.run("operators.undo")
-    assert theme.fill_for_white(own).name() in colours_of(badges[1])
+    assert theme.fill_for_white(own).name() in colors_of(badges[1])
     manual.remove("b")
     assert [one.id for one in returns.series] == ["a"]
     qtbot.mouseClick(named(plots, QToolButton, "plots-close"), Qt.MouseButton.LeftButton)

@@ -49,7 +49,7 @@ from tests.ui.results.conftest import played_run, run
 
 __all__ = ["played_run", "run"]
 
-pytestmark = pytest.mark.usefixtures("analyses_here")
+pytestmark = pytest.mark.usefixtures("analyzes_here")
 
 
 @pytest.fixture(scope="session")
@@ -168,13 +168,13 @@ def test_what_a_run_says(
 def it_is_read_once(page: ResultsPage, qtbot: QtBot, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading is not begun again by each look at the folder."""
     begun: list[Path] = []
-    analyse = run_reading.analyse
+    analyze = run_reading.analyze
 
     def noted(folder: Path, **how: Any) -> Any:
         begun.append(folder)
-        return analyse(folder, **how)
+        return analyze(folder, **how)
 
-    monkeypatch.setattr(run_reading, "analyse", noted)
+    monkeypatch.setattr(run_reading, "analyze", noted)
     page.show_run(run)
 
     def there() -> bool:

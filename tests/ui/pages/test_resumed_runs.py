@@ -23,7 +23,7 @@ from tests.support.named import named
 from tests.support.restart import restarted
 from tests.ui.conftest import PATIENCE_MS
 
-pytestmark = pytest.mark.usefixtures("looks_here", "plays_here", "analyses_here")
+pytestmark = pytest.mark.usefixtures("looks_here", "plays_here", "analyzes_here")
 
 EPISODES = 30
 

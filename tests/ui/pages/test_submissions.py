@@ -37,7 +37,7 @@ from tests.support.commands import COMMAND, experiment
 from tests.support.named import named
 from tests.ui.conftest import messages
 
-pytestmark = pytest.mark.usefixtures("looks_here", "analyses_here")
+pytestmark = pytest.mark.usefixtures("looks_here", "analyzes_here")
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ class At(QKeyEvent):
         return self._moment
 
 
-def test_a_repetition_that_qt_did_not_recognise(table: Table) -> None:
+def test_a_repetition_that_qt_did_not_recognize(table: Table) -> None:
     """X11 sends a release and a press of one moment; a person needs longer."""
     moments = [
         (QEvent.Type.KeyPress, 1000),

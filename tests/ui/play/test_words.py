@@ -8,7 +8,7 @@ import pytest
 from PyQt6.QtWidgets import QLineEdit, QWidget
 
 from gym_gui.controllers.engine.operator_state import OperatorState as State
-from gym_gui.ui.environments.environment_picker import catalogue
+from gym_gui.ui.environments.environment_picker import catalog
 from gym_gui.ui.play.caption import Prompt, prompt_for
 from gym_gui.ui.play.result_banner import outcome_words, result_facts
 from gym_gui.ui.widgets.picker_list import PickerItem, PickerPopup
@@ -95,7 +95,7 @@ def test_facts_are_honest() -> None:
 def test_every_environment_is_in_the_list() -> None:
     from gym_gui import envs
 
-    items = catalogue()
+    items = catalog()
     offered = {item.value for item in items if not item.reason}
     assert {spec.id for spec in envs.list_specs() if not envs.trouble(spec)} == offered
     reasons = [item.reason for item in items if item.reason]
@@ -107,7 +107,7 @@ def test_every_environment_is_in_the_list() -> None:
 def found(query: str) -> list[PickerItem]:
     """What the list shows for what is typed."""
     popup = PickerPopup("Search", owner := QWidget())
-    popup.set_items(catalogue())
+    popup.set_items(catalog())
     named(owner, QLineEdit, "picker-search").setText(query)
     rows = [popup.model.row(number) for number in range(popup.model.rowCount())]
     return [row for row in rows if isinstance(row, PickerItem)]

@@ -43,7 +43,7 @@ def keys(view: ChartView) -> list[int]:
     return chosen
 
 
-def colours_at(widget: QWidget, row: int) -> set[str]:
+def colors_at(widget: QWidget, row: int) -> set[str]:
     image = widget.grab().toImage()
     return {image.pixelColor(x, row).name() for x in range(image.width())}
 
@@ -52,10 +52,10 @@ def test_intervals_are_drawn_and_said(view: ChartView) -> None:
     ppo, random = interval("PPO", "rl", 0.91, 0.88, 0.93), interval("Random", "baseline", 0.02, 0.0, 0.05)
     view.set_chart(intervals(ppo, random, interval("Qwen", "llm", None, note="no completed episode")))
     assert "PPO: 0.910, 95 % interval 0.880 to 0.930." in view.accessibleDescription()
-    rows = [colours_at(view, round(view.spot_rect(row).center().y())) for row in (0, 1)]
-    assert themes.kind_colour("rl").name() in rows[0]
-    assert themes.kind_colour("rl").name() not in rows[1]
-    assert themes.kind_colour("baseline").name() in rows[1]
+    rows = [colors_at(view, round(view.spot_rect(row).center().y())) for row in (0, 1)]
+    assert themes.kind_color("rl").name() in rows[0]
+    assert themes.kind_color("rl").name() not in rows[1]
+    assert themes.kind_color("baseline").name() in rows[1]
 
 
 def test_without_values_the_way_out_is_said(view: ChartView) -> None:
@@ -117,7 +117,7 @@ def test_bars_point_to_who_was_ahead(paired: ChartView) -> None:
     image = paired.grab().toImage()
 
     def drawn(index: int) -> list[int]:
-        """Rows of the chart in which the bar is coloured."""
+        """Rows of the chart in which the bar is colored."""
         area = paired.spot_rect(index).toRect()
         bar, beside = area.center().x(), area.left() + 1
         rows = range(area.top(), area.bottom())
@@ -155,6 +155,6 @@ def test_outcomes_are_shares_of_the_width(theme: Theme, shown: Show) -> None:
     assert plot.accessibleDescription() == "Green: won 6, drawn 1, lost 3."
     row = round(plot.spot_rect(0).top()) + 3
     image = plot.grab().toImage()
-    colours = [image.pixelColor(x, row).name() for x in range(400)]
-    assert colours.count(theme.tokens.ok) == pytest.approx(240, abs=8)
-    assert colours.count(theme.tokens.error) == pytest.approx(120, abs=8)
+    colors = [image.pixelColor(x, row).name() for x in range(400)]
+    assert colors.count(theme.tokens.ok) == pytest.approx(240, abs=8)
+    assert colors.count(theme.tokens.error) == pytest.approx(120, abs=8)

@@ -27,7 +27,7 @@ OTHER_PPO = Series("b", "PPO, 1M", "rl")
 RANDOM = Series("c", "Random", "baseline")
 
 
-def has_colour(widget: QWidget, wanted: QColor) -> bool:
+def has_color(widget: QWidget, wanted: QColor) -> bool:
     image: QImage = widget.grab().toImage()
     return any(
         abs(image.pixelColor(x, y).hslHue() - wanted.hslHue()) <= 4
@@ -57,14 +57,14 @@ def test_an_empty_plot_says_what_will_be_here(theme: Theme, shown: Show) -> None
     assert not plot.drawn
 
 
-def test_a_return_appears_as_a_line_in_its_colour(theme: Theme, shown: Show, qtbot: QtBot) -> None:
+def test_a_return_appears_as_a_line_in_its_color(theme: Theme, shown: Show, qtbot: QtBot) -> None:
     plot = ReturnPlot(theme)
     plot.set_series([PPO])
     shown(plot)
     for episode in range(1, 6):
         plot.add("a", episode, episode * 10)
     qtbot.waitUntil(lambda: plot.drawn)
-    assert has_colour(plot, themes.kind_colour("rl"))
+    assert has_color(plot, themes.kind_color("rl"))
     assert "PPO: return 50.00 at episode 5." in plot.accessibleDescription()
     assert plot.text_at(2.2) == "Episode 2\nPPO  20.00"
     plot.clear()
@@ -107,10 +107,10 @@ def test_numbers_beside_an_axis_have_the_readers_marks(qapp: QApplication) -> No
     assert said == ["\N{MINUS SIGN}0,5", "0", "0,5"]
 
 
-def test_lines_of_one_kind_differ_in_more_than_colour() -> None:
+def test_lines_of_one_kind_differ_in_more_than_color() -> None:
     look = looks([PPO, OTHER_PPO, RANDOM])
     assert look["a"].dash != look["b"].dash
-    assert look["a"].colour != look["b"].colour
+    assert look["a"].color != look["b"].color
     assert look["a"].dash == look["c"].dash
 
 
@@ -173,7 +173,7 @@ def test_actions_have_their_share(theme: Theme, shown: Show, qtbot: QtBot) -> No
     assert plot.shares("a") == {"left": 0.25, "right": 0.0, "forward": 0.75}
     assert plot.shares("c")["right"] == 1.0
     assert plot.accessibleDescription().startswith("PPO: forward 75%, left 25%.")
-    assert has_colour(plot, themes.kind_colour("rl"))
+    assert has_color(plot, themes.kind_color("rl"))
     assert [text.toPlainText() for text in plot.figures("a")] == ["25 %", "0 %", "75 %"]
     plot.add("a", "jump", 4)
     qtbot.waitUntil(lambda: [t.toPlainText() for t in plot.figures("a")][-1] == "50 %")

@@ -12,7 +12,7 @@ def plain(text: str) -> str:
     return "".join(run.text for run in parse(text))
 
 
-def test_colours_weight_and_their_end() -> None:
+def test_colors_weight_and_their_end() -> None:
     runs = parse("a\x1b[1;31mb\x1b[0mc\x1b[42md\x1b[49;97me")
     assert runs == [
         Run("a", Style()),
@@ -23,7 +23,7 @@ def test_colours_weight_and_their_end() -> None:
     ]
 
 
-def test_256_and_true_colours() -> None:
+def test_256_and_true_colors() -> None:
     runs = parse("\x1b[38;5;196mr\x1b[48;2;1;2;3mb\x1b[38;5;244mg\x1b[38;5;3my")
     assert [run.style.foreground for run in runs] == ["#ff0000", "#ff0000", "#808080", 3]
     assert [run.style.background for run in runs] == [None, "#010203", "#010203", "#010203"]

@@ -27,8 +27,8 @@ def stripes(side: int) -> NDArray[np.uint8]:
     return frame
 
 
-def colours(view: FrameView) -> set[str]:
-    """Colours inside the picture, away from the rounded corners."""
+def colors(view: FrameView) -> set[str]:
+    """Colors inside the picture, away from the rounded corners."""
     area = view.picture_rect().adjusted(RADIUS_CONTROL, RADIUS_CONTROL, -RADIUS_CONTROL, -RADIUS_CONTROL)
     image = view.grab(area).toImage()
     return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(0, image.height(), 7)}
@@ -38,16 +38,16 @@ def test_big_pixels_keep_their_edges(theme: Theme, shown: Show) -> None:
     view = FrameView(theme)
     shown(view, 350, 350)
     view.show_frame(stripes(40))
-    assert colours(view) == {"#ff0000", "#0000ff"}
+    assert colors(view) == {"#ff0000", "#0000ff"}
 
 
 def test_small_pixels_are_averaged(theme: Theme, shown: Show) -> None:
     view = FrameView(theme)
     shown(view, 300, 300)
     view.show_frame(stripes(900))
-    mixed = [QColor(name) for name in colours(view)]
-    assert not {"#ff0000", "#0000ff"} & {colour.name() for colour in mixed}
-    assert all(40 < colour.red() < 215 and 40 < colour.blue() < 215 for colour in mixed)
+    mixed = [QColor(name) for name in colors(view)]
+    assert not {"#ff0000", "#0000ff"} & {color.name() for color in mixed}
+    assert all(40 < color.red() < 215 and 40 < color.blue() < 215 for color in mixed)
 
 
 @pytest.mark.parametrize(("width", "height"), [(640, 200), (200, 640), (333, 217)])
@@ -78,7 +78,7 @@ def test_the_frame_is_copied(theme: Theme, shown: Show) -> None:
     frame = np.full((50, 50, 3), 200, np.uint8)
     view.show_frame(frame)
     frame[:] = 0
-    assert colours(view) == {"#c8c8c8"}
+    assert colors(view) == {"#c8c8c8"}
 
 
 def test_many_frames_before_a_paint_are_painted_once(theme: Theme, shown: Show, qtbot: QtBot) -> None:
@@ -91,7 +91,7 @@ def test_many_frames_before_a_paint_are_painted_once(theme: Theme, shown: Show, 
     qtbot.waitUntil(lambda: bool(painted))
     view.repaint()  # An expose event is no new frame.
     assert painted == [20]
-    assert colours(view) == {"#141414"}
+    assert colors(view) == {"#141414"}
 
 
 def test_without_a_frame_the_hint_is_written(theme: Theme, shown: Show) -> None:
@@ -179,4 +179,4 @@ def test_what_nobody_sees_is_there_when_somebody_looks(theme: Theme, shown: Show
     frame[:] = 0  # its memory may be used again
     assert view.filled
     view.show()
-    assert colours(view) == {"#ff0000"}
+    assert colors(view) == {"#ff0000"}

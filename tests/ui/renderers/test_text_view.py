@@ -1,4 +1,4 @@
-"""Text: its colours, its size, its selection."""
+"""Text: its colors, its size, its selection."""
 
 from __future__ import annotations
 

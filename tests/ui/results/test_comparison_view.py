@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 
 from gym_gui.analysis import Summary, open_run, render_html, summarize
 from gym_gui.analysis.charts import IntervalChart
-from gym_gui.analysis.charts.shapes import role_colours
-from gym_gui.core.drawing.colours import LIGHT, leading_kind, told_apart
+from gym_gui.analysis.charts.shapes import role_colors
+from gym_gui.core.drawing.colors import LIGHT, leading_kind, told_apart
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.plots import ChartView
 from gym_gui.ui.results.comparison_view import ComparisonView, PairChosen
@@ -87,7 +87,7 @@ def test_what_is_missing_stands_with_the_verdict(
     assert "9 of 9 episodes are missing" in view.hint.text.text()
 
 
-def test_a_link_has_the_colour_of_the_theme_that_comes(
+def test_a_link_has_the_color_of_the_theme_that_comes(
     summary: Summary, context: AppContext, qtbot: QtBot
 ) -> None:
     view = ComparisonView(context.theme)
@@ -100,13 +100,13 @@ def test_a_link_has_the_colour_of_the_theme_that_comes(
     try:
         for mode in ("dark", "light"):
             context.theme.set_mode(mode)
-            qtbot.waitUntil(lambda: context.theme.colour("accent").rgb() in colours_in(view.banner))
+            qtbot.waitUntil(lambda: context.theme.color("accent").rgb() in colors_in(view.banner))
     finally:
         context.theme.set_mode("light")
 
 
-def colours_in(widget: QWidget) -> set[int]:
-    """Every colour of its picture."""
+def colors_in(widget: QWidget) -> set[int]:
+    """Every color of its picture."""
     picture = widget.grab().toImage()
     return {picture.pixel(x, y) for x in range(picture.width()) for y in range(picture.height())}
 
@@ -147,20 +147,20 @@ def test_a_bar_stands_for_its_pair(view: ComparisonView, qtbot: QtBot) -> None:
     assert isinstance(pair, PairChosen) and (pair.pair, pair.seed) == (1, 2)
 
 
-def test_two_of_a_kind_have_their_own_colours_in_table_and_chart(
+def test_two_of_a_kind_have_their_own_colors_in_table_and_chart(
     view: ComparisonView, summary: Summary
 ) -> None:
     summary = replace(summary, operators=tuple(replace(o, kinds=("rl",)) for o in summary.operators))
     view.show_analysis(summary)
     kinds = [leading_kind(operator.kinds) for operator in summary.operators]
-    colours = dict(zip((o.key for o in summary.operators), told_apart(kinds), strict=True))
+    colors = dict(zip((o.key for o in summary.operators), told_apart(kinds), strict=True))
     image = view.table.grab().toImage()
     across = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
     chart = plot(view, "intervalPlot").chart
     assert isinstance(chart, IntervalChart)
     shown = [o for o in summary.operators if o.task == view.task.value]
-    assert len({colours[o.key] for o in shown}) == len(shown) > 1
-    roles = {row.name: role_colours(LIGHT)[row.role] for row in chart.rows}
+    assert len({colors[o.key] for o in shown}) == len(shown) > 1
+    roles = {row.name: role_colors(LIGHT)[row.role] for row in chart.rows}
     for operator in shown:
-        assert roles[operator.name] == colours[operator.key]
-        assert fill_for_white(QColor(colours[operator.key])).name() in across
+        assert roles[operator.name] == colors[operator.key]
+        assert fill_for_white(QColor(colors[operator.key])).name() in across

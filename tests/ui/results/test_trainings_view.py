@@ -50,11 +50,11 @@ def test_algorithms_are_shown_where_groups_have_played(view: ComparisonView, tmp
     assert profile is not None and profile.isVisible() and scores is not None
     assert "PPO" in profile.accessibleDescription() and "DQN" in scores.accessibleDescription()
     assert [profile.chart, scores.chart] == [*reversed(algorithm_charts(summary.trainings[0]))]
-    # The line is painted in the colour of who is first, and its band is the ground with a touch of it.
+    # The line is painted in the color of who is first, and its band is the ground with a touch of it.
     image, below = profile.grab().toImage(), round(profile.spot_rect(1).bottom()) + 1
     seen = [image.pixelColor(x, y) for x in range(image.width()) for y in range(below, image.height())]
-    rl = themes.kind_colour("rl")
-    assert any(colour.name() == rl.name() for colour in seen)
-    assert sum(10 < colour.blue() - colour.green() < 60 for colour in seen) > len(seen) / 20
+    rl = themes.kind_color("rl")
+    assert any(color.name() == rl.name() for color in seen)
+    assert sum(10 < color.blue() - color.green() < 60 for color in seen) > len(seen) / 20
     view.show_analysis(_summary(tmp_path / "without", groups=False))
     assert not profile.isVisible()

@@ -10,7 +10,7 @@ from gym_gui.services.trainings.training_series import Curve, SeriesStore
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.plots.series import Series
 from gym_gui.ui.train.curve_board import CurveCard
-from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.train.run_data import RETURN
 
 
@@ -26,14 +26,14 @@ def curves_of(returns: Mapping[str, float]) -> dict[str, Curve]:
 
 
 def test_each_environment_has_axes_of_its_own(context: AppContext, qtbot: QtBot) -> None:
-    colours = RunColours()
-    card = CurveCard(context, colours, "card", RETURN)
+    colors = RunColors()
+    card = CurveCard(context, colors, "card", RETURN)
     qtbot.addWidget(card)
     card.resize(700, 500)
     card.show()
     environments = {"a": "CartPole-v1", "b": "Pendulum-v1", "c": "CartPole-v1", "d": "Acrobot-v1"}
     runs = [Series(run, run.upper(), "rl") for run in environments]
-    colours.keep(list(environments))
+    colors.keep(list(environments))
     curves = curves_of({"a": 400.0, "b": -1200.0, "c": 450.0, "d": -90.0})
     card.show_curves(runs, curves, environments)
     drawn = [sorted(plot.curves) for plot in card.plots]

@@ -12,7 +12,7 @@ from PyQt6.QtCore import Qt
 from gym_gui.services.trainer.training_records import TrainingRecord
 from gym_gui.ui.context import AppContext
 from gym_gui.ui.train.link import TrainerLink
-from gym_gui.ui.train.run_colours import RunColours
+from gym_gui.ui.train.run_colors import RunColors
 from gym_gui.ui.train.runs_model import (
     ENVIRONMENT,
     RETURN,
@@ -47,7 +47,7 @@ TRAINED = TrainingRecord(
 def test_names_and_returns_are_read_whole(share: float, context: AppContext, qtbot: Any) -> None:
     model = RowsModel(TRAINING_COLUMNS, id_of_run)
     model.set_rows([RunRow(TRAINED, "PPO, lr 2.5e-4", drawn=True)])
-    table = RunsTable(model, RunColours())
+    table = RunsTable(model, RunColors())
     qtbot.addWidget(table)
     table.resize(round(SMALLEST.width() * share), 120)
     table.show()

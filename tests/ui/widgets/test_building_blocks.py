@@ -46,14 +46,14 @@ LEFT = Qt.MouseButton.LeftButton
 
 @pytest.fixture(autouse=True)
 def styled(context: AppContext) -> None:
-    """Sizes and colours are those of the theme."""
+    """Sizes and colors are those of the theme."""
 
 
 def picture(widget: QWidget) -> QImage:
     return widget.grab().toImage()
 
 
-def colours(image: QImage) -> set[str]:
+def colors(image: QImage) -> set[str]:
     return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
 
 
@@ -85,9 +85,9 @@ class TestCard:
         qtbot.addWidget(card)
         card.resize(100, 60)
         card.show()
-        assert theme.LIGHT.accent not in colours(picture(card))
+        assert theme.LIGHT.accent not in colors(picture(card))
         card.set_selected(True)
-        assert theme.LIGHT.accent in colours(picture(card))
+        assert theme.LIGHT.accent in colors(picture(card))
 
 
 class TestButtons:
@@ -149,17 +149,17 @@ class TestMarks:
         qtbot.addWidget(badge)
         badge.resize(badge.sizeHint())
         assert badge.accessibleName() == f"Kind: {word}"
-        fill = theme.fill_for_white(theme.kind_colour(kind)).name()
-        assert {fill, "#ffffff"} <= colours(picture(badge))
+        fill = theme.fill_for_white(theme.kind_color(kind)).name()
+        assert {fill, "#ffffff"} <= colors(picture(badge))
 
     def test_a_state_has_its_word(self, qtbot: QtBot) -> None:
         state = StatusDot("ok", "Running")
         qtbot.addWidget(state)
         state.show()
-        assert theme.LIGHT.ok in colours(picture(state))
+        assert theme.LIGHT.ok in colors(picture(state))
         state.set_state("error", "Ended")
         assert (state.text, state.accessibleName()) == ("Ended", "Ended")
-        assert theme.LIGHT.error in colours(picture(state))
+        assert theme.LIGHT.error in colors(picture(state))
 
     def test_a_key_is_drawn_as_people_know_it(self, qtbot: QtBot) -> None:
         key = KeyCap("Ctrl+Left")
@@ -175,7 +175,7 @@ class TestMarks:
         line.set_values([1.0, float("nan"), 2.0, 3.0, 5.0])
         assert line.values == [2.0, 3.0, 5.0]
         assert line.accessibleName() == "3 past returns, from 2 to 5, last 5"
-        assert "#8b5cf6" in colours(picture(line))
+        assert "#8b5cf6" in colors(picture(line))
         line.set_values([])
         assert line.accessibleName() == "Past returns: none yet"
 
@@ -189,7 +189,7 @@ class TestSelectedCards:
         card.resize(200, 120)
         card.show()
         before, plain = inside.geometry(), card.grab().toImage()
-        accent = theme.current().colour("accent")
+        accent = theme.current().color("accent")
         card.set_selected(True)
         outlined = card.grab().toImage()
         assert inside.geometry() == before
@@ -382,21 +382,21 @@ def test_a_heading_is_read_as_written(qtbot: QtBot) -> None:
 class TestIcons:
     @pytest.mark.parametrize("name", sorted(icons.NAMES))
     def test_every_name_is_in_the_set(self, name: str, context: AppContext) -> None:
-        assert theme.LIGHT.muted in colours(icons.icon(name).pixmap(QSize(24, 24)).toImage())
+        assert theme.LIGHT.muted in colors(icons.icon(name).pixmap(QSize(24, 24)).toImage())
 
     def test_it_follows_the_theme(self, context: AppContext) -> None:
         mark = icons.icon("run")
-        assert theme.LIGHT.muted in colours(mark.pixmap(QSize(24, 24)).toImage())
+        assert theme.LIGHT.muted in colors(mark.pixmap(QSize(24, 24)).toImage())
         context.theme.set_mode("dark")
-        assert theme.DARK.muted in colours(mark.pixmap(QSize(24, 24)).toImage())
+        assert theme.DARK.muted in colors(mark.pixmap(QSize(24, 24)).toImage())
         context.theme.set_mode("light")
 
     def test_checked_and_disabled_differ(self) -> None:
         mark = icons.icon("run")
         on = mark.pixmap(QSize(24, 24), QIcon.Mode.Normal, QIcon.State.On).toImage()
         off = mark.pixmap(QSize(24, 24), QIcon.Mode.Disabled, QIcon.State.Off).toImage()
-        assert theme.LIGHT.accent in colours(on)
-        assert theme.LIGHT.faint in colours(off)
+        assert theme.LIGHT.accent in colors(on)
+        assert theme.LIGHT.faint in colors(off)
 
 
 def test_a_fact_is_copied_as_it_is_though_it_may_wrap_within(qtbot: QtBot) -> None:

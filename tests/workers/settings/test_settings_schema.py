@@ -58,7 +58,7 @@ def test_settings_are_read_with_their_options():
     ("tables", "words"),
     [
         ('[settings.a]\ntitle = "A"', "settings.a.type is missing"),
-        ('[settings.a]\ntype = "colour"', "settings.a.type is 'colour'"),
+        ('[settings.a]\ntype = "color"', "settings.a.type is 'color'"),
         ('[settings.a]\ntype = "text"\nmeening = "x"', "Did you mean 'meaning'"),
         ('[settings.a]\ntype = "choice"', "choice without options"),
         ('[settings.a]\ntype = "text"\nmodule = "dice.probe"', "has a module, but is of type text"),
@@ -70,7 +70,7 @@ def test_settings_are_read_with_their_options():
         ('[settings.a]\ntype = "text"\noptions = [{value = "x"}]', "has options, but is of type text"),
         ('[settings.a]\ntype = "choice"\noptions = [{value = "x"}, {value = "x"}]', "option twice"),
         ('[settings.a]\ntype = "choice"\noptions = [{title = "x"}]', "options[0].value is missing"),
-        ('[settings.a]\ntype = "choice"\noptions = [{value = "x", colour = "y"}]', "options[0].colour"),
+        ('[settings.a]\ntype = "choice"\noptions = [{value = "x", color = "y"}]', "options[0].color"),
         ('[settings.a]\ntype = "whole"\nminimum = 3\nmaximum = 2', "minimum 3 is above the maximum 2"),
     ],
 )
@@ -181,7 +181,7 @@ def test_a_manifest_may_give_a_json_schema_outright():
     ("tables", "words"),
     [
         ("[schema]\n", "[schema.properties.NAME]"),
-        ('[schema.properties.a]\ntype = "colour"', "no JSON Schema: properties.a.type"),
+        ('[schema.properties.a]\ntype = "color"', "no JSON Schema: properties.a.type"),
         ('[schema.properties.a]\npattern = "("', "no JSON Schema: properties.a.pattern"),
         ('[schema.properties.a]\ntype = "string"\n[settings.b]\ntype = "text"', "both settings and schema"),
     ],

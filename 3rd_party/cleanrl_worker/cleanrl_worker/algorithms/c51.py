@@ -58,7 +58,7 @@ class C51(DQN):
         return mean_values(self.policy(observations), self.atoms)
 
     def loss(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """What is minimised, and the mean value of the actions taken."""
+        """What is minimized, and the mean value of the actions taken."""
         with torch.no_grad():
             following = next_distribution(self.target(batch.next_observations), batch.next_masks, self.atoms)
             wanted = project(batch.rewards, batch.terminated, following, self.atoms, self.config.gamma)

@@ -104,7 +104,7 @@ class DQN(Learner[ActionValues]):
         return self.policy(observations)
 
     def loss(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """What is minimised, and the mean value of the actions taken."""
+        """What is minimized, and the mean value of the actions taken."""
         with torch.no_grad():
             following = self.target(batch.next_observations)
             targets = action_value_targets(

@@ -12,7 +12,7 @@ class JointConfig(OnPolicyConfig):
     """Settings of every algorithm for several agents.
 
     Values are those with which simple_spread is learnt in some hundred thousand steps. The value loss is
-    not clipped: rewards are scaled and not centred, so that values begin several units from where they
+    not clipped: rewards are scaled and not centered, so that values begin several units from where they
     belong, and at 0.2 an update the policy learns next to nothing until they are there.
     """
 

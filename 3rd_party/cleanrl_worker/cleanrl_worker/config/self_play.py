@@ -42,7 +42,7 @@ class SelfPlayConfig(OnPolicyConfig):
         "",
         title="Pool",
         description="Others who are members from the beginning, with commas between: folders of "
-        "trained policies of any worker, tournament files (all of their policies), names of behaviours "
+        "trained policies of any worker, tournament files (all of their policies), names of behaviors "
         "such as random.",
         json_schema_extra=fields.MAIN,
     )

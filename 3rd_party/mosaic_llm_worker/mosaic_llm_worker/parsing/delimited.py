@@ -112,7 +112,7 @@ def marks(text: str) -> Marks:
     where = rest
     if not found:
         where = without_markup(rest)
-        found = list(_labelled(where))
+        found = list(_labeled(where))
     surest = min((mark.strength for mark in found), default=Strength.LABEL)
     given = [mark for mark in found if mark.strength is surest]
     answers = [mark for mark in given if not _is_placeholder(mark.value)]
@@ -339,7 +339,7 @@ def _label_pattern() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return pattern(words.final_labels), pattern(words.labels)
 
 
-def _labelled(text: str) -> Iterator[Marked]:
+def _labeled(text: str) -> Iterator[Marked]:
     for strength, pattern in zip((Strength.FINAL, Strength.LABEL), _label_pattern(), strict=True):
         for match in pattern.finditer(text):
             value: str = match[1].strip()

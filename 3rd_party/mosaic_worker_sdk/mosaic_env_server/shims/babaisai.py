@@ -35,7 +35,7 @@ class Thing(NamedTuple):
     """
 
     name: str
-    colour: str
+    color: str
     word: bool
     column: int
     row: int
@@ -122,7 +122,7 @@ class BabaIsAI:
         facts: List[List[Any]] = [["rule", *rule.split(" is ")] for rule in self._rules()]
         for thing in self._things():
             away = thing.column - column, thing.row - row
-            what = ["word", thing.name] if thing.word else ["thing", thing.name, thing.colour]
+            what = ["word", thing.name] if thing.word else ["thing", thing.name, thing.color]
             facts.append([*what, *away])
         return facts
 
@@ -147,8 +147,8 @@ class BabaIsAI:
         found: List[str] = []
         for rule in self._env.get_ruleset().get("_rule_", []):
             if "property" in rule:
-                colour = f"{rule['obj_color']} " if "obj_color" in rule else ""
-                found.append(f"{colour}{names[rule['object']]} is {names[rule['property']]}")
+                color = f"{rule['obj_color']} " if "obj_color" in rule else ""
+                found.append(f"{color}{names[rule['object']]} is {names[rule['property']]}")
             else:
                 found.append(f"{names[rule['object1']]} is {names[rule['object2']]}")
         return sorted(set(found))
@@ -161,7 +161,7 @@ class BabaIsAI:
             for column in range(1, env.width - 1):
                 cells = [cell for cell in env.grid.get(column, row, z="all") if cell is not None]
                 found += [_thing(cell, column, row) for cell in cells]
-        return sorted(found, key=lambda thing: (not thing.word, thing.name, thing.colour))
+        return sorted(found, key=lambda thing: (not thing.word, thing.name, thing.color))
 
 
 def _thing(cell: Any, column: int, row: int) -> Thing:
@@ -172,7 +172,7 @@ def _thing(cell: Any, column: int, row: int) -> Thing:
 
 
 def _called(thing: Thing) -> str:
-    return f'word "{thing.name}"' if thing.word else f"{thing.colour} {thing.name}"
+    return f'word "{thing.name}"' if thing.word else f"{thing.color} {thing.name}"
 
 
 def _where(thing: Thing, here: Tuple[int, int]) -> str:

@@ -15,7 +15,7 @@ _ZOOM = 2
 _CELL = 40
 """Pixels of a square of MinAtar's screens."""
 _BLACK = (16, 16, 16)
-_COLOURS = (
+_COLORS = (
     (250, 250, 250),
     (220, 140, 70),
     (90, 160, 90),
@@ -54,5 +54,5 @@ def _screen(channels: Any) -> Any:
     height, width, count = channels.shape
     pixels = np.full((height, width, 3), _BLACK, np.uint8)
     for channel in reversed(range(count)):
-        pixels[channels[:, :, channel].astype(bool)] = _COLOURS[channel]
+        pixels[channels[:, :, channel].astype(bool)] = _COLORS[channel]
     return np.kron(pixels, np.ones((_CELL, _CELL, 1), np.uint8))

@@ -111,9 +111,9 @@ def _othello(seen: Any) -> str:
 
 def _go(seen: Any) -> str:
     size = seen.shape[0]
-    colour = "white" if seen[0, 0, -1] else "black"
+    color = "white" if seen[0, 0, -1] else "black"
     names = [str(size - i) for i in range(size)]
-    return _board(seen, names, _GO_FILES[:size], f"You play {colour}.")
+    return _board(seen, names, _GO_FILES[:size], f"You play {color}.")
 
 
 def _hex(seen: Any) -> str:

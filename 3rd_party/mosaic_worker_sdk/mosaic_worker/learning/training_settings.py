@@ -75,7 +75,7 @@ class TrainingSettings(BaseModel):
         "by default image, observation or rgb, else everything in one vector.",
     )
     grayscale: bool = Field(
-        default=False, title="Grayscale", description="Turn colour images to grey before anything sees them."
+        default=False, title="Grayscale", description="Turn color images to grey before anything sees them."
     )
     resize: int = Field(
         default=0,

@@ -287,9 +287,9 @@ def layer_norm(weights: Weights, shape: Sequence[int], eps: float = 1e-5) -> Lay
     axes = tuple(range(-1 - len(shape), -1))
 
     def forward(x: Columns) -> Columns:
-        centred = x - x.mean(axis=axes, keepdims=True)
-        variance = (centred * centred).mean(axis=axes, keepdims=True)
-        return centred / np.sqrt(variance + np.float32(eps)) * scale + shift
+        centered = x - x.mean(axis=axes, keepdims=True)
+        variance = (centered * centered).mean(axis=axes, keepdims=True)
+        return centered / np.sqrt(variance + np.float32(eps)) * scale + shift
 
     return forward
 

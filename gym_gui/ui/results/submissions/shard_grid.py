@@ -1,4 +1,4 @@
-"""Shards as squares: what each of them does, by colour and by sign, from left to right."""
+"""Shards as squares: what each of them does, by color and by sign, from left to right."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SIGNS: Final = {
     FAILED: ("close", "error", "failed"),
     STOPPED: ("stop", "warning", "stopped"),
 }
-"""Of each state of a shard: its sign, its colour, and its words."""
+"""Of each state of a shard: its sign, its color, and its words."""
 SHARD_STATE_ROLE: Final = Qt.ItemDataRole.UserRole + 20
 """What a shard does; others stand in :mod:`gym_gui.ui.results.library_model`."""
 _CELL, _SQUARE, _SIGN = 26, 22, 14
@@ -105,7 +105,7 @@ class _Squares(QStyledItemDelegate):
         self._drawn: dict[tuple[str, bool, float, bool], QPixmap] = {}
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
-        """A square in the colour of its state, with its sign; the selected one is framed."""
+        """A square in the color of its state, with its sign; the selected one is framed."""
         if painter is None:
             return
         square = QRect(0, 0, _SQUARE, _SQUARE)
@@ -131,15 +131,15 @@ class _Squares(QStyledItemDelegate):
 def _drawn(state: str, chosen: bool, ratio: float) -> QPixmap:
     sign, token, _ = SIGNS[state]
     now = theme.current()
-    colour = now.colour(token)
-    wash = QColor(colour)
+    color = now.color(token)
+    wash = QColor(color)
     wash.setAlphaF(0.10 if token == "muted" else 0.22)
     pixmap = QPixmap(round(_SQUARE * ratio), round(_SQUARE * ratio))
     pixmap.setDevicePixelRatio(ratio)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(QPen(now.colour("text") if chosen else colour, 2 if chosen else 1))
+    painter.setPen(QPen(now.color("text") if chosen else color, 2 if chosen else 1))
     painter.setBrush(wash)
     inset = 1.0 if chosen else 0.5
     painter.drawRoundedRect(QRectF(inset, inset, _SQUARE - 2 * inset, _SQUARE - 2 * inset), 4, 4)

@@ -1,7 +1,7 @@
 """Policies as people choose them: a worker together with what makes it play one way.
 
 A worker that reads trained policies stands for one policy per file that it can read; one
-whose behaviours are a choice for one per behaviour; any other is a policy by itself.
+whose behaviors are a choice for one per behavior; any other is a policy by itself.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _title(worker: WorkerTypeDefinition) -> str:
 
 
 def _of_option(worker: WorkerTypeDefinition, choice: Setting, option: SettingOption) -> Policy:
-    # The worker that a type means by itself gives its behaviours their bare names: "random".
+    # The worker that a type means by itself gives its behaviors their bare names: "random".
     usual = DEFAULT_WORKERS.get(worker.kind.value) == worker.type_id
     policy_id = option.value if usual else f"{worker.type_id}:{option.value}"
     settings = {choice.name: option.value}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gym_gui.core.experiment.assignment import WorkerAssignment
-from gym_gui.services.policies.policy_catalogue import names_in_words, policies_of, title_of
+from gym_gui.services.policies.policy_catalog import names_in_words, policies_of, title_of
 from gym_gui.services.policy_files import find_policy_files
 from gym_gui.workers.discovery import discover
 from gym_gui.workers.registry import WorkerTypeRegistry

@@ -1,4 +1,4 @@
-"""Colours of the window and of pages, light and dark. The only place that names one."""
+"""Colors of the window and of pages, light and dark. The only place that names one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The colours of one theme, as ``#rrggbb``.
+    """The colors of one theme, as ``#rrggbb``.
 
     Attributes:
         window: Behind everything.
@@ -93,7 +93,7 @@ DARK: Final = Tokens(
     scroll="#6f7c91",
 )
 
-KIND_COLOURS: Final[Mapping[str, str]] = {
+KIND_COLORS: Final[Mapping[str, str]] = {
     "llm": "#3b82f6",
     "rl": "#8b5cf6",
     "human": "#ea580c",
@@ -106,19 +106,19 @@ KIND_COLOURS: Final[Mapping[str, str]] = {
 """Of each kind of agent; others share that of the baseline. Seen on every ground of
 both themes (3, WCAG 1.4.11)."""
 
-FURTHER_COLOURS: Final = ("#df209f", "#a18517", "#b96eb9", "#af655a", "#c829e0", "#e7557c", "#148f14")
+FURTHER_COLORS: Final = ("#df209f", "#a18517", "#b96eb9", "#af655a", "#c829e0", "#e7557c", "#148f14")
 """Of further agents of a kind that is there already: no kind's own, told from all of those and from
 each other (0.1 in Oklab), and as well seen on every ground."""
 
 
 HUES: Final[Mapping[str, str]] = {
-    **KIND_COLOURS,
-    **{f"further-{number}": hue for number, hue in enumerate(FURTHER_COLOURS)},
+    **KIND_COLORS,
+    **{f"further-{number}": hue for number, hue in enumerate(FURTHER_COLORS)},
 }
 """Every color that stands for an agent, by the name of its role."""
 SERIES: Final = (
     *("rl", "vlm", "bdi", "human", "llm", "baseline"),
-    *(f"further-{number}" for number in range(len(FURTHER_COLOURS))),
+    *(f"further-{number}" for number in range(len(FURTHER_COLORS))),
 )
 """Roles of lines that mean no kind of agent (trainings, algorithms), in the order in which they are given."""
 
@@ -136,16 +136,16 @@ def leading_kind(kinds: Iterable[str]) -> str:
 
 
 def kind_role(kind: str) -> str:
-    """The role of a kind's colour; that of a baseline for one that has none."""
-    return kind.lower() if kind.lower() in KIND_COLOURS else "baseline"
+    """The role of a kind's color; that of a baseline for one that has none."""
+    return kind.lower() if kind.lower() in KIND_COLORS else "baseline"
 
 
 def roles_apart(kinds: Sequence[str]) -> tuple[str, ...]:
     """A role for each of several agents: the first of a kind has the kind's, others one of their own.
 
     Args:
-        kinds: Of each agent, in the order in which they are shown everywhere. Kinds that share a colour
-            count as one; beyond seven further agents, colours come again.
+        kinds: Of each agent, in the order in which they are shown everywhere. Kinds that share a color
+            count as one; beyond seven further agents, colors come again.
     """
     result: list[str] = []
     taken: set[str] = set()
@@ -153,7 +153,7 @@ def roles_apart(kinds: Sequence[str]) -> tuple[str, ...]:
     for kind in kinds:
         role = kind_role(kind)
         if HUES[role] in taken:
-            role = f"further-{further % len(FURTHER_COLOURS)}"
+            role = f"further-{further % len(FURTHER_COLORS)}"
             further += 1
         taken.add(HUES[role])
         result.append(role)
@@ -161,22 +161,22 @@ def roles_apart(kinds: Sequence[str]) -> tuple[str, ...]:
 
 
 def told_apart(kinds: Sequence[str]) -> tuple[str, ...]:
-    """The colours of :func:`roles_apart`."""
+    """The colors of :func:`roles_apart`."""
     return tuple(HUES[role] for role in roles_apart(kinds))
 
 
-def luminance(colour: str) -> float:
+def luminance(color: str) -> float:
     """Relative luminance of ``#rrggbb`` as WCAG 2 defines it, 0 to 1."""
 
     def linear(part: float) -> float:
         return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
 
-    red, green, blue = (linear(part / 255) for part in _parts(colour))
+    red, green, blue = (linear(part / 255) for part in _parts(color))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def contrast(one: str, other: str) -> float:
-    """WCAG contrast of two colours, 1 to 21; text needs 4.5."""
+    """WCAG contrast of two colors, 1 to 21; text needs 4.5."""
     dark, bright = sorted((luminance(one), luminance(other)))
     return (bright + 0.05) / (dark + 0.05)
 
@@ -187,5 +187,5 @@ def mixed(one: str, other: str, share: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in parts)
 
 
-def _parts(colour: str) -> list[int]:
-    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+def _parts(color: str) -> list[int]:
+    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]

@@ -1,14 +1,14 @@
-"""A colour for each run, the same in the table and in every plot."""
+"""A color for each run, the same in the table and in every plot."""
 
 from __future__ import annotations
 
 from PyQt6.QtGui import QColor
 
-from gym_gui.core.drawing.colours import HUES, SERIES
+from gym_gui.core.drawing.colors import HUES, SERIES
 from gym_gui.ui.plots.series import DASHES, Look
 
 
-class RunColours:
+class RunColors:
     """Hands out places in the palette; a run keeps its own as long as it is known."""
 
     def __init__(self) -> None:
@@ -28,6 +28,6 @@ class RunColours:
         nth, place = divmod(self._places.get(run_id, 0), len(SERIES))
         return Look(QColor(HUES[SERIES[place]]), DASHES[nth % len(DASHES)])
 
-    def colour(self, run_id: str) -> QColor:
+    def color(self, run_id: str) -> QColor:
         """Of its dot."""
-        return self.look(run_id).colour
+        return self.look(run_id).color

@@ -1,4 +1,4 @@
-"""Finds the colours of a text off the window's thread, after each pause in typing."""
+"""Finds the colors of a text off the window's thread, after each pause in typing."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gym_gui.ui.editor.code_edit import CodeEdit
 from gym_gui.ui.editor.lexing import LEXERS, spans_of
 from gym_gui.ui.typing_pause import TypingPause
 
-COLOUR_MS: Final = 40
-"""Quiet time after a key before the text is coloured."""
+COLOR_MS: Final = 40
+"""Quiet time after a key before the text is colored."""
 
 
-class Colourer(TypingPause):
-    """Colours a text by the suffix of its file; one whose suffix has no lexer is left as it is.
+class Colorer(TypingPause):
+    """Colors a text by the suffix of its file; one whose suffix has no lexer is left as it is.
 
     Args:
         context: The window's services.
@@ -25,7 +25,7 @@ class Colourer(TypingPause):
     """
 
     def __init__(self, context: AppContext, edit: CodeEdit, suffix: Callable[[], str]) -> None:
-        super().__init__(context.spawn, self._find, "Colouring a file", COLOUR_MS, edit)
+        super().__init__(context.spawn, self._find, "Coloring a file", COLOR_MS, edit)
         self._edit, self._suffix = edit, suffix
 
     async def _find(self) -> None:
@@ -35,4 +35,4 @@ class Colourer(TypingPause):
         written = self._edit.text
         spans = await asyncio.to_thread(spans_of, suffix, written)
         if written == self._edit.text:
-            self._edit.colouring.set_spans(spans)
+            self._edit.coloring.set_spans(spans)
