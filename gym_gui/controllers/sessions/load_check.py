@@ -45,7 +45,7 @@ class _Group:
     Attributes:
         resolved: The operator.
         agents: The slots.
-        requests: With which their worker loads them.
+        requests: The requests with which their worker loads them.
         key: Digest of all that loading them depends on.
     """
 
