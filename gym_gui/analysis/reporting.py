@@ -283,7 +283,7 @@ def _dump(data: Mapping[str, Any]) -> bytes:
 
 
 def _is_one_of(folder: Path, runs: Sequence[Run]) -> bool:
-    """Whether a page goes into a run's own folder: one that was deleted meanwhile must not come back."""
+    """Whether a page goes into a run's own folder: a folder that the user deletes must not come back."""
     return any(folder.absolute() == run.path.absolute() for run in runs)
 
 

@@ -1,4 +1,4 @@
-"""Clean-up that runs to its end, even where its caller is canceled meanwhile."""
+"""Clean-up that runs to its end, even where its caller is canceled during it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 async def finish_despite_cancel(work: Coroutine[Any, Any, _T]) -> _T:
     """Wait for work that must not be left half done.
 
-    Where the caller is canceled meanwhile, once or more often, the cancellation is raised after the work.
+    Where the caller is canceled during the work, once or more often, it raises the cancellation afterwards.
 
     Args:
         work: Ends by itself within seconds.

@@ -1,4 +1,4 @@
-"""What time it is, for what is kept of runs: by the clock of who handed them in, where that is told."""
+"""The time for records of runs: by the clock of the machine that submitted them, where it is known."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def change_labels(
 
 @contextmanager
 def _held(folder: Path) -> Generator[None]:
-    """No other thread or process, such as a command beside the window, changes the run's labels meanwhile.
+    """Keep other threads and processes, such as a command beside the window, from changing the run's labels.
 
     It locks ``run.json``, so that no further file stays in the folder; the folder's own lock belongs to the
     process that records the run. A file system without locks has none.

@@ -218,14 +218,14 @@ class StepSnapshot:
 
 @dataclass(slots=True)
 class EpisodeSummary:
-    """What a policy is told when an episode is over.
+    """What a policy gets when an episode is over.
 
     Attributes:
         episode_index: Index of the episode in its run.
         total_reward: This agent's return (sum of rewards).
         steps: Environment steps.
         seed: The environment's seed.
-        agent_id: The agent that is told.
+        agent_id: The agent of the policy.
         status: ``completed``, ``failed`` or ``aborted``.
         metadata: Whatever else is known.
     """

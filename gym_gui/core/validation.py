@@ -234,7 +234,7 @@ def refuse_shared_folders(ids: Sequence[str], where: str) -> None:
 
 
 def short_id(name: str) -> str:
-    """A name that is no longer than a folder's may be; what is cut off is told apart by a checksum."""
+    """A name short enough for a folder; a checksum keeps names apart whose ends are cut off."""
     return name if len(name) <= 64 else f"{name[:55]}_{zlib.crc32(name.encode()):08x}"
 
 

@@ -49,7 +49,7 @@ class Environment:
         adapter: How it is stepped.
         family: Who knows its ways.
         teams: Which agents play together, by team name.
-        cut_off: Steps after which a run cuts an episode off, as is told; ``None`` where it does not.
+        cut_off: Steps after which a run cuts an episode off, as briefings say; ``None`` where it does not.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Environment:
         return self.hidden_information or self.family.shaped_rewards(self.spec)
 
     def tells_rewards(self, view: PromptInputs) -> bool:
-        """Whether a slot that reads is told what its actions earned."""
+        """Whether a slot that reads sees what its actions earned."""
         if view.tell_rewards != "auto":
             return view.tell_rewards == "always"
         return not self.rewards_betray
@@ -327,11 +327,11 @@ class Environment:
         return self._describer.seat_picture(seat, seen)
 
     def briefing(self, agent: AgentID, view: PromptInputs) -> str:
-        """What ``agent`` is told once, before its first episode.
+        """The text that ``agent`` gets once, before its first episode.
 
         Args:
             agent: A slot.
-            view: What it is shown; where that is the picture of what it may see, it is told how to read it.
+            view: What it is shown; the text explains the picture where that is the agent's own view.
         """
         told = self._telling(agent, view).briefing(agent, view.mode)
         own = view.image and view.frame == "egocentric"

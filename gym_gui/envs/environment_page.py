@@ -25,7 +25,7 @@ _WORDED = 64
 
 @dataclass(frozen=True)
 class EnvironmentPage:
-    """All that is told of an environment; plain data, to be passed between processes.
+    """All that a page says of an environment; plain data, to be passed between processes.
 
     Attributes:
         id: Canonical id.

@@ -59,7 +59,7 @@ async def aevaluate(
     """Play episodes and keep them as a run folder.
 
     ``evaluate`` returns when all is played. ``aevaluate`` is awaited, where an event loop runs (Jupyter, a
-    server): the loop runs other tasks meanwhile, and cancelling ends the workers and leaves a run folder
+    server): the loop runs other tasks during play. Cancelling ends the workers and leaves a run folder
     with the finished episodes.
 
     Args:

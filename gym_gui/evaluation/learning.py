@@ -470,7 +470,7 @@ class _LearnerSlot:
         self._desk.forget(summary.episode_index)
 
     def settle(self) -> None:
-        """It is told everything at once."""
+        """Nothing to do: the training gets each event at once."""
 
 
 class _HeldSlot:

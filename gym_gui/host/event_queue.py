@@ -196,7 +196,7 @@ class Outbox:
         else:
             self._queue_look(event)
         if view.over:
-            self._look = None  # the end is told in any case
+            self._look = None  # the end goes out in any case
 
     def _queue_look(self, event: pb.Event) -> None:
         self._look, self._held = event, None

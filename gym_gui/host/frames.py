@@ -154,7 +154,7 @@ class FrameReader:
         return self._word(at, _DONE), at
 
     def _copied(self, number: int, at: int, stride: int) -> NDArray[np.uint8] | None:
-        """A copy of a picture; ``None`` where another one has been begun in its place meanwhile."""
+        """A copy of a picture; ``None`` where the host has begun another one in its place."""
         height, width = self._word(at, _HEIGHT), self._word(at, _WIDTH)
         if height * width * 3 + _HEAD > stride:
             return None

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from gym_gui.host.remote_session import Elsewhere
 
 SEEN_EVERY = 2
-"""Looks after which the host is told that they have been taken in."""
+"""Looks after which the client tells the host that it has taken them in."""
 _PLAYING_FAREWELL_S = 8.0
 """Where no window watches the session, a host may take longer to stop its workers."""
 _HASTY_FAREWELL_S = 1.5
@@ -157,7 +157,7 @@ class HostSession:
             raise
 
     def _prepare(self) -> tuple[pb.LaunchRequest, list[Subject]]:
-        """What it is told, and what it may use; raises as these do."""
+        """The host's request, and what it may use; raises what these raise."""
         request = launch_message(self._resolved, self._settings, keys=self._elsewhere is None)
         return request, vouch(self._resolved.config)
 

@@ -30,7 +30,7 @@ LISTENING: Final = b"listening"
 
 
 class ProgramListener(Protocol):
-    """Is told what a host prints; called from the event loop."""
+    """Gets what a host prints; called from the event loop."""
 
     def on_begun(self, index: int) -> None:
         """It is about to take the first step of an episode."""
@@ -83,7 +83,7 @@ class HostProgram:
                 *command,
                 name=name,
                 environment=environment,
-                tied=False,  # it ends with the parent that it is told
+                tied=False,  # it ends with the process that ``--parent`` names
                 listen=program._read_output,
                 stdin=PIPE,
                 stdout=PIPE,

@@ -1,7 +1,7 @@
 """The session host process: one operator's engine behind a Unix socket.
 
 It serves one client, once: when that call ends, for whatever reason, the process stops its
-workers and ends. Its token comes in on stdin, never as an argument, with all else that it is told.
+workers and ends. It reads its token and its settings from stdin; the token is never an argument.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ async def serve(
     Args:
         socket_path: Where to listen.
         token: What the client must show.
-        begun: Pipe that is told ``listening``, then the indices of episodes that begin.
+        begun: Pipe that gets ``listening``, then the indices of episodes that begin.
         frames: The client's memory for pictures.
         own_keys: Whether it looks up keys itself; else the client sends them.
     """

@@ -43,7 +43,7 @@ class HostLostError(MosaicError):
 
 
 class HostOwner(ProgramListener, Protocol):
-    """Is told what a host says; called from the event loop."""
+    """Gets what a host says; called from the event loop."""
 
     def on_failed(self, error: MosaicError) -> None:
         """What was followed has ended with an error."""

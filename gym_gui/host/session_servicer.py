@@ -36,7 +36,7 @@ class SessionServicer:
     """The methods of ``Session``, for one client, once.
 
     Args:
-        outbox: What is told to who follows the session.
+        outbox: Events for the client that follows the session.
         done: Set when its client has gone and its workers have ended.
         own_keys: Whether keys are looked up here, and none are sent.
     """
@@ -219,7 +219,7 @@ class SessionServicer:
             shown = await self._session.present(request.agent)
         except MosaicError:
             raise
-        except Exception as exc:  # the border to a describer's own code; the client is told
+        except Exception as exc:  # the border to a describer's own code; the client gets the error
             raise UsageError(f"it cannot be said what {request.agent} is shown: {described(exc)}") from exc
         return pb.Presented(json=json.dumps(dict(shown)).encode())
 
@@ -238,7 +238,7 @@ class SessionServicer:
             player: Mapping[str, str] = await self._while_it_lasts(given)
         except MosaicError:
             raise
-        except Exception as exc:  # the border to a worker's own code; the client is told
+        except Exception as exc:  # the border to a worker's own code; the client gets the error
             raise UsageError(f"{agent} could not be given to another policy: {described(exc)}") from exc
         return player_message(agent, player)
 

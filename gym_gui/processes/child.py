@@ -121,7 +121,7 @@ class ManagedChild:
     ) -> ManagedChild:
         """Start a program, in a session of its own.
 
-        Cancelled meanwhile, it ends what it has started: asyncio would leave pipes open.
+        Cancelled during the start, it ends what it has started: asyncio would leave pipes open.
 
         Args:
             command: Program and arguments.
@@ -287,7 +287,7 @@ STARTS = 3
 
 
 async def start_again(start: Callable[[], Awaitable[_T]], say: Callable[[str], None]) -> _T:
-    """Start a process, again where it is killed meanwhile.
+    """Start a process, again where it is killed during the start.
 
     Args:
         start: Starts it, and leaves nothing where that fails.

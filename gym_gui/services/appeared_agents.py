@@ -22,7 +22,7 @@ class AppearedAgent(NamedTuple):
         episode: The stand-in: the episode number shown to the slot's policy in place of the real one.
         seed: Its policy seed.
         agent: The agent.
-        joined: The real episode, and what the agent is told.
+        joined: The real episode, and the agent's context.
     """
 
     slot: AgentID
@@ -50,7 +50,7 @@ class AppearedAgents:
         return found
 
     def tell(self, agent: AgentID, joined: Joined) -> None:
-        """An agent is told something else from now on: its slot has another player."""
+        """Give an agent another context from now on: its slot has another player."""
         key = joined.episode, agent
         self._known[key] = self._known[key]._replace(joined=joined)
 

@@ -152,7 +152,7 @@ class PolicyBackend(Protocol):
             episode: Its number: of an agent that has appeared, one that stands for it alone.
             seed: Policy seed.
             agent_id: The agent.
-            joined: Of an agent that has appeared: the real episode, and what the agent is told.
+            joined: Of an agent that has appeared: the real episode, and the agent's context.
         """
         ...
 

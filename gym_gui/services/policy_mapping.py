@@ -512,7 +512,7 @@ class PolicyMappingService:
             slot: The slot whose policy plays it.
             seed: Its policy seed.
             info: The agent, what it sees and does.
-            joined: The episode, and what the agent is told.
+            joined: The episode, and the agent's context.
         """
         backend, agent = self._backend_of(slot), info.agent_id
         if isinstance(backend, TellsAgentsApart):
@@ -523,7 +523,7 @@ class PolicyMappingService:
         backend.begin(known.episode, seed, agent, joined)
 
     def tell(self, agent: AgentID, joined: Joined) -> None:
-        """What an agent that has appeared is told by who plays its slot next."""
+        """Keep the context of an agent that has appeared for the next player of its slot."""
         self._appeared.tell(agent, joined)
 
     def with_remaining_allowances(self, plan: EpisodePlan) -> EpisodePlan:

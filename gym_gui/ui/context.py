@@ -200,7 +200,7 @@ class AppContext(QObject):
 
         Args:
             error: What was refused.
-            then: Called where the person allows it; by default they are told to try again.
+            then: Called where the user allows it; by default a message says to start it again.
         """
         from gym_gui.ui.trust_dialog import ask
 

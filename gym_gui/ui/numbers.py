@@ -32,7 +32,7 @@ def _locale(locale: QLocale) -> Locale:
 
 
 def in_sentences() -> AbstractContextManager[None]:
-    """Sentences that are made meanwhile have their numbers so."""
+    """Write numbers in sentences as in the window, inside the ``with`` block."""
     return wording.written_as(screen())
 
 

@@ -22,7 +22,7 @@ class PresetMenu(QMenu, Generic[T]):
     """Filled anew whenever it opens.
 
     Args:
-        context: The data folder, and what is told.
+        context: The data folder, and messages to the user.
         kind: What is kept.
         current: What stands there now, to be saved; it has told why where there is nothing.
         offered: Whether there is something to be saved, and what it might be called.

@@ -13,7 +13,7 @@ from gym_gui.ui.timers import single_shot_timer
 
 
 class TypingPause(QObject):
-    """Does a piece of work when typing has paused: one at a time, and once more where it was due meanwhile.
+    """Does work when typing has paused: one run at a time, and one more where it came due during a run.
 
     Args:
         spawn: Runs work in the background.

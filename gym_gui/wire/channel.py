@@ -137,7 +137,7 @@ class Receiver(asyncio.Protocol):
 class Frames(Receiver):
     """Takes frames: ``u32`` little-endian size, then one message.
 
-    Of a log entry that is too long only its length is told: it is passed over as it comes.
+    A log entry that is too long is skipped as it comes; only its length goes on.
     """
 
     _left_out = 0

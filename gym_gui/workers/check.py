@@ -102,8 +102,8 @@ def check_worker(
         observation_space: What the slot sees; from its capabilities if not given.
         action_space: What the slot does; from its capabilities if not given.
         settings: Settings of the slot, over the manifest's defaults. A worker that needs a
-            checkpoint is told here which.
-        env_id: Name of the environment that the slot is told.
+            checkpoint finds its path here.
+        env_id: Name of the environment that the slot gets.
         action_meanings: A word for each discrete action, or empty.
         episodes: What it is asked, episode by episode; made up from its spaces if not given.
         simulator: What is inside the environment: JSON, as :class:`SlotRequest` has it.

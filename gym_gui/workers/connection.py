@@ -25,7 +25,7 @@ _HOLD_S = 0.02
 
 
 class WorkerEvents(Protocol):
-    """Who is told what a worker says. Called from the event loop; must not block."""
+    """Gets what a worker says. Called from the event loop; must not block."""
 
     def on_replies(self, replies: pb.Replies) -> None: ...
     def on_human_request(self, request: pb.HumanRequest) -> None: ...
@@ -215,7 +215,7 @@ class WorkerConnection:
                 future.set_result(message.loaded)
 
     def hold(self, is_behind: Callable[[], bool]) -> None:
-        """Hear nothing more from it until those who are told have caught up.
+        """Read nothing more from the worker until its listeners have caught up.
 
         Args:
             is_behind: Whether they have not.
@@ -257,7 +257,7 @@ class WorkerConnection:
             before = time.monotonic()
             await asyncio.sleep(pause)
             if time.monotonic() - before > 2 * pause:
-                # A slow environment held the loop: what the worker said meanwhile is unread.
+                # A slow environment held the loop: the worker's messages since then are unread.
                 self._heard = time.monotonic()
             silent = time.monotonic() - self._heard
             if self._welcomed.done() and self.welcome.alive and silent > patience:

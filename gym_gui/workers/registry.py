@@ -77,7 +77,7 @@ class WorkerTypeRegistry:
 
     @classmethod
     def fill(cls, find: Callable[[], object]) -> None:
-        """Find worker types where none are registered; threads that ask meanwhile wait for all of them.
+        """Find worker types where none are registered; other threads that ask wait for all of them.
 
         Args:
             find: Registers the worker types.
@@ -89,7 +89,7 @@ class WorkerTypeRegistry:
     @classmethod
     @contextmanager
     def at_once(cls) -> Generator[None]:
-        """Register several types under one lock; threads that ask meanwhile wait until all are registered."""
+        """Register several types under one lock; other threads that ask wait until all are registered."""
         with cls._lock:
             yield
 

@@ -59,7 +59,7 @@ class RemoteWorker(WorkerConnection):
 
     Args:
         launch: Which worker, and for whom.
-        events: Who is told what it says.
+        events: Gets what the worker says.
         where: Its address.
     """
 

@@ -133,7 +133,7 @@ class WorkerSlot:
         return episode if joined is None else joined.episode
 
     def allow(self, episode: int, allowance: Amount) -> None:
-        """How much an episode that begins may take; the worker is told with the start of each agent."""
+        """Set how much an episode that begins may cost; the worker gets it with the start of each agent."""
         self._allowed[episode] = allowance
         self._paid[episode] = SlotSpending(announces=self.process.welcome.announces)
 
@@ -513,7 +513,7 @@ class WorkerSlot:
         self.unfold()
         now, overdue = time.perf_counter(), list[int]()
         if self._with_person or self._patient_until > now:
-            # A person's time is kept by who asks; meanwhile the worker waits, whatever else it was asked.
+            # The asker keeps a person's time. Until the answer, the worker waits with all other questions.
             self._arm(self._deadline_s)
             return
         for i, (_, record) in self._open.items():
@@ -607,7 +607,7 @@ def _masks(masks: Sequence[Mask | None]) -> bytes:
 
 
 def seat_of(agent: str, told: TeamContext) -> pb.Seat:
-    """What a slot is told of the place of one agent, in wire form."""
+    """The context of one agent's seat, in wire form."""
     return pb.Seat(agent=agent, **vars(told))
 
 

@@ -119,8 +119,8 @@ class SessionEvents:
         log: Level, logger and text of a line.
         call: A paid call, as JSON.
         human: A worker asks for a person's choice.
-        announced: A slot is about to make a paid request, in an episode, that takes so much at most; what is
-            told last is to be called once that is on record, and lets it.
+        announced: A slot is about to make a paid request, in an episode, that costs so much at most; the last
+            argument is a function that allows it, to be called once that is on record.
         is_behind: Whether so many calls wait to be written that workers should not make more.
     """
 
@@ -270,7 +270,7 @@ class Supervisor:
             say = partial(self._events.log, logging.WARNING, "mosaic.workers")
             process = await start_again(post.fill, say)
         except BaseException:
-            if post in self._posts:  # closed meanwhile
+            if post in self._posts:  # else it was closed during the start
                 self._posts.remove(post)
             raise
         post.slots = [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TeamContext:
-    """What a worker that reads is told of the game and of who else plays.
+    """What a worker that reads gets to know of the game and of the other players.
 
     Attributes:
         briefing: The game in words: what it is about, how to read what is shown, the actions.
@@ -29,7 +29,7 @@ class Joined:
 
     Attributes:
         episode: The run's episode; to its slot's policy each such agent is an episode of its own.
-        told: What it is told; ``None`` where its player does not read.
+        told: The agent's context; ``None`` where its player does not read.
     """
 
     episode: int

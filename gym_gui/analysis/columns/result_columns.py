@@ -61,7 +61,7 @@ def _by_team(row: ResultRow) -> bool:
 
 
 def _some_alone(rows: Sequence[ResultRow], place: Place) -> bool:
-    """Where all compete, a narrow table leaves to the teams' own what is told by team."""
+    """False for a narrow table of operators that all compete: the table of the teams has these values."""
     return place is not Place.TERMINAL or not all(row.competes for row in rows)
 
 

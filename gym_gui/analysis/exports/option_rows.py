@@ -60,7 +60,7 @@ class _Asked:
 
 
 class OptionMoves:
-    """Numbers the moves of each option, in rows that are told in the order of the file."""
+    """Numbers the moves of each option; takes the rows in the order of the file."""
 
     def __init__(self) -> None:
         self._asked: dict[tuple[int, str], _Asked] = {}

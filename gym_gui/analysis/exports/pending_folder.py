@@ -31,7 +31,7 @@ def pending_folder(folder: Path) -> Generator[Path]:
 
 @contextmanager
 def environment_variables(given: Mapping[str, str], *, prefix: str) -> Generator[None]:
-    """Of the variables that begin with ``prefix`` these alone hold meanwhile; then those before again."""
+    """Replace all variables that begin with ``prefix`` by the given ones; restore the old ones at the end."""
     before = {name: value for name, value in os.environ.items() if name.startswith(prefix)}
     _replace(prefix, given)
     try:

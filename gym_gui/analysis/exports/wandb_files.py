@@ -1,7 +1,7 @@
 """Episodes as offline runs of Weights & Biases, one for each operator; ``wandb sync`` uploads them.
 
-The library writes them, by a process of its own that it starts and ends. It is told what is to be written and
-nothing else: neither of the person's account nor of a server, and what it notes aside goes with the folder.
+The library writes them, by a process of its own that it starts and ends. It gets the data to write and
+nothing else: neither the user's account nor a server; its own notes are deleted afterwards.
 
 Source:
     `wandb <https://docs.wandb.ai>`_. Its file is a log as that of `LevelDB

@@ -28,7 +28,7 @@ class Sides(NamedTuple):
         second_name: The same of the other.
         measure: ``return`` or ``score``.
         trained: Which of them is the outcome of one training: a claim holds for it alone.
-        within: Of which operator that is said, where several are told of beside each other.
+        within: The operator that sentences name, where a text has pairs of several.
     """
 
     kind: Literal["operators", "teams"]

@@ -22,7 +22,7 @@ where returns are skewed; at 2 it is the other way round."""
 
 _FINEST = 1e-4
 _STEP = 1.2
-"""p-values are told on a ladder whose rungs are a fifth apart, from this one on."""
+"""p-values stand on a ladder whose rungs are a fifth apart, from this one on."""
 _COARSER = 1.05
 """Of a large family not every level of Holm's procedure is kept, only ranks so far apart; between them the
 next smaller level counts."""
@@ -104,7 +104,7 @@ class SequentialTest:
             differences: One per new unit (seed).
             share: Part of all units that may be played at most, these included, in (0, 1]; never less than
                 before.
-            level: The one whose boundary is told.
+            level: The level whose boundary the look returns.
         """
         return self.looks(np.asarray(differences, dtype=np.float64)[None], share, level)[0]
 
@@ -170,7 +170,7 @@ class SequentialTest:
 
 
 def _levels(family: int) -> Floats:
-    """Levels, largest first: those of Holm's procedure, and the ladder on which p-values are told."""
+    """Levels, largest first: those of Holm's procedure, and the rungs that p-values can stand on."""
     of_holm, rank = list[float](), 1
     while rank <= family:
         of_holm.append(ALPHA / rank)

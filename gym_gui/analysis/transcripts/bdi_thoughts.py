@@ -59,7 +59,7 @@ class Thought:
         return "beliefs as before"
 
     def pieces(self) -> Iterator[tuple[str, str]]:
-        """What is told of it: headings and texts, in their order."""
+        """The sections that describe the decision: headings and texts, in their order."""
         told = (
             ("Intention", "\n".join(f"{'  ' * depth}{goal}" for depth, goal in enumerate(self.goals))),
             ("Plan", self.plan),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from gym_gui.analysis.transcripts.turn import Turn
 
 MOST = 400
-"""Beliefs that are told; a program that sees much believes much."""
+"""Beliefs that a text lists at most; a program that sees much believes much."""
 
 
 class Beliefs:

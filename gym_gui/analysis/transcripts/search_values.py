@@ -1,7 +1,7 @@
 """What a search found out of its actions before it chose, as its row says it (``considered``).
 
-By the action's word: how often it was tried, what return is expected of it, what is expected to follow, and
-what was found of the moves that may: the tree, as far as it is told.
+By the action's word: how often the search tried it, which return and which moves it expects from it, and its
+values of those moves: the tree, as far as the row has it.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from gym_gui.services.shards.run_merge import Merged, merge_shards
 from gym_gui.services.shards.shard_parts import UnmergeableError
 
 _SHOWN = 10
-"""Reasons that are told, each on a line."""
+"""Reasons that the command prints at most, each on a line."""
 
 
 def merge_runs(

@@ -102,7 +102,7 @@ def _fitting(place: Path, find: str) -> list[Path]:
 
 
 def _labels(path: Path) -> dict[str, Any]:
-    """What people call it; a file that cannot be read is told, and the run listed all the same."""
+    """The labels that the user gave the run; where the file cannot be read, the reason instead."""
     try:
         labels = read_labels(path)
     except LabelsError as error:

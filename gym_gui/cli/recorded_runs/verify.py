@@ -57,7 +57,7 @@ def _verify(run: Path, timeout_s: float, *, as_json: bool) -> int:
     opened = open_run(find_run(run))
     with run_progress(as_json=as_json) as show:
         result = asyncio.run(verify_apart(opened, show, longest_s=timeout_s))
-    with suppress(BrokenPipeError):  # the exit status is told all the same
+    with suppress(BrokenPipeError):  # the command still returns its exit status
         sys.stdout.write(json.dumps(_record(run, result)) + "\n" if as_json else _text(result))
     return WORK_FAILED if result.divergences else DONE
 

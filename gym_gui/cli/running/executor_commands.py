@@ -58,7 +58,7 @@ def new_folder(out: Path) -> Path:
 
 @contextmanager
 def begun(submission: Submission) -> Generator[None]:
-    """Have a submission on disk, and follow it alone; a person is told how others can watch it.
+    """Write a submission to disk, follow it alone, and print the command that watches it.
 
     Args:
         submission: What is sent is in its folder already.

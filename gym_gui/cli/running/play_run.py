@@ -331,6 +331,6 @@ def _record(result: RunResult, shard: Shard | None) -> dict[str, Any]:
         run = open_run(result.folder)
         summary = summarize([run])
         record["verdicts"] = [str(verdict) for verdict in summary.verdicts]
-        with suppress(UsageError):  # what was played is told, also where nothing more can be written
+        with suppress(UsageError):  # the record is returned without a report
             record["report"] = str(write_report(summary, run.path, [run]))
     return record

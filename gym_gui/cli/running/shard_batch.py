@@ -64,7 +64,7 @@ class Hand:
         return self.shards[0]
 
     def play(self, player: PartPlayer, out: Path | None, command: str) -> int:
-        """Play the shards that the coordinator has not taken back meanwhile; returns the exit status.
+        """Play the shards that the coordinator has not taken back yet; return the exit status.
 
         Args:
             player: Plays the shards; closed at the end.

@@ -248,7 +248,7 @@ def _add_batch(submission: Submission, due: list[int]) -> bool:
     experiment = load_experiment(submission.bundle / EXPERIMENT, allow_code=False)
     batches = Batches(experiment, submission.seatings, submission.of)
     place = submission.folder / _LOOKED_AT
-    shutil.rmtree(place, ignore_errors=True)  # who was killed meanwhile looks again, and sees the same
+    shutil.rmtree(place, ignore_errors=True)  # a process killed here looks again, and sees the same
     run = merge_shards(
         [submission.shards], place, planned=batches.planned(due), times=_times(submission)
     ).folder
@@ -287,7 +287,7 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
 
 
 def _merge(submission: Submission) -> None:
-    """Make one run of the shards; who was killed meanwhile makes no second one."""
+    """Make one run of the shards; after a kill, the next process makes no second run."""
     made = _made(submission)
     if made is None:
         leases, how = LeaseBook.open(submission.folder), dict[str, Any]()

@@ -105,7 +105,7 @@ def print_result(result: TrainResult, algo: str, env_id: str, definition: Worker
 
 
 def result_row(result: TrainResult, definition: WorkerTypeDefinition) -> Mapping[str, Any]:
-    """What a program is told of it."""
+    """The result of a training for programs, as JSON."""
     return {
         "out": str(result.out),
         "status": result.status,

@@ -95,7 +95,7 @@ def _to_go_on(request: TrainRequest, member: GroupMember | None) -> TrainRequest
 
 
 def done_row(member: GroupMember, definition: WorkerTypeDefinition) -> dict[str, Any]:
-    """What a program is told of a training that is there."""
+    """The result of a training that is done already, for programs, as JSON."""
     result = TrainResult(member.folder, member.state, member.step, member.score, 0.0)
     return {"seed": member.seed, **result_row(result, definition)}
 

@@ -74,7 +74,7 @@ def _check() -> Any:
 def _slot(
     environment: Environment, definition: WorkerTypeDefinition, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What a worker is told of the slot of an environment's first agent, and asked in it."""
+    """Arguments of the check: the slot of the environment's first agent, and the questions in it."""
     agent, simulator = environment.adapter.possible_agents[0], environment.simulator
     return {
         "observation_space": environment.adapter.observation_space(agent),

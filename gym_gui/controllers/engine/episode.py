@@ -150,7 +150,7 @@ class Episode:
         """Reset the environment, and ask for the first time.
 
         Args:
-            opening: What is played before any agent is asked, round by round. No policy is told of it.
+            opening: Rounds to play before any agent is asked. No policy learns of them.
             batches: Take the questions; ``None``: the episode makes objects of them (:attr:`asked`).
 
         Returns:
@@ -449,7 +449,7 @@ class Episode:
             return bool(current)
         joined = [self._join(agent) for agent in fresh]
         if self.on_join is not None:
-            for info in joined:  # when all are seated who have come at once: each is told of the others
+            for info in joined:  # once all new agents are seated: each learns who the others are
                 self.on_join(self, info)
         for agent in current:
             observation = observations[agent]
@@ -513,7 +513,7 @@ class Episode:
         return info
 
     def joining(self, agent: AgentID) -> Joined:
-        """How an agent that has appeared takes part, with what it is told where its slot reads.
+        """How an agent that has appeared takes part, with its briefing where its slot reads.
 
         Raises:
             ObservationError: That cannot be said.
@@ -554,7 +554,7 @@ class Episode:
             total[key] += int(tokens.get(key, 0))
 
     def summaries(self, status: EpisodeStatus) -> dict[AgentID, EpisodeSummary]:
-        """What each slot's policy is told at the end."""
+        """The summary that each slot's policy gets at the end."""
         return {
             slot: EpisodeSummary(
                 self.index, self.trajectory.returns.get(agent, 0.0), self.steps, self.plan.seed, agent, status
@@ -564,7 +564,7 @@ class Episode:
         }
 
     def joined_summaries(self, status: EpisodeStatus) -> dict[AgentID, EpisodeSummary]:
-        """What the policies of agents that have appeared are told at the end, by agent."""
+        """The summary that the policy of each agent that has appeared gets at the end, by agent."""
         returns, seed = self.trajectory.returns, self.plan.seed
         return {
             agent: EpisodeSummary(self.index, returns.get(agent, 0.0), self.steps, seed, agent, status)

@@ -42,7 +42,7 @@ from mosaic_worker.renaming import Names
 
 _USUAL = Names()
 TeamContexts = tuple[TeamContext, Mapping[AgentID, TeamContext]]
-"""What a slot is told of its own place, and of others that it takes in some episodes."""
+"""A slot's context in its own seat, and in the seats of others that it takes in some episodes."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ResolvedOperator:
         env_package: Import name of the package it comes from.
         observation_bytes: Size of the largest observation, for sizing concurrency.
         seat_names: The game's names of seats, by slot that it has a name for.
-        max_steps: Steps after which its episodes are truncated; players that read prompts are told.
+        max_steps: Steps after which its episodes are truncated; prompts say the number.
         teams: Agents of each team.
     """
 
@@ -113,7 +113,7 @@ class ResolvedOperator:
 
     @cached_property
     def other_names(self) -> Mapping[AgentID, Names]:
-        """What is called otherwise for slots that are told so, by slot."""
+        """The other names that slots get in place of the game's, by slot."""
         wanted = {agent: view for agent, view in self.views.items() if view.rename != "none"}
         if not wanted:
             return {}
@@ -125,7 +125,7 @@ class ResolvedOperator:
         return self.other_names.get(agent, _USUAL)
 
     def told_actions(self, agent: AgentID) -> tuple[str, ...]:
-        """The words of a slot's discrete actions, as its worker is told them."""
+        """The words of a slot's discrete actions, as its worker gets them."""
         return tuple(map(self.names_for(agent).action, self.slots[agent].action_meanings))
 
     @property
@@ -177,7 +177,7 @@ class ResolvedOperator:
         )
 
     def team_context(self, agent: AgentID) -> TeamContext:
-        """What a worker that reads is told of the game before it begins.
+        """What a worker that reads gets to know of the game before it begins.
 
         Args:
             agent: A slot of :attr:`views`.
@@ -196,9 +196,9 @@ class ResolvedOperator:
 
     @cached_property
     def _team_contexts(self) -> Mapping[AgentID, TeamContexts]:
-        """What slots that read are told; made, with one environment for all, when one of them is started.
+        """The contexts of slots that read; made, with one environment for all, when one of them starts.
 
-        A slot of agents that appear is told nothing beforehand: each of them is, when it appears.
+        The slot of agents that appear gets no context beforehand: each agent gets it when it appears.
         """
         environment = self.make_environment()
         environment.cut_off = self.max_steps

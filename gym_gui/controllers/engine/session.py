@@ -201,7 +201,7 @@ class SessionController:
     def watch(self, spectator: Spectator | None, make_drawn: Callable[[], Environment] | None = None) -> None:
         """Have a spectator watch from now on; ``None``: no spectator watches any more.
 
-        Episodes that are on are told of without a picture; the next one that begins has one.
+        Episodes that are on are shown without a picture; the next one that begins has one.
 
         Args:
             spectator: Looks.
@@ -338,7 +338,7 @@ class SessionController:
         return ready
 
     def _run_clocks(self) -> None:
-        """Clocks run while their episode moves; the spectator is told when that changes."""
+        """Run the clocks of episodes that move; the spectator looks again when a clock starts or stops."""
         changed = False
         for index, episode in self._live.items():
             if episode.game_clock is not None:

@@ -27,7 +27,7 @@ class SessionReady(Struct, frozen=True):
         concurrency: Episodes it keeps in flight.
         versions: Versions of what acts in it.
         actions: Words of discrete actions, by slot that has them.
-        renamed: What is called otherwise, ``"key: vatab"``, by slot that is told so.
+        renamed: Other names, ``"key: vatab"``, by the slot that gets them.
         seats: What the game calls seats, by slot that it has a name for.
         machine: What it runs on, as ``run.json`` says it, where that is another machine.
         announcing: Slots whose workers announce each paid request.
@@ -104,8 +104,8 @@ class Session(Protocol):
     def watch(self, live: LiveSettings | None) -> None:
         """Show what is played from now on, in a session that was begun without ``live``.
 
-        Nothing that is recorded changes by it, and people are not asked. What is on already is told of
-        without a picture, and with its board where it has one; the next episode is drawn.
+        This changes no record and asks no person. Episodes that are on already are shown without a
+        picture, and with their board where they have one; the next episode has a picture.
 
         Args:
             live: How; ``None``: no more.
@@ -245,7 +245,7 @@ def checked_pace(steps_per_s: float | None) -> float | None:
 
 
 OpenSession = Callable[[ResolvedOperator, SessionSettings, OnSessionEvent], Session]
-"""Makes a session that is not started yet; what it says is told to the callback."""
+"""Makes a session that is not started yet; it calls the callback with its events."""
 
 
 def default_concurrency(resolved: ResolvedOperator, episodes: int) -> int:

@@ -114,7 +114,7 @@ class Spectator:
         self._tell_thoughts(episode)
         self._done_ns = time.monotonic_ns()
         now = time.monotonic()
-        # So many ends a second that they are more than a stream of pictures are told without one.
+        # Where more episodes end in a second than a stream has pictures, their ends are sent without one.
         drawn = self._every or now >= self._next_end
         if drawn:
             self._next_end = now + self._interval

@@ -30,7 +30,7 @@ class Trajectory:
 
     Attributes:
         returns: Sum of rewards by agent.
-        wants_results: Agents whose policies are told what their actions led to.
+        wants_results: Agents whose policies get the outcomes of their actions.
         terminated: Whether the environment ended for some agent.
         truncated: Whether some agent was cut off.
         used_ms: How long each agent took for all its decisions.
@@ -184,7 +184,7 @@ class Trajectory:
                 row.truncated = True
 
     def keep_final(self, observations: Mapping[AgentID, Any]) -> None:
-        """Keep what agents that ended saw last; they are told when the episode is over."""
+        """Keep the last observations of agents that ended, for when the episode is over."""
         for agent, row in self._unreported.items():
             if agent in observations and (row.terminated or row.truncated):
                 try:

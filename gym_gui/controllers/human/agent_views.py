@@ -21,7 +21,7 @@ from mosaic_worker.failures import described
 
 _T = TypeVar("_T")
 _LONGEST = 20_000
-"""Characters of a text that are told."""
+"""Characters of a text that a view keeps."""
 _MOST_LEGAL = 60
 _LEAST_SIDE = 24
 """An array with two axes that long is looked at rather than read."""
@@ -63,7 +63,7 @@ def observation_of(
 
 
 def _in_words(environment: Environment, decision: Decision, view: PromptInputs | None) -> str:
-    """As its own worker is told it, else as one would be."""
+    """The text that the agent's worker got; else the text that a worker would get."""
     if decision.shown is not None and decision.shown.text:
         return decision.shown.text
     agent = decision.agent_id

@@ -1,7 +1,7 @@
 """From keys to a person's actions: what was pressed, for whom, and when it counts.
 
 Knows nothing of windows: a window (or a keyboard of its own, through evdev) reports keys
-by name, and is told which questions were answered. Keys are named as Qt writes them
+by name, and learns which questions they answered. Keys are named as Qt writes them
 (``Up``, ``W``, ``Space``), see :mod:`gym_gui.envs.keymaps`.
 
 When a key counts

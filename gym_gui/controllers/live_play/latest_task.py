@@ -9,7 +9,7 @@ from typing import Any
 from gym_gui.core.asyncio_tasks import end_task
 
 Spawn = Callable[[Coroutine[Any, Any, Any], str], "asyncio.Task[Any]"]
-"""Runs a coroutine in the background; where it fails a person is told, by what it is and "failed"."""
+"""Runs a coroutine in the background; a failure shows the user a message, its name and "failed"."""
 
 
 class LatestJob:

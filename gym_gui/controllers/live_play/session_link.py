@@ -103,7 +103,7 @@ class SessionLink:
         return session
 
     async def start(self, session: Session) -> bool:
-        """Start what was made; ``False`` where it has been let go meanwhile.
+        """Start a session; ``False`` where :meth:`let_go` was called during the start.
 
         Raises:
             MosaicError: It cannot play, with the reason.

@@ -140,7 +140,7 @@ class SessionPlay:
     def _check_state(self, *, always: bool = False) -> None:
         """Tell the state where it has changed, or where its words count seconds or functions."""
         state = self._derived_state()
-        # While it waits for a person, or plays nothing, only what is told can change it.
+        # While it waits for a person, or plays nothing, only an event of the session can change the state.
         waits = state is OperatorState.YOUR_MOVE or self.feed.flight is None
         watched = state in ALIVE and not waits and (not self.paused or self._driven or self.stepping)
         if self._alarm is not None and not watched:
@@ -380,7 +380,7 @@ class SessionPlay:
         if episode.unplayed:
             self.feed.again(flight)
         elif not self.feed.is_of_this_round(flight) or episode.status is EpisodeStatus.ABORTED:
-            return  # a start, reset or end came meanwhile
+            return  # a start, reset or end came during the episode
         else:
             self.tally.end(row, decisions=episode.steps.count(b"\n"))
             self._tell(EpisodePlayed(row))

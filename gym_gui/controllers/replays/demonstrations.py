@@ -84,7 +84,7 @@ def _is_index(value: object) -> bool:
 
 
 def with_turns(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A slot's settings, in which the recorded episodes that they name are told turn by turn.
+    """A slot's settings, with the turns of the recorded episodes that they name.
 
     Raises:
         ExperimentError: An episode cannot be shown to this slot; one sentence, with the way out.

@@ -74,7 +74,7 @@ def film_of(
 
 
 def _noted(frames: Iterator[ReplayFrame], moves: list[str], on_look: OnLook) -> Iterator[ReplayFrame]:
-    """The frames; what was played is written down meanwhile, in the game's own notation."""
+    """The frames; on the way, their moves are appended to ``moves``, in the game's own notation."""
     for frame in frames:
         on_look(frame.step)
         moves += frame.moves

@@ -49,7 +49,7 @@ class ReplayedObservations:
             self._prepare(player, info)
 
     def _prepare(self, player: WorkerAssignment, info: SlotInfo) -> None:
-        """What its slot is shown; of a worker or a policy that is gone, the observation itself is told."""
+        """Prepare what the slot saw; where its worker or policy is gone, the observation itself is shown."""
         try:
             find_workers([player.worker_id])
             definition = WorkerTypeRegistry.require(player.worker_id)

@@ -132,7 +132,7 @@ class CostAccounts:
                 self.budgets.pop(f"{operator}/{slot}", None)
 
     def allowance(self, payer: Payer, share: Amount) -> Amount:
-        """A share as the slot is told it: nothing where no budget limits it."""
+        """A share in the form that the slot gets: zero where no budget limits it."""
         share = share.most(_NEXT_TO_NOTHING)
         tokens = any(self.budgets[account].tokens for account in payer.accounts)
         usd = any(self.budgets[account].usd for account in payer.accounts)

@@ -128,7 +128,7 @@ class ExperimentRun:
         part: The part of it that is played, where it is one of several.
         only: Episodes that are played, by operator; all of the schedule (of the part) by default.
         kept: Sessions that are handed from one part to the next.
-        leased: Where a part is told what it may spend of the budgets of all.
+        leased: The files in which a part reads its share of the budgets of all parts.
         compress: Whether rows are compressed when all is played, also where the experiment does not say so.
         on_progress: Told how far it is, a few times a second.
         on_round: Told that a further round is paired, and played now.

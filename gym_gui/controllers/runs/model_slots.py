@@ -87,7 +87,7 @@ def _amount(settings: Mapping[str, Any], tokens: str, usd: str) -> Amount:
 
 
 def with_limits(resolved: ResolvedOperator, execution: ExecutionConfig) -> ResolvedOperator:
-    """An operator in which slots that pay are told the run's own budgets, where they have none.
+    """An operator whose paying slots get the run's own budgets, where they have none.
 
     A worker refuses a budget that it cannot keep, before anything is played.
     """

@@ -70,7 +70,7 @@ class OperatorScriptExecutionManager:
             them by default. Others are started when their turn comes.
         only: Episodes that are played, by operator; all of the schedule by default.
         kept: Sessions that are handed from one part of an experiment to the next.
-        leased: Where it is told, as one shard of several, what it may spend of the budgets of all.
+        leased: The files in which it reads, as one shard of several, its share of the budgets of all.
     """
 
     def __init__(

@@ -19,7 +19,7 @@ class ShardLease:
 
     Args:
         files: Where it is given, and where the shard says what it needs.
-        cost_accounts: Who spends it; what others have found out that an episode needs is told to them.
+        cost_accounts: The accounts that spend it; they learn what an episode costs in other shards.
         ledger: The shard's own books, which are limited to it.
 
     Attributes:

@@ -103,7 +103,7 @@ def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
 def slot_requests(
     resolved: ResolvedOperator, agents: Sequence[AgentID], secrets: Secrets
 ) -> list[SlotRequest]:
-    """What the worker of some slots is told when it loads them."""
+    """The requests with which a worker loads some slots."""
     definition = resolved.workers[agents[0]]
     return [_request(resolved, agent, definition, secrets.get(agent, {})) for agent in agents]
 
@@ -119,7 +119,7 @@ async def start_group(
     Args:
         resolved: The operator.
         supervisor: Starts it.
-        requests: What it is told when it loads them.
+        requests: The slots that it loads, with their settings.
         sink: Gets its answers.
 
     Raises:

@@ -74,7 +74,7 @@ def example_turns(
     Args:
         environment: It is played on.
         seats: Whose turns.
-        view: How they are told.
+        view: The form in which the slot sees them.
         count: How many of each seat.
         steps: Of the environment, at most.
         slots: Where agents appear, all slots: a seat that is a pattern has the turns of those that it plays.

@@ -45,7 +45,7 @@ class _Group:
     Attributes:
         resolved: The operator.
         agents: The slots.
-        requests: What their worker is told.
+        requests: The requests with which their worker loads them.
         key: Digest of all that loading them depends on.
     """
 
@@ -100,7 +100,7 @@ class LoadCheck:
         return tuple(slow)
 
     async def _group(self, resolved: ResolvedOperator, agents: Sequence[AgentID]) -> _Group | None:
-        """Slots with what they are told, learnt from their environment; ``None`` if that takes long."""
+        """Slots with their briefings, learnt from their environment; ``None`` if that takes long."""
         try:
             async with asyncio.timeout(self._limit_s):
                 requests = await _in_thread(partial(slot_requests, resolved, agents, {}))
@@ -177,7 +177,7 @@ def _is_not_loaded_here(player: WorkerAssignment) -> bool:
 
 
 def _digest(worker: str, requests: Sequence[SlotRequest]) -> str:
-    """Of all that loading depends on: what the worker is told, and the files that are named to it."""
+    """Digest of all that loading depends on: the requests to the worker, and the files that they name."""
     told = hashlib.sha256(worker.encode())
     for index, request in enumerate(requests):
         told.update(request.message(index).SerializeToString(deterministic=True))

@@ -149,7 +149,7 @@ class LocalSession:
         )
 
     async def _compile(self) -> None:
-        """Have compiled what its environment needs, in a thread: what is told of it goes out meanwhile."""
+        """Compile the environment's functions in a thread, so that their progress goes out at once."""
         if not family_of(_spec(self._resolved)).compiled:
             return
         loop = asyncio.get_running_loop()

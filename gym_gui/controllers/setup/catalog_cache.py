@@ -39,7 +39,7 @@ class CatalogCache:
     async def checks(self) -> ConfigurationChecks:
         """Who may play, and what is wrong with a configuration.
 
-        The same object as before, unless policies came or went meanwhile.
+        The same object as at the last call, unless policies came or went since.
         """
         async with self._loading:
             for name in ("configuration_checks", "players_found"):

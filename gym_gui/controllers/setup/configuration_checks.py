@@ -385,7 +385,7 @@ def _checkpoint(
 
 
 def _secrets(agent: AgentID, row: WorkerAssignment) -> Iterator[Finding]:
-    """A key that is not there is told before the run, not by its failure."""
+    """Find a missing key before the run: without this, the run would fail."""
     if not any(references(row.settings)):
         return
     try:

@@ -46,7 +46,7 @@ class EnvironmentInfo:
         max_episode_steps: Limit that its package sets, or ``None``.
         can_have_managers: Whether its family has options that a manager chooses from.
         appear: Whether agents appear that cannot be named beforehand.
-        page: What is told of it, its documentation and default keys included.
+        page: All that a page says of it, its documentation and default keys included.
     """
 
     env_id: str

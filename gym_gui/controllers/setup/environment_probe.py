@@ -267,7 +267,7 @@ class EnvironmentProbe:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
         )
-        if self._closed:  # meanwhile: there was no child yet that could be ended
+        if self._closed:  # during the start: there was no child yet to end
             await child.end()
             raise UsageError(_CLOSED)
         self._child = child

@@ -47,7 +47,7 @@ class PromptInputs:
             it would hide something.
         image_size: Longest side of the picture in pixels; 0: as it is drawn.
         image_grid: Draw a grid with row and column numbers over the picture.
-        tell_rewards: Whether it is told what its actions earned; ``auto``: where that says nothing
+        tell_rewards: Whether the slot sees what its actions earned; ``auto``: where that says nothing
             that the agent may not know.
         rename: What is called otherwise than in the game, throughout the run; ``both``: whatever can be.
         rename_seed: Which other names; the same in every slot of an environment that has the same seed.
@@ -111,7 +111,7 @@ class PromptInputs:
 
     @property
     def retold(self) -> bool:
-        """Whether the game is told otherwise than it is."""
+        """Whether the slot gets other names, or does not see which actions are legal."""
         return self.rename != "none" or self.hide_legal
 
     def cannot_be_retold(self, offers: Collection[str], env_id: str) -> str:

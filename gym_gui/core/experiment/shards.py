@@ -200,7 +200,7 @@ def schedule_of(
     """How much of an experiment is whose.
 
     Args:
-        execution: How much is played, and whether it is looked at meanwhile.
+        execution: How much is played, and after which seeds the runner looks at the results.
         seatings: Episodes of each seed, by operator, in the experiment's order.
         by_seeds: Whether a part has the same seeds of all operators.
 

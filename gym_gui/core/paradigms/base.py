@@ -69,7 +69,7 @@ class ParadigmAdapter(ABC):
     def step_async(self) -> Callable[[Mapping[AgentID, Any]], None] | None:
         """Has a step begun whose result :meth:`step`, with the same actions, takes; ``None``: it cannot be.
 
-        For environments in another process: what many of them do meanwhile is done at the same time.
+        For environments in other processes: many of them step at the same time.
         """
         return None
 
@@ -110,7 +110,7 @@ class ParadigmAdapter(ABC):
 
         For an engine that cuts an episode off in mid-game: in turn-based environments
         everybody but the agent whose turn it is waits for such a reward. Empty at the
-        end of an episode and where rewards are told at once.
+        end of an episode and where policies get rewards at once.
         """
         return {}
 

@@ -2,7 +2,7 @@
 
 Options in the sense of Sutton, Precup, Singh, "Between MDPs and semi-MDPs" (1999): an
 option may start in some observations, runs until its own end condition holds or its
-budget of moves is spent, and the manager earns the sum of the rewards meanwhile.
+budget of moves is spent. The manager earns the sum of the option's rewards.
 """
 
 from __future__ import annotations

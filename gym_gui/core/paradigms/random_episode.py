@@ -26,7 +26,7 @@ OnCall = Callable[[str, int | None, int], None]
 
 
 def quietly(call: str, seed: int | None, step: int) -> None:
-    """Does nothing with what it is told."""
+    """Ignore the call."""
 
 
 class Walk:
@@ -131,7 +131,7 @@ class Walk:
                 self.problem(
                     "spaces",
                     f"the {what} of {agent} changes from {_brief(first)} to {_brief(now)}: spaces are fixed; "
-                    "what is illegal for a while is told by an action mask",
+                    "an action mask says what is illegal for a while",
                 )
 
     def _declared_space(self, name: str, agent: AgentID) -> Any:

@@ -87,7 +87,7 @@ class SingleAgentAdapter(WrappedAdapter):
         )
 
     def step_alone(self, action: Any) -> tuple[Any, float, bool, bool]:
-        """As :meth:`step`, without a dict for each thing that one agent is told.
+        """As :meth:`step`, without a dict for each value of the one agent.
 
         Returns:
             Observation, reward, whether it is terminated and whether truncated.

@@ -188,7 +188,7 @@ class BoardDescriber(SpaceDescriber):
         return True
 
     def can_say(self, agent: AgentID) -> bool:
-        # However large the observation: the board is what is told.
+        # However large the observation: the text has the board only.
         return True
 
     def side(self, agent: AgentID, board: Board) -> str:

@@ -144,7 +144,7 @@ class PokerDescriber(SpaceDescriber):
         missing = f", {number(most - own)} more than you" if most > own else ", as many as you"
         return [
             *self._cards(seen),
-            f"Chips that you have put in: {number(own)} of 100; the most that anybody has put in: "
+            f"Chips that you have put in: {number(own)} of 100; the most that a player has put in: "
             f"{number(most)}{missing}",
         ]
 
@@ -185,7 +185,7 @@ class RockPaperScissorsDescriber(SpaceDescriber):
         words = self.environment.action_meanings(agent)
         last = int(observation)
         if last >= len(words):
-            return "Nobody has chosen yet: this is the first round."
+            return "No player has chosen yet: this is the first round."
         return f"In the round before, your opponent chose {words[last]}."
 
     def can_draw(self, agent: AgentID) -> bool:

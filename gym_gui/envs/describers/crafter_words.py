@@ -19,7 +19,7 @@ from gym_gui.envs.facts import Fact, atom, fact
 NEEDS = ("health", "food", "drink", "energy")
 _WAYS = (("left", (-1, 0)), ("right", (1, 0)), ("up", (0, -1)), ("down", (0, 1)))
 _LISTED = 3
-"""Places that are told of one kind; of more only how many there are."""
+"""Places of one kind that the text lists; of more it says only how many there are."""
 _SIGNS: Mapping[str, str] = {
     "grass": ".",
     "sand": ":",
@@ -114,7 +114,7 @@ class CrafterDescriber(SpaceDescriber):
                 kinds.setdefault(kind, []).append(place)
         for kind, places in kinds.items():
             if kind == "grass" and abs(places[0][0]) + abs(places[0][1]) == 1:
-                continue  # it is everywhere, and what is beside one is told
+                continue  # it is everywhere, and the text has what is beside the player
             more = f" ({len(places)} in all)" if len(places) > _LISTED else ""
             yield f"- {kind}: {'; '.join(away(*place) for place in places[:_LISTED])}{more}"
 

@@ -63,7 +63,7 @@ class Describer(ABC):
         Args:
             agent: A current agent.
             observation: As the environment gave it, the action mask taken out.
-            mode: Whether team-mates inside the field of view are told of by name.
+            mode: Whether the text names team-mates inside the field of view.
         """
 
     def facts(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> Sequence[Fact]:
@@ -205,7 +205,7 @@ class Describer(ABC):
         return None
 
     def in_picture(self, agent: AgentID, place: Place, frame: Frame) -> tuple[int, int] | None:
-        """Row and column, of the :meth:`cells` of a picture, of a place that is told from ``agent``.
+        """Row and column, in the :meth:`cells` of a picture, of a place relative to ``agent``.
 
         Returns:
             ``None`` where places cannot be found in the picture, or this one is not in it.
@@ -213,7 +213,7 @@ class Describer(ABC):
         return None
 
     def briefing(self, agent: AgentID, mode: Mode = "egocentric") -> str:
-        """What an agent is told once, before its first episode: game, reading, actions."""
+        """The text that an agent gets once, before its first episode: game, reading, actions."""
         game = " ".join(filter(None, (self.game(agent), self._lasts(agent))))
         parts = [game, self.reading(agent, mode), self._how_to_act(agent)]
         return "\n\n".join(part for part in parts if part)

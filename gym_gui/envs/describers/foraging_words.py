@@ -52,7 +52,7 @@ class _View(NamedTuple):
 
 
 class ForagingDescriber(SpaceDescriber):
-    """The vectors that the package observes; its layers of cells are told as any others."""
+    """The vectors that the package observes; its layers of cells get the same text as any others."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         if self._layers:

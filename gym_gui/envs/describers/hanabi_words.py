@@ -77,7 +77,7 @@ class HanabiDescriber(SpaceDescriber):
         return "\n".join(self._lines(agent, read(state.observation_string(self._player(agent)))))
 
     def can_say(self, agent: AgentID) -> bool:
-        # However long the vector: the position is what is told.
+        # However long the vector: the text has the position.
         return True
 
     def _lines(self, agent: AgentID, seen: Position) -> Iterator[str]:

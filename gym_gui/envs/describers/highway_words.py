@@ -33,12 +33,12 @@ _SPEEDS = ("slower", "at your speed", "faster")
 _LANES = ("left lane", "your lane", "right lane")
 _ON_MAP = (
     "Places are in metres as on a map seen from above: to the right, and down. Headings are in degrees: 0 is "
-    "to the right, 90 is down, -90 is up. What is too far to observe is told as the farthest you can."
+    "to the right, 90 is down, -90 is up. What is too far to observe appears at the edge of your view."
 )
 _AHEAD = (
     "You drive along a straight road; lanes are 4 m apart. Of other cars you are told how far they are ahead "
     "of you and to your left or right, and how much faster or slower than you they go. What is too far to "
-    "observe is told as the farthest you can."
+    "observe appears at the edge of your view."
 )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 RELATIVE: Final = 0.01
 ABSOLUTE: Final = 0.02
-"""How far apart numbers may be that are told alike: three digits, two places, and whole degrees."""
+"""How far apart numbers may be that the text writes alike: three digits, two places, whole degrees."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ LOSSES: Final = (
         "classic/chess_v*",
         "The seven positions before this one",
         "they would make the text eight times as long, and the rules ask of them only whether a position "
-        "comes again, which is told",
+        "comes again, which the text says",
         kept=lambda observation: np.asarray(observation)[..., :20],
     ),
     Loss(

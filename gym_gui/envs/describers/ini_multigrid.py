@@ -104,7 +104,7 @@ def _paid(game: Any) -> Iterator[str]:
         yield "Nothing is rewarded."
         return
     alone = len(game.agents) == 1
-    to = "you" if alone else "each of you" if game.joint_reward else "the one who does it"
+    to = "you" if alone else "each of you" if game.joint_reward else "the agent that does it"
     pays = f"{aim.doing} pays {to} 1 - 0.9 x steps / {game.max_steps}"
     if aim.last:
         yield f"{pays}. {aim.last}"

@@ -79,11 +79,11 @@ class TwoLevelDescriber(Describer):
         told = self._own.game(self._seat(agent))
         if self._adapter.manages(agent):
             return (
-                f"{told} You do not act yourself: you choose what is to be done next, somebody else does it, "
+                f"{told} You do not act yourself: you choose what is to be done next, another agent does it, "
                 "and you are asked again when it is done or has taken its moves."
             )
         return (
-            f"{told} Somebody else chooses your task: it stands above what you see. Do that and nothing else."
+            f"{told} Another agent chooses your task: it stands above what you see. Do that and nothing else."
         )
 
     def limit(self, agent: AgentID) -> Limit:

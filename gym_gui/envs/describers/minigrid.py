@@ -204,7 +204,7 @@ def _read_observation(observation: Any) -> _Seen | None:
 
 
 def how_far(size: int, through: bool) -> str:
-    """How much of a grid a view shows, and how its places are told.
+    """How much of a grid a view shows, and how the text names its places.
 
     Args:
         size: Cells of the view's side; who sees it stands in the middle of the lowest row.

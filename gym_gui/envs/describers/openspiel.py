@@ -139,7 +139,7 @@ RULES: Mapping[str, Rules] = {
         "their sum.",
     ),
     "liars_dice": Rules(
-        "Each player has one die with six sides, seen by nobody else. In turn one bids how many dice of "
+        "Each player has one die with six sides, seen by no other player. In turn one bids how many dice of "
         "all players show a face, always higher than the bid before, or calls the last bid a lie. A 6 "
         "counts as any face. If at least as many dice show it the bidder wins, else who called it a lie.",
         "The first number is your die; then stand the bids so far, as number of dice and face: 2-3 bids "

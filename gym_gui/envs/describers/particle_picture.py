@@ -44,7 +44,7 @@ def drawn(
 
     Args:
         things: Names of what it sees, with how far to the right and up of it each is.
-        notes: What else it is told, a line each.
+        notes: What else it learns, a line each.
         sizes: Radius by kind of thing.
         own_size: Its own radius.
 

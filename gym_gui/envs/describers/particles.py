@@ -29,7 +29,7 @@ _MEANINGS = {
     "up": "push yourself up",
 }
 _STILL = 0.005
-"""Less than this is said as nothing: two places behind the point are told."""
+"""Less than this counts as zero: the text has two places behind the point."""
 
 
 class Vector:

@@ -153,7 +153,7 @@ def _ways(walls: Counts, reach: int) -> Iterator[tuple[str, str]]:
 
 
 def _map(walls: Counts, reach: int) -> Iterator[str]:
-    """Rows from the top; who is where is told by places."""
+    """Rows from the top: the walls, and ``@`` for the agent; other lines list the rest."""
     for y in range(len(walls)):
         cells = ("#" if column[y] else "." for column in walls)
         yield "".join("@" if (x, y) == (reach, reach) else cell for x, cell in enumerate(cells))

@@ -66,7 +66,7 @@ class _View(NamedTuple):
 
 
 class WarehouseDescriber(SpaceDescriber):
-    """The vectors that robots observe; layers of cells and dictionaries are told as any others."""
+    """The vectors that robots observe; layers of cells and dictionaries get the same text as any others."""
 
     def text(self, agent: AgentID, observation: Any, mode: Mode = "egocentric") -> str:
         if not self._flat:
@@ -115,7 +115,7 @@ class WarehouseDescriber(SpaceDescriber):
         reach = self.environment.env.sensor_range
         return (
             "Rows and columns are counted from 1, from the upper left corner. You see what is at most "
-            f"{reach} cell{'s' * (reach > 1)} away, also diagonally; it is told from your place as on a map: "
+            f"{reach} cell{'s' * (reach > 1)} away, also diagonally; places count from yours, as on a map: "
             "`1 left, 1 up`.\nThe warehouse when you begin (`X` a shelf, `.` a corridor, `G` a goal):\n"
             + "\n".join(self._plan())
         )

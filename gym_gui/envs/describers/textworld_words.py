@@ -46,7 +46,7 @@ class TextWorldDescriber(SpaceDescriber):
         )
 
     def can_hide_legal(self, agent: AgentID) -> bool:
-        """Not here: the commands that it understands are part of what the game is told with."""
+        """False: the commands that the game understands are part of its text."""
         return False
 
     def _how_to_act(self, agent: AgentID) -> str:

@@ -1,4 +1,4 @@
-"""BALROG's environments: games as they are told to language models there, and scored there."""
+"""BALROG's environments: games with BALROG's own texts for language models, and its scores."""
 
 from __future__ import annotations
 

@@ -183,5 +183,5 @@ def _row(shown: Any, at: int) -> Any:
 
 
 def _info(info: Mapping[str, Any], at: int) -> Mapping[str, Any]:
-    """What is told of one environment; what EnvPool tells of itself is left out."""
+    """The info of one environment, without EnvPool's own keys."""
     return {key: _row(value, at) for key, value in info.items() if key not in ("env_id", "players")}

@@ -17,11 +17,11 @@ from gym_gui.envs.keymaps import LAYOUTS, KeyScheme, Pace, of_pushes
 from gym_gui.envs.spec import EnvSpec, split_version
 
 _SUMMARIES: Mapping[str, str] = {
-    "highway": "Drive fast on a highway with several lanes, keep to the right, and hit nobody.",
+    "highway": "Drive fast on a highway with several lanes, keep to the right, and hit no other car.",
     "exit": "Change to the rightmost lane through the traffic in time to take the exit.",
     "merge": "Drive on while others join from a ramp: keep your speed, and make room for them.",
-    "roundabout": "Pass a roundabout on your route as fast as you can without hitting anybody.",
-    "intersection": "Pass a crossing without lights on your route, without hitting anybody.",
+    "roundabout": "Pass a roundabout on your route as fast as you can without hitting another car.",
+    "intersection": "Pass a crossing without lights on your route, without hitting another car.",
     "parking": "Park in the marked place, turned the right way round.",
     "racetrack": "Stay on a winding track and avoid the other car, by steering alone.",
     "two_way": "Overtake on a road whose left lane belongs to those who come towards you.",

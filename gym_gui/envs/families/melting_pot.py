@@ -26,7 +26,7 @@ _SUMMARIES: Mapping[str, str] = {
     "boat_race": "Find a partner and row in time across a river to apples, again and again.",
     "chemistry": "Carry molecules so that reactions which make food keep going.",
     "chicken_in_the_matrix": _MATRIX.format("a game of hawk and dove"),
-    "clean_up": "Eat apples that grow only while somebody cleans the river.",
+    "clean_up": "Eat apples that grow only while a player cleans the river.",
     "coins": "Collect coins: each pays, but one of the other's colour costs the other.",
     "collaborative_cooking": "Cook soup together in a kitchen and serve it.",
     "commons_harvest": "Eat apples that grow again only where others are left.",

@@ -21,7 +21,7 @@ _KINDS = ("ViZDoomSM", "ViZDoomMQCtr", "ViZDoomMQDoom")
 _NUMBER = "+viz_instance_id"
 _PREFIX = "mosaic-doom-"
 _SAID = 3
-"""Last lines of what it said that are told where it fails."""
+"""Last lines of its output that an error message has."""
 
 
 class Engine:

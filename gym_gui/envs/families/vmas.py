@@ -42,7 +42,7 @@ _SUMMARIES: Mapping[str, str] = {
     "simple_crypto": "Alice tells Bob a message that Eve must not read.",
     "simple_push": "Stay at the landmark, or push the other away from it.",
     "simple_reference": "Each tells the other which landmark to go to.",
-    "simple_speaker_listener": "The one who sees the target tells the other where to go.",
+    "simple_speaker_listener": "The agent that sees the target tells the other where to go.",
     "simple_spread": "Cover all landmarks without bumping into each other.",
     "simple_tag": "Adversaries catch the faster good agents.",
     "simple_world_comm": "Adversaries and their leader catch good agents, who hide in forests and seek food.",

@@ -26,7 +26,7 @@ PACKED: Final = tuple(packed(Path(name)).name for name in PLAIN)
 _BLOCK = 1 << 20
 
 OnRows = Callable[[int, int], None]
-"""Is told of bytes of rows, and of lines, that have been read since it was told last."""
+"""Called with the numbers of bytes of rows, and of lines, read since its last call."""
 
 
 def row_files(run: Path, names: Sequence[str]) -> list[Path]:

@@ -18,7 +18,7 @@ from gym_gui.services.runs.recorder import RUNNING, read_header
 _log = logging.getLogger(__name__)
 
 OnBytes = Callable[[int, int], None]
-"""Is told how many bytes of rows of how many have been read; may raise :class:`StopPacking`."""
+"""Called with the bytes of rows read so far, and with all of them; may raise :class:`StopPacking`."""
 
 
 class PackingError(MosaicError):
@@ -26,7 +26,7 @@ class PackingError(MosaicError):
 
 
 class StopPacking(Exception):
-    """Raised by who is told of bytes: no further ones are read."""
+    """Raised by a callback: no further bytes are read."""
 
 
 class PackingStoppedError(MosaicError):
@@ -99,7 +99,7 @@ def decompress_run(folder: Path, on_bytes: OnBytes | None = None) -> Packing:
 
 @contextmanager
 def _kept(folder: Path) -> Generator[None]:
-    """Keep other processes from writing the run meanwhile; an ``OSError`` becomes a :class:`PackingError`."""
+    """Keep other processes from writing the run; an ``OSError`` becomes a :class:`PackingError`."""
     try:
         handle = lock_run(folder)
         try:

@@ -25,7 +25,7 @@ from gym_gui.core.errors import MissingDependencyError, UsageError
 from gym_gui.services.runs.query_tables import EPISODES, STEPS, Part, QueryTables, connect, is_plain, literal
 
 OnParts = Callable[[int, int], None]
-"""Is told how many operators of how many have been read."""
+"""Called with the number of operators read so far, and with the number of all."""
 
 _RUNS = {
     "run": "VARCHAR",

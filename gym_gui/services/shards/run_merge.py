@@ -43,7 +43,7 @@ _SHOWN: Final = 10
 """Shards that are named in a list of those that are missing."""
 
 OnBytes = Callable[[int, int], None]
-"""Is told how many bytes of how many have been copied."""
+"""Called with the number of bytes copied so far, and with the number of all."""
 
 
 @dataclass(frozen=True)

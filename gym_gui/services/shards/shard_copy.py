@@ -21,7 +21,7 @@ _MOST_OPEN: Final = 64
 """Files of parts that are open at a time."""
 
 OnBytes = Callable[[int], None]
-"""Is told of bytes that have been copied since it was told last."""
+"""Called with the number of bytes copied since its last call."""
 
 
 @dataclass

@@ -26,12 +26,12 @@ from gym_gui.services.shards.shard_rows import ShardRows
 _WHOLE: Final = ("experiment", "tournament")
 """Keys of ``run.json`` that are the same in all parts, and kept once."""
 _TOLD = 20
-"""Reasons that are told in one sentence."""
+"""Reasons that one sentence has at most."""
 _NAMED = 3
 """Parts that are named in a sentence."""
 
 OnPart = Callable[[int, int], None]
-"""Is told how many parts of how many have been read."""
+"""Called with the number of parts read so far, and with the number of all."""
 
 
 class UnmergeableError(UsageError):

@@ -23,8 +23,8 @@ def pack(
     """Put a folder's files, and no links, into an archive; the same files make the same bytes.
 
     Args:
-        folder: The folder. A run in it may be written meanwhile: its copy can be resumed as if the run had
-            been cut off at that moment.
+        folder: The folder. A process may write a run in it during the copy: the copy can be resumed as if
+            the run had been cut off at that moment.
         target: The archive.
         without: Names of files that are left out.
         extra: Files that the folder does not have, by name; in place of its own where it does.

@@ -120,7 +120,7 @@ def _is_whole(run: Path, expected: Shard, name: str) -> bool:
 
 
 def _was_taken(shards: Path, expected: Shard) -> bool:
-    """Whether who was killed meanwhile had taken it, or was about to rename it."""
+    """Whether a process that was killed had taken the part already, or was about to rename it."""
     for file in shards.parent.glob(f"{_COMING}*/run.json"):
         if _is_whole(file.parent, expected, file.parent.name.removeprefix(_COMING)):
             shards.mkdir(exist_ok=True)

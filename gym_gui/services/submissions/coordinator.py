@@ -164,8 +164,8 @@ class Coordinator:
                     self._submission.save()
                     await backend.prepare()
                     if mine := self._dealing.of(backend):
-                        # Written down, and perhaps not begun: the coordinator before was killed, or the place
-                        # went away meanwhile. No try is begun twice.
+                        # Written down, and perhaps not begun: the last coordinator was killed, or the
+                        # place went away before the start. No try is begun twice.
                         await backend.start(mine)
                     ready = True
                     self._prepared.add(backend.name)
@@ -271,7 +271,7 @@ class Coordinator:
         for number, seen in looks.items():
             state = self._submission.states[number]
             if (state.status, state.host, state.tries) != (SENT, backend.name, mine[number]):
-                continue  # taken back meanwhile
+                continue  # taken back during the look
             if seen.progress:
                 state.done, state.failed, state.safe = seen.done, seen.failed, seen.done
             state.playing = seen.running and seen.begun

@@ -81,7 +81,7 @@ def follower_of(folder: Path) -> Follower | None:
             return None
         machine, number = read_file(folder / _WHO, limit=_MOST_BYTES).decode().split()
         pid = int(number)
-        # A file may say anything, and who is named in it is told to end.
+        # A file may say anything, and a stop ends the process that it names.
         believed = machine != socket.gethostname() or _has_open(pid, folder)
         return Follower(machine, pid) if believed else Follower()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The budgets of a run that is played in shards: how much each shard was given, on disk before it is told.
+"""The budgets of a run that is played in shards: how much each shard was given, on disk before it is sent.
 
 What a shard has been given counts as spent until the shard has said that it has spent less, and has bound
 itself to that: so all shards together spend at most the budgets, even if shards are killed, cut off or late.
@@ -192,7 +192,7 @@ class LeaseBook:
         self.save()
 
     def lease(self, shard: int, place: str, holder: str = "") -> str:
-        """What is told to a shard now, as a line; arguments are those of :meth:`hear`."""
+        """The lease to send to a shard now, as a line; arguments are those of :meth:`hear`."""
         held = self._holders[shard, place, holder]
         self._beat += 1
         beat = f"{self._who}-{self._beat}"

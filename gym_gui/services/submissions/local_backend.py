@@ -1,4 +1,4 @@
-"""Shards on this machine, in processes that outlive this one; its shell is told what hosts are told."""
+"""Shards on this machine, in processes that outlive this one; its shell gets the same commands as hosts."""
 
 from __future__ import annotations
 

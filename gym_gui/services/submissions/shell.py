@@ -1,4 +1,4 @@
-"""What a host's shell is told, in POSIX sh: begin a shard, say how shards stand, end them.
+"""Commands for a host's shell, in POSIX sh: begin a shard, say how shards stand, end them.
 
 Each shard has a folder ``work/NUMBER`` in the submission's folder on the host: in ``runs`` its run folder,
 and for each try a folder with what the command has printed (``out``, ``err``), its process ids and, once it
@@ -36,7 +36,7 @@ _RESULT: Final = 60
 
 
 def from_home(how: Command) -> list[str]:
-    """Lines that run in a person's home before a command, and read nothing of what the shell is told.
+    """Lines that run in a person's home before a command, and do not read the shell's input.
 
     Keys are left out where others can read their file.
     """
@@ -59,7 +59,7 @@ _READ_KEYS: Final = """while IFS= read -r line || [ -n "$line" ]; do
   case $value in \\"*\\" | \\'*\\') value=${{value#?}} value=${{value%?}} ;; esac
   export "$name=$value"
 done <{file}"""
-"""Lines ``NAME=VALUE`` of a file are data: nothing of them is run, and what is none is told nowhere.
+"""Lines ``NAME=VALUE`` of a file are data: the shell runs none of them, and skips all other lines.
 
 Names that decide which code a program loads are no keys, and are passed over.
 """

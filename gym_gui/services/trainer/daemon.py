@@ -1,4 +1,4 @@
-"""The trainer daemon: serves the runs of one data folder until it is told to end, or has been idle for long.
+"""The trainer daemon: serves the runs of one data folder until a client ends it, or it is idle for long.
 
 Trainings outlive it: they are processes of their own, and the next daemon of the folder takes them up again.
 """

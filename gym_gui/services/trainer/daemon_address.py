@@ -25,7 +25,7 @@ from gym_gui.services.store import Store
 
 LOCK, LOG = "daemon.lock", "daemon.log"
 NOTIFY = "MOSAIC_DAEMON_NOTIFY"
-"""Variable with the file descriptor that is told ``ready`` once a daemon listens."""
+"""Variable with the file descriptor to which a daemon writes ``ready`` once it listens."""
 _TRIES, _TRY_S = 20, 0.05
 
 

@@ -343,7 +343,7 @@ def _needs_of_record(
     settings: Mapping[str, Any], extra: Sequence[str], folder: Path | None
 ) -> Iterator[Need]:
     """What a training that goes on would use because its record says so, and a person has to allow."""
-    address = settings.get("address")  # of a cluster, which is told what to run, and tells what to run
+    address = settings.get("address")  # of a cluster: each side tells the other what to run
     if isinstance(address, str) and address and not is_local_address(address):
         yield Need(Subject("server", address), address, "trains on a cluster at")
     pool = settings.get("pool")

@@ -209,7 +209,7 @@ class Trainer:
         except MosaicError:
             if run.record.started_at is None:
                 raise
-            _log.exception("that run %s was cancelled", run.record.run_id)  # it is told all the same
+            _log.exception("that run %s was cancelled", run.record.run_id)  # the cancellation goes on
 
     async def control(self, run_id: str, command: str) -> None:
         """``pause``, ``resume`` or ``checkpoint``.

@@ -163,7 +163,7 @@ class TrainerClient:
     async def watch_runs(self) -> AsyncIterator[TrainingRecord]:
         """Every run as it stands, then each that changes; without end.
 
-        A run that is removed is told once more, in state ``removed``.
+        A run that is removed comes once more, in state ``removed``.
         """
         async with aclosing(self._connection.stream(self._stub.WatchRuns, pb.RunsRequest())) as runs:
             async for run in runs:

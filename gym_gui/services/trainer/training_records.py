@@ -13,7 +13,7 @@ from gym_gui.core.errors import UsageError
 RunState = Literal[
     "queued", "starting", "running", "paused", "stopping", "completed", "stopped", "failed", "removed"
 ]
-"""Where a run stands. ``removed`` is told once, of a run that is in no list any more."""
+"""Where a run stands. ``removed`` comes once, for a run that is in no list any more."""
 
 OVER: frozenset[str] = frozenset({"completed", "stopped", "failed", "removed"})
 """States that a run does not leave again by itself."""

@@ -16,7 +16,7 @@ from gym_gui.workers.settings.settings_text import text_of
 
 _SHORT: Final = {"learning_rate": "lr", "total_steps": "steps", "num_envs": "envs", "ent_coef": "entropy"}
 _LATE: Final = ("total_steps", "video_every", "device")
-"""Settings that are told only where nothing else sets runs apart."""
+"""Settings that a title has only where nothing else sets runs apart."""
 _MOST: Final = 2
 
 

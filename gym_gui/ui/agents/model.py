@@ -346,7 +346,7 @@ class ConfigurationModel(QObject):
             self.report_changed.emit()
 
     def _tell_bindings(self, *, policies_only: bool) -> None:
-        """Say whose policy has changed; other settings are told once the typing is over."""
+        """Say whose policy has changed; other settings go out once the user stops typing."""
         for agent, row in self.draft.rows.items():
             before = self._rows_said.get(agent)
             if before is None or before == row:

@@ -20,7 +20,7 @@ from gym_gui.ui.widgets.message_panels import Action
 
 
 class InstallDialog(Dialog):
-    """Says what is missing, installs it on request; closed meanwhile, it stops, and may be begun again.
+    """Says what is missing and installs it on request; closing it stops the installation.
 
     Args:
         context: Whose event loop does the work.
@@ -112,7 +112,7 @@ def open_install_dialog(
     *,
     title: str = "",
 ) -> InstallDialog:
-    """Offer to install something beside a window, which can be used meanwhile.
+    """Offer to install something, in a dialog beside the window; the window stays usable.
 
     Args:
         context: Whose event loop does the work.

@@ -302,7 +302,7 @@ class PromptEditor(Dialog):
 def open_prompt_editor(
     context: AppContext, request: PromptsRequest, look: Look | None, parent: QWidget
 ) -> PromptEditor | None:
-    """Open the editor over a window; why it cannot be opened is told there.
+    """Open the editor over a window; where that fails, the window says why.
 
     Without a folder of their own, a person's files go to one for this worker in the data folder.
     """

@@ -62,7 +62,7 @@ class SettingsServices:
         return self._context.api_keys
 
     def spawn(self, work: Any, what: str) -> asyncio.Task[Any]:
-        """Do something in the background; its error is told."""
+        """Do something in the background; a message shows its error."""
         return self._context.spawn(work, what)
 
     def known_models(self, request: ServerRequest) -> tuple[str, ...]:

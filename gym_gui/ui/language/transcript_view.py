@@ -1,4 +1,4 @@
-"""Follows calls to models and decisions of which more is told: by agent, by words, to a step."""
+"""Shows calls to models and explained decisions; filters them by agent and words, and goes to a step."""
 
 from __future__ import annotations
 

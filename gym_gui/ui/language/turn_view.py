@@ -173,7 +173,7 @@ class TurnView(QWidget):
 
 
 def sections(turn: Turn, old: int = 0, *, cut: bool = True, action: str = "") -> Iterator[Section]:
-    """What is told of a turn, in order.
+    """The sections of a turn, in order.
 
     Args:
         turn: The call.

@@ -1,4 +1,4 @@
-"""One agent at one moment: what it sees, what it is asked for, what it thought last; and how that is told."""
+"""One agent at one moment: what it sees, its task, its last thought; and the texts that show them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Mind:
 
 
 def mind_sections(mind: Mind) -> Iterator[Section]:
-    """What is told of an agent: what it is to do, sees, thought and believes, then the numbers.
+    """The sections on an agent: its goal, what it sees, thought and believes, then the numbers.
 
     What a program or a search thought is short, and comes before what it sees; a model's prompt after it.
     """
@@ -94,7 +94,7 @@ def _decided(mind: Mind, seat: AgentView | None) -> Iterator[Section]:
     if turn is not None:
         for heading, words, color in sections(turn, action=mind.action):
             if heading in (COME, GONE) and mind.believes:
-                continue  # all of them are told; the transcript has how they changed
+                continue  # another section has all beliefs; the transcript has how they changed
             if heading == SCORES and turn.considered:
                 continue  # they are drawn, as a tree
             yield f"{heading} (step {turn.step})" if heading == "Played" else heading, words, color

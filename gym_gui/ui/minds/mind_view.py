@@ -29,7 +29,7 @@ _PICTURE: Final = 220
 
 
 class MindView(QWidget):
-    """A choice of agents; the picture and the search of one, where there are, and what is told of it.
+    """A choice of agents; the picture, the search and the sections of the chosen one.
 
     Args:
         orientation: Whether the picture stands beside the words or above them.

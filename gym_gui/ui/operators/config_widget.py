@@ -484,7 +484,7 @@ class OperatorConfigWidget(QWidget):
     async def _finish(self, draft: Draft, operator: LiveOperator, before: OperatorConfig) -> None:
         checks, env_info = await self._catalog.checks(), await self._catalog.env_info(draft.request())
         report = await asyncio.to_thread(checks.check, draft.seated(env_info, _random), env_info)
-        # An operator that was changed meanwhile stays so.
+        # An operator that was changed during the check stays so.
         if report.config is not None and operator.player.config == before:
             self.changed.emit(report.config)
 

@@ -120,7 +120,7 @@ class _Tried:
         return self._env_info(config).seats
 
     def _check(self, config: OperatorConfig, _objects: Mapping[str, object]) -> ResolvedOperator:
-        """Whether a policy can take all seats; what is wrong is told with its row."""
+        """Check whether a policy can take all seats; its plan has the error."""
         from gym_gui.controllers.engine.resolved_operator import unchecked_operator
 
         name = config.operator_id

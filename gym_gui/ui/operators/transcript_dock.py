@@ -30,7 +30,7 @@ _SILENT = (
 
 
 def _silent(operator: LiveOperator | None) -> tuple[str, str]:
-    """Why nothing is told: of a joint policy also whom it plays, and where that is to be seen."""
+    """Why there are no turns; for a joint policy also which slots it plays, and which view shows them."""
     links = {} if operator is None else together_of(operator.player.config.link_groups)
     if not links:
         return _SILENT

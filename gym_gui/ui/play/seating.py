@@ -168,7 +168,7 @@ class Seating(QObject):
         self._context.spawn(self._seat_job(slot, player, label), f"Seating {label}")
 
     async def _seat_job(self, slot: str, player: WorkerAssignment, label: str) -> None:
-        """Where it fails the person is told by who did it, and who sat there stays."""
+        """Seat a player; where that fails, the game shows why, and the former player keeps the seat."""
         self._who.set_busy(True)
         try:
             problem = await seat_quietly(self._game.seat(slot, player, self._name_with(slot, label)))

@@ -1,4 +1,4 @@
-"""Who a line or bar belongs to, and how it is told from the others."""
+"""The operator of a line or bar, and the colour and dashes that set it apart from the others."""
 
 from __future__ import annotations
 

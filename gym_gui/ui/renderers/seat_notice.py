@@ -1,4 +1,4 @@
-"""What people are told where a game hides things from their seats, and the cover between two of them."""
+"""The notice for people at a game that hides things from seats, and the cover between two of them."""
 
 from __future__ import annotations
 

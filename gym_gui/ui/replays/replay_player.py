@@ -128,7 +128,7 @@ class ReplayPlayer(QObject):
     def _on_looks(self) -> None:
         assert self._session is not None
         self.meanings, self._over = self._session.meanings, self._session.over
-        if not self.seen_from:  # whose sight alone is played, nothing of the whole is told
+        if not self.seen_from:  # a replay from one seat shows nothing of the whole
             self.track.seats, self.track.moves = self._session.seats, self._session.moves
         self.grown.emit()
 

@@ -24,7 +24,7 @@ _MOST_SETTINGS: Final = 14
 
 
 class RunDetails(QWidget):
-    """Labels are told when a field is left or Enter pressed; nothing is written here.
+    """Emits labels when the user leaves a field or presses Enter; writes nothing itself.
 
     Args:
         parent: Qt owner.
@@ -88,7 +88,7 @@ class RunDetails(QWidget):
         return self._runs
 
     def show_runs(self, runs: Sequence[RunEntry]) -> None:
-        """Be about these; what was typed of others is told first."""
+        """Show these runs; before that, emit what the user typed for the runs shown so far."""
         same = [run.path for run in runs] == [run.path for run in self._runs]
         if not same:
             self.finish()
@@ -117,7 +117,7 @@ class RunDetails(QWidget):
         return document is not None and document.isModified()
 
     def finish(self) -> None:
-        """Tell what was typed and not told yet."""
+        """Emit what the user typed, where that was not emitted yet."""
         if self._runs:
             self._on_name()
             self._on_tags()
@@ -125,7 +125,7 @@ class RunDetails(QWidget):
             self._on_notes()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Notes are told when the field is left."""
+        """Notes go out when the user leaves the field."""
         if a0 is self.notes and a1 is not None and a1.type() == QEvent.Type.FocusOut:
             self._on_notes()
         return super().eventFilter(a0, a1)

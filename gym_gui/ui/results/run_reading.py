@@ -158,5 +158,5 @@ class RunReading(QObject):
         if runs == self.runs:
             self._shown = stamp
             self.made.emit(analysis)
-            if self._stamp() != stamp:  # it has grown meanwhile
+            if self._stamp() != stamp:  # the run has grown during the analysis
                 self._again.start()

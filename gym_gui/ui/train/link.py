@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 TOGETHER_MS: Final = 150
-"""Changes of runs that arrive within this time are told together."""
+"""Changes of runs that arrive within this time go out together."""
 AGAIN_S: Final = 0.5
 """Before a connection that broke is made anew."""
 

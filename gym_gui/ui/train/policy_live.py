@@ -40,7 +40,7 @@ class Playable:
 class PolicyLive(QObject):
     """Plays one policy, one episode after the other, on seeds from 0 on; nothing is recorded.
 
-    After an episode a newer one that the training has kept meanwhile takes its place.
+    After an episode, the newest policy that the training has kept takes its place.
 
     Args:
         context: Sessions, and work in the background.

@@ -88,7 +88,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
 
     Args:
         columns: From left to right.
-        identity: What makes a row the same when it is told anew.
+        identity: The key by which new rows replace old ones.
         roles: What delegates ask for in every column, by role.
         parent: Qt owner.
     """
@@ -341,7 +341,7 @@ class RowsTable(QTableView, Generic[Row]):
         return cast("QHeaderView", self.horizontalHeader())
 
     def viewportEvent(self, e: QEvent | None) -> bool:
-        """What is cut in a cell is told where one points at it, unless it has a tip of its own."""
+        """Show a cut-off cell's text as its tooltip, unless the cell has a tooltip of its own."""
         if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip:
             index = self.indexAt(e.pos())
             if index.isValid() and not index.data(Qt.ItemDataRole.ToolTipRole):

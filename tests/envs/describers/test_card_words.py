@@ -121,7 +121,7 @@ def test_rock_paper_scissors_tells_the_last_choice_and_what_beats_what(choices: 
         env = environment.env
         other = next(each for each in environment.adapter.possible_agents if each != agent)
         if env.num_moves == 0:
-            assert text.startswith("Nobody has chosen yet")
+            assert text.startswith("No player has chosen yet")
         else:
             choice = env.history[environment.adapter.possible_agents.index(other)]
             assert text == f"In the round before, your opponent chose {words[int(choice)]}."

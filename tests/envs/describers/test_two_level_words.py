@@ -65,7 +65,7 @@ def test_briefings_say_who_chooses_and_who_acts() -> None:
         in manager
     )
     assert "- pickup:" not in manager and "- pickup:" in controller
-    assert "Somebody else chooses your task" in controller
+    assert "Another agent chooses your task" in controller
 
 
 def test_an_agent_without_a_manager_is_told_nothing_of_options() -> None:

@@ -145,7 +145,7 @@ def test_every_room_has_its_aim_and_its_words(task: str) -> None:
 @pytest.mark.parametrize(
     ("env_kwargs", "said"),
     [
-        ({}, "pays the one who does it 1 - 0.9 x steps / 100, and ends the game for all"),
+        ({}, "pays the agent that does it 1 - 0.9 x steps / 100, and ends the game for all"),
         (
             {"joint_reward": True, "success_termination_mode": "all"},
             "pays each of you 1 - 0.9 x steps / 100, and",

@@ -14,7 +14,7 @@ from gym_gui.services.submissions.ray.ray_trainings import Line
 
 
 class NodeBudget:
-    """What a try may spend, as the keeper is told and tells: each playing of it is a holder of its own.
+    """Exchanges claims and leases of a try with the keeper: each playing of it is a holder of its own.
 
     Args:
         line: To the keeper.

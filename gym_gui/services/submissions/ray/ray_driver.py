@@ -1,7 +1,7 @@
 """The process that talks to Ray: ``python -m gym_gui.services.submissions.ray.ray_driver``.
 
 Ray brings threads, handlers of signals and a log, and a process that has lost its cluster may end at once.
-So it is a child's affair, which is told what to do line by line: a request is a JSON object on standard
+So a child process does it, and reads its orders line by line: a request is a JSON object on standard
 input, ``{"do": NAME, …}``, its answer one on standard output, ``{"done": …}`` or ``{"trouble": KIND,
 "message": …}``.
 

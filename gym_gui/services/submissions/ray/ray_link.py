@@ -30,7 +30,7 @@ def require_ray() -> None:
 
 
 class RayLink:
-    """A process that is told things one after another; begun where there is none."""
+    """A process that takes requests one after another; it starts at the first request."""
 
     def __init__(self) -> None:
         self._child: ManagedChild | None = None

@@ -65,7 +65,7 @@ _RAYS_OWN: Final = ("RAY_", "PYTHONBREAKPOINT", "PYTHONUNBUFFERED")
 class Line:
     """Asks the keeper, from a thread of its own.
 
-    A task whose main thread waits for an answer of Ray's gives its cores to another one meanwhile.
+    A task whose main thread waits for an answer of Ray's gives its cores to another task.
 
     Args:
         keeper: The actor.
@@ -287,7 +287,7 @@ def _begin(this: _Try, place: Path, lock: IO[str]) -> subprocess.Popen[bytes]:
 
 
 def _follow(this: _Try, guard: subprocess.Popen[bytes]) -> None:
-    """Say how it stands until it has ended, and have it end when it is told to."""
+    """Send the state of a try until it has ended, and end it when the keeper orders that."""
     assert guard.stdin is not None
     training = this.training
     least_s = 0.0 if training else SAVE_S

@@ -2,8 +2,8 @@
 
 A dead node's disk is gone. So all that is known of a training is with the keeper: the files that it appends
 to, as far as whole lines of them were told, and each checkpoint, which is brought there when it is whole.
-Rows are told before the checkpoint that they lead to; who goes on from it elsewhere takes both, and what is
-told then follows what was told before.
+Rows go to the keeper before the checkpoint that they lead to. A try that resumes on another node takes both,
+and its rows follow the rows that the keeper has.
 
 It travels by value, as :mod:`.ray_node` does.
 """
@@ -133,7 +133,7 @@ class Line(Protocol):
 
 
 class NodeTraining:
-    """A try of a training on this node, as the keeper is told of it.
+    """A try of a training on this node: sends its news to the keeper.
 
     Args:
         line: To the keeper.
@@ -173,7 +173,7 @@ class NodeTraining:
         """Tell the keeper what is new, if that is due, and the training what it is asked.
 
         Args:
-            at_once: Whether it is due, and all is told, however much it is.
+            at_once: Whether to send everything now, however much it is.
         """
         if not at_once and time.monotonic() < self._due:
             return

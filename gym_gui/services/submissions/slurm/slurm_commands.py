@@ -1,4 +1,4 @@
-"""What Slurm's own commands are told, and what they say."""
+"""Slurm's own commands: their arguments and their answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ for each in $hand; do
 done
 exec sh "$2/play.sh" "${first%/*}" "${first#*/}" $others 2>>"work/$first/err"
 """
-"""The script of an array, which is told where its list is, and the folder of what is played."""
+"""The script of an array. Its arguments are the list of shards, and the folder that they are played in."""
 _ANSWER_S: Final = 60.0
 _AWAY: Final = (
     *("unable to contact", "timed out", "connection", "temporarily unable", "standby mode"),

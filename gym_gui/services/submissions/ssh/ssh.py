@@ -44,7 +44,7 @@ _OPTIONS: Final = (
 
 
 class SshHost:
-    """A host that is told things one after another; made ready by :meth:`connect`.
+    """A host that takes commands one after another; made ready by :meth:`connect`.
 
     Args:
         name: As ``ssh`` takes it.

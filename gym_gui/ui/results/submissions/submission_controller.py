@@ -160,7 +160,7 @@ class SubmissionController(QObject):
     # -- what is done ------------------------------------------------------------------
 
     def go_on(self) -> None:
-        """Have it followed again: what came meanwhile is brought here, what failed begun anew."""
+        """Follow the submission again: fetch the new shards, and start the failed ones anew."""
         if self.seen is not None and self.folder is not None:
             job = go_on_job(self.folder, self.seen.submission.command)
             self._context.spawn(self._run_confirmed("Going on…", job, self.folder), "Going on")
