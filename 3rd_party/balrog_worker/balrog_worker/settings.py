@@ -48,7 +48,7 @@ class BalrogSettings(ServerSettings):
     feedback_on_invalid_action: bool = Field(
         True,
         title="Feedback",
-        description="It is told when its reply named no action, and what was played.",
+        description="The next prompt says that the reply named no action, and which action was played.",
     )
     demonstrations: dict[str, Any] = Field(
         default_factory=dict[str, Any],

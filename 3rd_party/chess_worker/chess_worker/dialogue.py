@@ -1,4 +1,4 @@
-"""The dialogue about one move: what the model is told, its commands, and their results."""
+"""The dialogue about one move: the prompt, the model's commands, and their results."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ class Dialogue:
         text: The position as the host describes it.
         tools: The model calls functions; else it writes commands.
         max_turns: Replies that it has.
-        show: It is told board and moves without asking.
-        hide_legal: It is not told which moves are legal, and cannot ask.
+        show: The first message has the board and the legal moves.
+        hide_legal: No message lists the legal moves, and no command asks for them.
         reason: Why the engine asks once more, if it does.
 
     Attributes:

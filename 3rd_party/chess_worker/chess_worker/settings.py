@@ -34,12 +34,12 @@ class ChessSettings(ServerSettings):
     show_position: bool = Field(
         False,
         title="Show position",
-        description="The board and the legal moves are told without being asked.",
+        description="The first message has the board and the legal moves.",
     )
     hide_legal: bool = Field(
         False,
         title="Hide legal moves",
-        description="Which moves are legal is never told, and there is no command that asks.",
+        description="No message lists the legal moves, and no command asks for them.",
     )
 
     @model_validator(mode="after")

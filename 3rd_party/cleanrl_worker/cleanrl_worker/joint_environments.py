@@ -76,7 +76,7 @@ class GroupView:
             raise ConfigError("normalize_observations is for vectors; leave it out for images")
         self.moments = RunningMoments(space.shape, state.get("moments")) if normalize else None
         self._scale = None if scale is None else RewardScale(self.count, scale, state.get("reward_scale"))
-        # Who shares a network is told who it is; behind a table or an image there is no place for that.
+        # A shared network gets a one-hot of the agent it plays; a table or an image has no place for one.
         shared = len(group.agents) > 1 and len(space.shape) == 1
         self._marks: NDArray[np.float32] | None = (
             np.eye(len(group.agents), dtype=np.float32) if shared else None

@@ -33,7 +33,7 @@ class Task:
         state: Names of the numbers that are its state, in the order of ``moves``.
         moves: ``(state, force, constants)`` -> the state's change per second.
         constants: Of the model, in SI units.
-        step_s: Seconds of an environment's step; the force is held meanwhile.
+        step_s: Seconds of an environment's step; the force stays constant during it.
         weights: What the square of each number costs.
         effort: What the square of the force costs.
         error: What PID brings to its target, with weights.
@@ -92,7 +92,7 @@ def linearised(task: Task, constants: Mapping[str, float]) -> tuple[Array, Array
 
 
 def discretised(a: Array, b: Array, step_s: float) -> tuple[Array, Array]:
-    """A linear system step by step, its force held meanwhile (zero-order hold)."""
+    """A linear system in discrete time, its force constant during a step (zero-order hold)."""
     n = len(a)
     both = np.zeros((n + 1, n + 1))
     both[:n, :n], both[:n, n:] = a * step_s, b * step_s

@@ -18,8 +18,8 @@ class Turn:
 
     Attributes:
         step: Environment step.
-        number: Which of the agent's own turns it is, from 1. It is told this and not the step, which
-            would say how often others have moved, tries that they keep to themselves included.
+        number: Which of the agent's own turns it is, from 1. The prompt has this number and not the step,
+            which would say how often others have moved, tries that they keep to themselves included.
         seen: The observation in words.
         answer: The action as it was said; ``""`` where no answer could be used.
         words: The whole reply, what it said to team-mates included; ``""`` as ``answer``.

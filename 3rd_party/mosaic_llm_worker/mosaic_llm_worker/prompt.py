@@ -1,4 +1,4 @@
-"""What the model is told: the rules once, what is seen at every turn."""
+"""The model's prompt: the rules once, the observation at every turn."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Prompter:
         self._examples_of = examples_of or slot.agent_id
         self._templates = Templates(settings.prompt_folder)
         self._names = settings.names
-        # What the files say of a game is told in the names that it has here.
+        # The texts about the game use the names that actions and objects have in this run.
         self._game = self._templates.game(slot.env_id).renamed(self._names)
         self.talks = settings.talk and bool(slot.teammates)
         words = {

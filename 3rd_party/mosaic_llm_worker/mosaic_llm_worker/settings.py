@@ -36,17 +36,17 @@ class LlmSettings(ServerSettings):
         title="Observation",
         description="egocentric: what the agent sees; visible_teammates: also who of its team it sees.",
     )
-    # The host decides by it what is told; here it is only let pass.
+    # The host decides by it which rewards the prompt has; the worker only accepts it.
     tell_rewards: Literal["auto", "always", "never"] = Field(
         "auto",
         title="Rewards",
-        description="Whether the model is told what its actions earned; auto: where that betrays nothing.",
+        description="Whether the prompt says what actions earned; auto: where that betrays nothing.",
     )
     # The host tells the game so; the worker leaves out what it would say itself of legal actions.
     hide_legal: bool = Field(
         False,
         title="Hide legal actions",
-        description="Which actions are legal is told neither in the prompt nor in the form of an answer.",
+        description="Neither the prompt nor the form of an answer says which actions are legal.",
     )
     rename: Literal["none", "actions", "objects", "both"] | dict[str, Any] = Field(
         "none",
@@ -86,7 +86,7 @@ class LlmSettings(ServerSettings):
 
     @property
     def names(self) -> Names:
-        """The other names, as the host has made them; none where the game is told in its own."""
+        """The other names, as the host has made them; none where the game keeps its own."""
         return Names.of(self.rename)
 
     @model_validator(mode="after")

@@ -25,11 +25,11 @@ class PromptError(Exception):
 
 @dataclass(frozen=True)
 class Role:
-    """What one seat of a team is told to do.
+    """The instruction for one seat of a team.
 
     Attributes:
         name: By which settings choose it.
-        text: What its player is told.
+        text: The sentences in the prompt of its player.
         seats: Patterns of the agents that it is for.
     """
 

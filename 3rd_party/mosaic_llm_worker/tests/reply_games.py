@@ -1,4 +1,4 @@
-"""Action spaces of the corpus, with what a reader is told at each."""
+"""Action spaces of the corpus, with what a reader gets at each."""
 
 from __future__ import annotations
 

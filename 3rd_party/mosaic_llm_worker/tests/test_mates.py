@@ -1,4 +1,4 @@
-"""What team-mates that are programs send is told in words; what others say stays as it is."""
+"""The prompt puts messages of programs into words; messages of other team-mates stay as they are."""
 
 from __future__ import annotations
 

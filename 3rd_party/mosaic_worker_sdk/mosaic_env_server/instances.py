@@ -37,7 +37,7 @@ class Instance:
     # -- what it is
 
     def made(self) -> pb.Made:
-        """All that is told once."""
+        """What the client gets once, when the environment is made."""
         env = self.env
         return pb.Made(
             api=self.api,

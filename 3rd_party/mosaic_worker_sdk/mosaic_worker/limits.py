@@ -120,7 +120,7 @@ def memory_for(path: Path) -> Generator[None, None, None]:
         path: The file, or a folder of which the files are read.
 
     Raises:
-        MemoryError: (from what is done meanwhile) It wants more.
+        MemoryError: The body of the ``with`` statement wants more.
     """
     used = _data_bytes()
     if used is None:

@@ -28,7 +28,7 @@ Env = Any
 
 
 class Playback(gymnasium.Env):  # type: ignore[type-arg]  # generic only in later versions
-    """An environment that shows what it is told to show.
+    """An environment whose next observation the caller sets.
 
     Attributes:
         shown: The next observation.

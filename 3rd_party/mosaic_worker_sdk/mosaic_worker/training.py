@@ -222,7 +222,7 @@ class TrainingRun:
 
     def fail(self, kind: str, message: str) -> None:
         """It cannot begin (``usage``) or go on (``failed``); one sentence for people."""
-        with suppress(OSError):  # it may be the full disk that is told of
+        with suppress(OSError):  # the error may be that the disk is full
             self.event("error", kind=kind, message=message)
         if self._spoken is not None:
             with suppress(OSError):

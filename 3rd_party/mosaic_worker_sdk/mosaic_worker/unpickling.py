@@ -202,7 +202,7 @@ class _Maker:
 
 
 class _DType:
-    """A dtype of the pickle: its name, and its byte order once that is told."""
+    """A dtype of the pickle: its name, and its byte order once ``__setstate__`` brings that."""
 
     def __init__(self, code: Any, align: Any = False, copy: Any = False) -> None:
         if isinstance(code, type) and issubclass(code, Record):

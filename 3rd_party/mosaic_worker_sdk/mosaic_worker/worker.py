@@ -39,7 +39,7 @@ class Slot:
         teammates: The other agents of it.
         opponents: Agents of other teams.
         deadline_s: Longest time for a decision in seconds; ``None``: there is none.
-        seats: What the slot is told where it sits in another agent's place, by that agent;
+        seats: Briefing and teams of the slot where it sits in another agent's place, by that agent;
             :meth:`at` uses it.
         simulator: What is inside the environment (engine, version, model), for workers that want ``state``.
         options: What a manager may ask of the slot, ``"go to(yellow key)"``, by the number that stands in the
@@ -95,7 +95,7 @@ class Slot:
 
 
 class Seat(NamedTuple):
-    """What a slot is told of one place; the fields are those of :class:`Slot`."""
+    """Briefing and teams of a slot in one agent's place; the fields are those of :class:`Slot`."""
 
     briefing: str = ""
     team: str = ""
@@ -120,7 +120,7 @@ class EpisodeStart(NamedTuple):
         usd: The same in US dollars.
         joins: Of an agent that has appeared: the run's episode that it takes part in. ``episode`` is of it
             alone then; ``tokens`` and ``usd`` are for all agents that the slot plays in that of the run.
-        seat: What such an agent is told, for workers that want ``text`` or ``image``.
+        seat: Briefing and teams of such an agent, for workers that want ``text`` or ``image``.
     """
 
     episode: int

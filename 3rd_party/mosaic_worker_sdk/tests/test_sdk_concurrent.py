@@ -19,7 +19,7 @@ WAIT_S = 20
 
 
 class Slow(AsyncWorker):
-    """Waits until it is told to answer; notes what becomes of each decision."""
+    """Answers only later attempts at a decision; notes what becomes of each decision."""
 
     def __init__(self) -> None:
         self.told: queue.Queue[tuple[str, int, int]] = queue.Queue()

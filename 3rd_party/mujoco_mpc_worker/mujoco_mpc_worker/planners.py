@@ -42,7 +42,7 @@ class Foreseen(NamedTuple):
     Attributes:
         points: In the world, in metres.
         planned: What is recorded of its course: ``steps`` ahead, what it and others have ``earned`` by
-            then and are worth ``beyond`` their end, its ``controls``; empty where nothing is told.
+            then and are worth ``beyond`` their end, its ``controls``; empty where the caller wants no steps.
     """
 
     points: list[list[float]]

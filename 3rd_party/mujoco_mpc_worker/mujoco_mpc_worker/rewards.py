@@ -123,7 +123,7 @@ def _reacher(steps: Steps, c: Constants) -> Paid:
 def going_to(place: Sequence[float]) -> Reward:
     """How far a place on the ground is, in m below 0, for models whose first numbers say where one is.
 
-    Who falls is told by the environment's bounds of the height, where it has such.
+    The environment's bounds of the height, where it has such, say whether the body has fallen.
     """
 
     def paid(steps: Steps, c: Constants) -> Paid:

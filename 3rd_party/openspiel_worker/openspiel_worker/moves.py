@@ -19,7 +19,7 @@ class Tried(NamedTuple):
         value: The return that is expected of it, to who is on turn in the position that was thought about;
             ``None`` where that is not known.
         line: OpenSpiel's actions that are expected to follow.
-        replies: What was found out of the moves that may follow, as far as it is told.
+        replies: The same about the moves that may follow, of those that the search tried most often.
     """
 
     visits: int

@@ -160,7 +160,7 @@ class Search:
             if depth > _DEEP:
                 return
             for child in node.children:
-                if child.explore_count >= _SEEN and child.player >= 0:  # of a die nothing is told
+                if child.explore_count >= _SEEN and child.player >= 0:  # skips moves of chance
                     heappush(waiting, (-int(child.explore_count), next(numbers), depth, child, below))
 
         for move in moves:

@@ -128,7 +128,7 @@ def _joint(config: RayConfig) -> Plan:
     for name in dict.fromkeys(networks.values()):
         agents = [agent for agent in networks if networks[agent] == name]
         plain = not getattr(config, "normalize_observations", False)
-        # Who shares a network is told who it is.
+        # A shared network gets a one-hot of the agent that it plays.
         for i, agent in enumerate(agents if len(agents) > 1 and plain else ()):
             if len(shown[agent].shape) == 1 and not is_picture(sees[agent]):
                 mark = np.eye(len(agents))[i].tolist()

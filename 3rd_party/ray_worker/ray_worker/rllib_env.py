@@ -1,4 +1,4 @@
-"""What RLlib's runners import: environments in its form, who plays what, and what is told of episodes."""
+"""What RLlib's runners import: environments in its form, who plays what, and reports of episodes."""
 
 # Ray is not among what the checks install.
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false

@@ -114,7 +114,7 @@ def _build(algorithm: Algorithm, config: RayConfig, plan: Plan, start: Beginning
     made.reporting(min_time_s_per_iteration=0, min_sample_timesteps_per_iteration=_iteration(config))
     try:
         trained = made.build_algo()
-        # What fails is told in one line, from here.
+        # From here on the worker itself reports a failure, in one line.
         for logger in ("ray", "ray.rllib"):
             logging.getLogger(logger).setLevel(logging.CRITICAL)
         return trained

@@ -22,7 +22,7 @@ _SIZES: Mapping[str, Mapping[str, int | None]] = {
     "flatten": {},
     **{name: {} for name in ACTIVATIONS},
 }
-"""Whole numbers that a layer is told, and what holds without one; ``None``: it is needed."""
+"""Sizes of a layer, each with its default; ``None``: there is none, so the description has to say it."""
 _LARGEST, _MOST = 65_536, 64
 
 

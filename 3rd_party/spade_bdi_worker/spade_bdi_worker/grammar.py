@@ -204,7 +204,7 @@ def _whole_part(left: float, right: float) -> float:
 
 
 def _unify_annotated(self: Any, right: Any, scope: Any, bound: Any) -> Iterator[None]:
-    """Each way in which a literal with annotations fits another: ``b[source(S)]`` is told every source.
+    """Each way in which a literal with annotations fits another: ``b[source(S)]`` fits every source.
 
     The interpreter takes the first annotation that fits, in the order of the process's hashes.
     """

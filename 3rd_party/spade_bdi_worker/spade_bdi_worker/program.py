@@ -180,7 +180,7 @@ def _steps(bodies: Sequence[Any]) -> Iterator[Any]:
 
 @contextmanager
 def said() -> Generator[list[str]]:
-    """What the interpreter says meanwhile, each a sentence with its place."""
+    """Collect the interpreter's warnings inside the ``with`` statement, each a sentence with its place."""
     heard = _Ear()
     _INTERPRETER.addHandler(heard)
     try:

@@ -1,8 +1,8 @@
 """Messages of a program over XMPP, through a server that only this session's agents reach.
 
-What an agent says is on record and is told its team-mates by the session, whatever carries it. Here that is
-the announcement: a message that was announced is heard when it has come over XMPP, in the order of the
-record, so that what an agent hears when does not depend on how fast a message was.
+The session records what an agent says and announces it to the team-mates, whatever carries the message. An
+agent hears an announced message once it has come over XMPP, in the order of the record, so that the speed of
+a message does not change what an agent hears when.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ METADATA = "spade:x:metadata"
 PERFORMATIVE = {"performative": "BDI"}
 """How agents of spade-bdi know each other's messages."""
 TOLD = ("ilf_type", "episode", "step")
-"""What is told about a message: what it does, as spade-bdi calls it, and where it belongs."""
+"""Fields of a message's form: what it does, as spade-bdi calls it, and where it belongs."""
 _AGAIN_S = 0.1
 _ALIVE_S = 55
 
@@ -34,7 +34,7 @@ class Postman(ClientXMPP):
     Args:
         address: ``agent_0@localhost``.
         password: For the server.
-        on_message: Gets who sent a message (the address's user), its text and what is told about it.
+        on_message: Gets a message's sender (the address's user), its text and its :data:`TOLD` fields.
     """
 
     def __init__(

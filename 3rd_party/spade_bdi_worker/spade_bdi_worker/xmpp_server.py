@@ -219,7 +219,7 @@ def main() -> None:
     if problem := _problem_with(asked["port"]):
         _tell(problem=problem)
         return
-    office.listen(128)  # who comes meanwhile waits
+    office.listen(128)  # workers that connect before the server runs wait
     # pyjabber makes folders where temporary files go, and leaves them.
     folder = Path(tempfile.mkdtemp(prefix="mosaic-xmpp-"))
     tempfile.tempdir = str(folder)

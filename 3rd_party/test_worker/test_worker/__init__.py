@@ -1,1 +1,1 @@
-"""A worker that misbehaves as told, for tests of a host."""
+"""A worker that misbehaves as its settings say, for tests of a host."""

@@ -107,7 +107,7 @@ class FaultyLink(WorkerLink):
         self.write(b"".join(map(self.encode, messages)))
 
     def split(self, plan: Plan, message: pb.FromWorker) -> None:
-        """Nothing may come between the two writes: heartbeats are held back meanwhile."""
+        """Write a message in two pieces; heartbeats stop, since nothing may come between the pieces."""
         data = self.encode(message)
         self._mute = True
         self.write(data[: len(data) // 2])

@@ -22,7 +22,7 @@ _GRID: Final = (
 
 
 def about_picture(settings: VlmSettings) -> str:
-    """What the model is told once of the pictures that it will see."""
+    """The sentences about pictures that the model gets once."""
     told = f"Every turn comes with a picture {_VIEWS[settings.image_view]}."
     return f"{told} {_GRID}" if settings.image_grid else told
 

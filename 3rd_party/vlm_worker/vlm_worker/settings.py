@@ -15,7 +15,8 @@ class VlmSettings(LlmSettings):
     with_text: bool = Field(
         True,
         title="With words",
-        description="What the agent sees is told in words beside the picture, where it can be.",
+        description="The prompt also says in words what the agent sees, "
+        "where the environment can be described.",
     )
     # The host draws the picture and reads these three; here they are only let pass.
     image_view: Literal["egocentric", "whole"] = Field(

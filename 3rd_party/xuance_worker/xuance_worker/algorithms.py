@@ -40,7 +40,7 @@ class Algorithm:
         on_policy: It learns from its own rollouts.
         masks: It never plays what an action mask forbids.
         recurrent: It can be told to remember earlier observations of the episode.
-        fixed: What the library is told besides, always the same.
+        fixed: Further settings of the library, always the same.
         observations: Kinds of observation it learns from.
     """
 

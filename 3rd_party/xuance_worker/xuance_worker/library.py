@@ -145,7 +145,7 @@ def state_space(plan: Plan) -> Any:
 def told(
     algorithm: Algorithm, acting: Acting, config: TeamConfig, plan: Plan, seed: int, device: str
 ) -> dict[str, Any]:
-    """What the library is told, by its own names."""
+    """The settings that the library gets, by its own names."""
     representation = "Basic_MLP" if config.representation_hidden_size else "Basic_Identical"
     own = config.arguments()
     if isinstance(config, OnPolicyConfig):
@@ -207,7 +207,7 @@ def make_agents(settings: Mapping[str, Any], plan: Plan, shown: Shown | None = N
     """The library's agents, in copies of an environment.
 
     Args:
-        settings: What it is told.
+        settings: As :func:`told` returns them.
         plan: Who sees and does what.
         shown: What happens to an agent's vector before the library sees it.
         learns: Else it only plays, and makes no room for what it would learn from.

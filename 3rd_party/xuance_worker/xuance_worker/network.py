@@ -47,7 +47,7 @@ class Network:
             or ``squashed`` normal distribution, ``deterministic`` actions.
         inputs: Numbers of the observation.
         outputs: Actions, or numbers of an action.
-        agents: How many share the network, which is told behind the observation; 0: it is not shared.
+        agents: How many share the network, each with a one-hot behind its observation; 0: it is not shared.
         representation: Widths of the layers before the one-hot; of a memory, those before it.
         head: Widths of the head's inner layers.
         activation: Between layers, one of :data:`KNOWN`.

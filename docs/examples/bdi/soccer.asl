@@ -37,7 +37,7 @@ aside(0).
 +!approach(A, R) : R > 0 <- right.
 +!approach(_, _) <- !go.
 
-// One step ahead; around whoever stands there, on a side chosen by chance.
+// One step ahead; around a player that stands there, on a side chosen by chance.
 +!go : clear <- forward.
 +!go <- .random(N); !sidestep(N).
 +!sidestep(N) : N < 0.5 <- left; !step.

@@ -155,7 +155,7 @@ def train_off_policy(
         config: Every setting.
         environments: Copies to train in; the caller closes them.
         seen: What they began with.
-        session: Who is told, and who says stop.
+        session: Records episodes and metrics, and says when to stop.
         learner: What is trained.
 
     Raises:

@@ -167,7 +167,7 @@ class OpenAIServer:
                 return
         used = _way_of(payload)
         if used == self._way and any(error.names(word) for word in _FORMS):
-            # Where they differ, another request has learnt it meanwhile.
+            # Where they differ, another request has already changed the way.
             self._way = self._ways[self._ways.index(used) + 1]
             _log.warning(
                 "%s gives no reply by %s: asking by %s from now on (%s)",

@@ -67,7 +67,7 @@ class Pace:
             self._queued -= 1
 
     async def _mine(self, until: float) -> bool:
-        """Wait for the next turn and take it. None is taken ahead: who is killed meanwhile leaves none."""
+        """Wait for the next turn, then take it: a process killed while it waits wastes none."""
         loop = asyncio.get_running_loop()
         while True:
             now = loop.time()

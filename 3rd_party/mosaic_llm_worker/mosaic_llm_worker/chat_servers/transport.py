@@ -30,7 +30,7 @@ _AT_HOME: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _LATER: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 that say: later."""
 _WHILE_AT_IT: Final = frozenset({408, 502, 504, 524})
-"""Statuses of a server or proxy that has waited too long. The model may have answered meanwhile."""
+"""Statuses of a server or proxy that has waited too long. The model may have answered by then."""
 _UNPAID: Final = ("insufficient_quota", "insufficient credits", "credit balance", "billing")
 _NO_MODEL: Final = re.compile(
     r"model_not_found|\bmodel\b.*(not found|does(n't| not) exist|not a valid)"

@@ -110,7 +110,7 @@ class BabaIsAI:
             if (thing.column, thing.row) != here or thing.word:
                 places.setdefault(_called(thing), []).append(_where(thing, here))
         lines = [f"Rules that hold: {', '.join(self._rules()) or 'none'}."]
-        lines.append(f"You are {self._self() or 'nobody: no rule says who is you'}.")
+        lines.append(f"You are {self._self() or 'nothing: no rule says what is you'}.")
         lines += [f"{name}: {'; '.join(found)}." for name, found in places.items()]
         free = self._room(here)
         lines.append(f"To the border there are {free}.")

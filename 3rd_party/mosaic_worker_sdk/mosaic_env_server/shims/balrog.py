@@ -31,7 +31,7 @@ _TEXTS = ("instruction", "long_term_context", "short_term_context")
 _OF_NETHACK = ("nle", "minihack")
 _GAMES: List[str] = []
 """Where BALROG has looked for games of TextWorld."""
-_MISSION = "carry out the mission that is told with every observation"
+_MISSION = "carry out the mission that every observation states"
 
 
 class Balrog:

@@ -120,10 +120,10 @@ class Evaluated(Balrog):
 
 
 class _Seat:
-    """What the evaluator takes for an agent; it says what it is told to say.
+    """The agent that the evaluator asks; it replies what ``ask`` returns.
 
     Args:
-        ask: What is to be said to what is shown.
+        ask: Returns the reply to an observation.
         prompt_builder: BALROG's, which keeps the instruction.
     """
 

@@ -1,4 +1,4 @@
-"""TextArena's games: what a player is told is observed, and what it writes is its move.
+"""TextArena's games: a player observes the game's messages to it, and its text is its move.
 
 https://github.com/LeonGuertler/TextArena draws from the global generators of Python and NumPy; here each
 episode has its own. Observations and moves go through the wrappers with which a game is registered.
@@ -92,7 +92,7 @@ class _Game:
         """One move.
 
         Returns:
-            Whether the game is over, and then what each player earns and is told of it.
+            Whether the game is over, and then the reward and the info of each player.
         """
         with self._playing():
             self.said = f"player_{self.mover}: {text}"
@@ -107,7 +107,7 @@ class _Game:
         return True, [_earned((paid or {}).get(player), rows[player]) for player in range(self.seats)], rows
 
     def _look(self) -> None:
-        """What the player who moves is told."""
+        """Keep the observation of the player who moves."""
         player, seen = self._env.get_observation()
         self.told[int(player)] = readable(seen)
 

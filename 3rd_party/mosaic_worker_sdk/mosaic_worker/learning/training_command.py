@@ -1,4 +1,4 @@
-"""The ends of a training's command line: the folder it takes, and how a refusal is told.
+"""The ends of a training's command line: the folder it takes, and how it reports a refusal.
 
 For workers whose ``[train] entry`` is a module that is run with ``--algo``, ``--env-id``, ``--seed``,
 ``--out``, ``--resume`` and ``--overwrite``; what lies between is theirs.

@@ -51,7 +51,7 @@ class Training(ABC):
     Attributes:
         step: Environment steps so far.
         begun: Those that it had when it began or was resumed.
-        report: What is told of episodes and numbers.
+        report: Records episodes and metrics.
     """
 
     policies: ClassVar[Type[NetworkPolicy]]

@@ -127,7 +127,7 @@ class LibrarySettings(TrainingSettings):
     seed: int = fields.seed(1, lt=2**31)
 
     def arguments(self) -> Dict[str, Any]:
-        """What the library is told, by its own names."""
+        """The settings that the library gets, by its own names."""
         return {name: getattr(self, name) for name in self.LIBRARY}
 
 

@@ -39,7 +39,7 @@ final class Body extends AgArch {
         return name;
     }
 
-    /** What it sees is told once per decision, not in each cycle. */
+    /** {@link Mind} adds percepts once per decision, not in each cycle. */
     @Override
     public Collection<Literal> perceive() {
         return null;

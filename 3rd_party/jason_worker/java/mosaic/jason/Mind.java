@@ -104,7 +104,7 @@ final class Mind extends Agent {
         return name.equals("math.random") ? new Chance.Number(body) : super.getFunction(name, arity);
     }
 
-    /** Beliefs that it is told, or makes up its mind to, are part of what was thought. */
+    /** Beliefs that a message or a plan adds or removes are part of what was thought. */
     @Override
     public List<Literal>[] brf(Literal add, Literal del, Intention intention, boolean last) throws RevisionFailedException {
         List<Literal>[] changed = super.brf(add, del, intention, last);
@@ -130,7 +130,7 @@ final class Mind extends Agent {
             if (!sees.contains(fact)) {
                 Literal belief = percept(fact);
                 thought.added.add(fact);
-                getBB().add(1, belief); // behind the others: the first that it is told is the first that it tries
+                getBB().add(1, belief); // behind the others: plans try facts in the order in which they came
                 tell(TEOperator.add, belief);
             }
         }
