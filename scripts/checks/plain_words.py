@@ -22,9 +22,12 @@ FOLDERS = ("gym_gui", "3rd_party", "docs", "tests", "scripts")
 SUFFIXES = {".py", ".toml", ".md", ".sh", ".java"}
 SKIPPED = {"_build", "_written", "node_modules", "__pycache__", "pb"}
 
-WORDS = ("nobody", "somebody", "anybody", "whoever", "what came of", "gone on with", "goes on with")
-MOST = 91
-"""How often these words may stand in the tree."""
+WORDS = (
+    *("nobody", "somebody", "anybody", "no one", "someone", "whoever", "the one who"),
+    *("meanwhile", "is told", "comes about", "what came of", "gone on with", "goes on with"),
+)
+MOST = 189
+"""How often these words may stand in the tree, most of them in tests and scripts."""
 
 PATTERN = re.compile(r"\b(" + "|".join(word.replace(" ", r"\s+") for word in WORDS) + r")\b", re.IGNORECASE)
 

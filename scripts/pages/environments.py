@@ -263,7 +263,7 @@ def _page(family: Family, row: Mapping[str, Any]) -> list[str]:
     ]
     if row["example"]:
         told = row["example"] if len(row["example"]) <= _TOLD else f"{row['example'][:_TOLD].rstrip()} …"
-        lines += ["What an agent that reads is told as an episode begins:", "", "```text", told, "```", ""]
+        lines += ["The first text of an episode, for agents that read:", "", "```text", told, "```", ""]
     if losses := list(losses_of(family.name)):
         lines += ["What words leave out of what a seat observes:", ""]
         lines += [*(f"- `{loss.environments}`: {loss.sentence}" for loss in losses), ""]

@@ -162,7 +162,7 @@ class Engine:
         lines = 1 if strength.skill == weaknesses.FULL_SKILL else weaknesses.LINES
         try:
             # A new game each time: it forgets what it saw before.
-            told = self._process.analyze(board, strength.limit, multipv=lines, game=object())
+            told = self._process.analyse(board, strength.limit, multipv=lines, game=object())
         # Cancelled by python-chess where the engine ends before the question has reached it.
         except (chess.engine.EngineError, TimeoutError, CancelledError) as error:
             raise EngineFailedError(f"the chess engine {self.name} failed: {_error_words(error)}") from error

@@ -1,4 +1,4 @@
-"""The operator of a line or bar, and the colour and dashes that set it apart from the others."""
+"""The operator of a line or bar, and the color and dashes that set it apart from the others."""
 
 from __future__ import annotations
 

@@ -231,7 +231,7 @@ class EmptyHint(QWidget):
         return done
 
     def _fit(self) -> None:
-        # A centred label does not get the height its lines need, unless this sets it.
+        # A centered label does not get the height its lines need, unless this sets it.
         room = max(min(_LINE, self.width() - 2 * theme.PAGE), 80)
         fitted = (room, self.text.text(), self.text.font().key())
         if fitted == self._fitted:
