@@ -44,7 +44,7 @@ def runs_show(run: RunFolder, as_json: Json = False) -> None:
 @runs_app.command("label")
 def runs_label(
     runs: RunFolders,
-    name: Annotated[str | None, typer.Option(metavar="TEXT", help="What to call it; '' for none.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="TEXT", help="New name; '' removes the name.")] = None,
     tag: Annotated[
         list[str] | None, typer.Option(metavar="WORD", help="Add a tag; repeatable, or a,b.")
     ] = None,
@@ -176,7 +176,9 @@ def policies_add(
     worker: Annotated[
         str, typer.Option(metavar="ID", help="Who plays it.  [default: by the file's ending]")
     ] = "",
-    name: Annotated[str, typer.Option(metavar="NAME", help="What to call it.  [default: as the file]")] = "",
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="Name of the policy.  [default: as the file]")
+    ] = "",
     licence: Annotated[str, typer.Option("--licence", "--license", metavar="TEXT", help="Its licence.")] = "",
     as_json: Json = False,
 ) -> None:

@@ -243,7 +243,7 @@ def test_the_dry_run_says_how_far_a_budget_reaches_and_what_is_unbounded(mosaic:
     (budget,) = mosaic("run", path, "--dry-run", "--json").json()["budgets"]
     assert (budget["of"], budget["episodes"], budget["episodes_carried"]) == ("the run", 50, 10)
     assert budget["episodes_carried_at_least"] == int(10.5 * an_episode / (slot["usd_at_most"] / 50))
-    assert "carries about 10 of 50 episodes" in mosaic("run", path, "--dry-run").out
+    assert "is enough for about 10 of 50 episodes" in mosaic("run", path, "--dry-run").out
 
     seats = {"player_1": ice["workers"]["agent"], "player_2": {"type": "random"}}
     game = {"task": "classic/tictactoe_v3", "workers": seats}

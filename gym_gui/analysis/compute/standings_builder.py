@@ -309,12 +309,12 @@ def _notes(
         )
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     if about.get("trainings") and about.get("schedule") != "round_robin":
-        yield "Algorithms are compared where everybody meets everybody; here their trainings are rated alone."
+        yield "Algorithms are compared only in a round robin; here their trainings are rated."
     same = [key for key, games in found.games.items() if _nothing_random(games)]
     if same:
         yield (
-            f"In {wording.count(len(same), 'pairing')} ({wording.names(same)}) every game of a seating is "
-            "the same: nothing is random there, and together they count as one."
+            f"In {wording.count(len(same), 'pairing')} ({wording.names(same)}) all games of a seating are "
+            "identical, because nothing in them is random; they count as one game."
         )
     lacks = not open_ and _lacks_matrix_measures(found, policies)
     if (policies and found.count and policies[0].openskill is None) or lacks:

@@ -100,7 +100,7 @@ def seat_sentence(seat: SeatWorth, among: int) -> str:
         return f"{scored}; {worth} {'above' if e.value > 0 else 'below'} the mean of the {among} seats."
     if e.low <= 0 <= e.high:
         between = wording.interval(e.low, e.high, 0)
-        return f"{scored}; no advantage of this seat is shown (rating points beside the mean: {between})."
+        return f"{scored}; no seat advantage is shown (95 % interval in rating points: {between})."
     low, high = (e.low, e.high) if e.value > 0 else (-e.high, -e.low)
     what = "an advantage" if e.value > 0 else "a disadvantage"
     return (

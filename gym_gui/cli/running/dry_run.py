@@ -163,8 +163,8 @@ def _say_budgets(budgets: Sequence[Carried]) -> None:
         sure = "no lower bound is known" if each.at_least is None else f"at least {each.at_least:,}"
         write_line(
             clean(
-                f"The budget of {each.whose}, {given}, carries about {each.about:,} of "
-                f"{wording.count(each.episodes, 'episode')} of each operator ({sure}); the others are left "
-                "unplayed."
+                f"The budget of {each.whose}, {given}, is enough for about {each.about:,} of "
+                f"{wording.count(each.episodes, 'episode')} of each operator ({sure}); the others are not "
+                "played."
             )
         )

@@ -19,7 +19,7 @@ _HEADINGS: Final = ("Move", "Tried", "Worth", "Expected to follow")
 _ABOUT: Final = (
     "The moves that were weighed, those tried most often first; below each what may follow",
     "How often the search has tried it",
-    "The return that the search expects of it for the agent that moves: more is better",
+    "The return that the search expects after this move, for the agent that moves; higher is better",
     "The moves that it expects to follow",
 )
 

@@ -163,7 +163,7 @@ class ManualOperators(QWidget):
             self._say_counts(
                 f"Finished episodes differ: {stand}. Means are of the same seeds only once all have as many.",
                 (
-                    f"Play the missing {local(missing):,}" if missing > 1 else "Play the missing one",
+                    f"Play the missing {local(missing):,}" if missing > 1 else "Play the missing episode",
                     deck.play.even_out,
                 ),
             )

@@ -259,7 +259,7 @@ class PlayPage(Page):
             ),
             Command("play.flip", "Flip the board", self.scoring.flip, "", "View", "restart", self._has_board),
             Command("play.take_back", "Take a move back", back, "", "Run", "restart", self._has_moves),
-            Command("play.clock", "Put the game on a clock", clock, "", "Run", "", sides),
+            Command("play.clock", "Limit the time of each side", clock, "", "Run", "", sides),
             self.context.detached_windows.command(self.name, lambda: self._stage_card.dock_slot),
             Command("play.choose", "Choose an environment", self._picker.open, "Ctrl+E", "Run", "search"),
         ]

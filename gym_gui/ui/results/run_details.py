@@ -66,7 +66,9 @@ class RunDetails(QWidget):
         self._form = FormRows()
         self._form.add_row("Name", self.name, tooltip="What it is called wherever its title stands (F2)")
         self._form.add_row("Tags", self.tags, tooltip="Words it is found by, with commas between: tag:paper")
-        self._form.add_row("Group", self.group, tooltip="What it belongs to: group:sweep")
+        self._form.add_row(
+            "Group", self.group, tooltip="The group of this run; the search finds it as group:sweep"
+        )
         self._form.add_row("Star", self.star)
         self.notes = QPlainTextEdit()
         self.notes.setObjectName("run-details-notes")

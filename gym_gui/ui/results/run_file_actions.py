@@ -52,7 +52,9 @@ class RunFileActions:
         """Compress runs, or decompress them; one lot at a time."""
         self._show()
         if not (runs := [run for run in runs if not run.submission]):
-            self._context.notify("A submission is compressed once it is a run", "info")
+            self._context.notify(
+                "You can compress a submission once its shards are merged into a run", "info"
+            )
             return
         if self._jobs.busy:
             self._context.notify("Wait until the runs before these are done, or cancel that", "info")

@@ -149,7 +149,7 @@ class TourGuide(QObject):
         self._since = self.progress.since(chosen) or time.time()
         self.progress.keep(chosen, self._number, self._since)
         self._context.commands.add(
-            Command("help.tour_show", "Tour: show me where", self.show_target, "F6", "Help", "eye"),
+            Command("help.tour_show", "Tour: show this on the screen", self.show_target, "F6", "Help", "eye"),
             Command("help.tour_leave", "Leave the tour", self.leave, "", "Help", "close"),
         )
         self._strip.show_step(chosen, self._number, after_one=False)

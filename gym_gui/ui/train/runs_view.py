@@ -292,7 +292,7 @@ class RunsView(QWidget):
         self._trouble.setVisible(broken)
         text = "It is started when it does not run. It goes on when the window is closed."
         title = "The trainer does not answer" if broken else "Connecting to the trainer…"
-        self._waiting.set_text(title, "Connect tries again." if broken else text)
+        self._waiting.set_text(title, "Press Connect to try again." if broken else text)
         self._show_right_view()
 
     def _on_theme_changed(self) -> None:

@@ -198,7 +198,7 @@ def test_games_that_repeat_count_as_one(write: Write) -> None:
     found = _standings(
         write(["a", "b"], lambda first, second, seed: float(first == "a"), range(10), identical=True)
     )
-    assert any("nothing is random there" in note for note in found.notes)
+    assert any("nothing in them is random" in note for note in found.notes)
     assert found.payoffs[0].points.units == 1
     assert found.payoffs[0].winner() == ""
     assert found.claim == "Not decided" and "the same on every seed" in found.detail

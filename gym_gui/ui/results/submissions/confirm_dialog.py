@@ -41,7 +41,7 @@ class ConfirmDialog(Dialog):
         whole = QPlainTextEdit("\n".join(_lines(seen)))
         whole.setObjectName("confirm-what")
         whole.setReadOnly(True)
-        whole.setAccessibleName("All that it would do")
+        whole.setAccessibleName("Everything that this submission will do")
         column.addWidget(whole, 1)
         self._trouble = label("", wrap=True, name="confirm-trouble")
         self._trouble.hide()
