@@ -110,7 +110,7 @@ def test_where_not_everybody_meets_everybody_algorithms_are_not_compared(
     strengths = trainings(0, n=2, ppo=1.0, dqn=-1.0)
     found = grouped(write(list(strengths), by_strength(strengths), range(6)), ["ppo", "dqn"], **changes)
     assert found.algorithms is None and len(found.said) == 1
-    assert any("compared where everybody meets everybody" in note for note in found.notes)
+    assert any("compared only in a round robin" in note for note in found.notes)
 
 
 def test_trainings_that_a_folder_says_in_no_readable_way_are_one_line_with_its_file(write: Write) -> None:
