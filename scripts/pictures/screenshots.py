@@ -78,9 +78,15 @@ _STEPS = 25
 
 
 def pictures_on_pages() -> set[str]:
-    """File names of the pictures that pages show."""
+    """File names of the pictures that pages show; the window shows those of the guide in its own theme."""
     pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
-    return {name for page in pages for name in re.findall(r"images/([\w-]+\.png)", page.read_text("utf-8"))}
+    names: set[str] = set()
+    for page in pages:
+        shown = re.findall(r"images/([\w-]+\.png)", page.read_text("utf-8"))
+        names.update(shown)
+        if page.parent.name == "guide":
+            names.update(name.replace("-light-", "-dark-") for name in shown)
+    return names
 
 
 def compress(picture: Path) -> None:
