@@ -140,6 +140,7 @@ check "import cycles" python scripts/checks/import_cycles.py
 check "folders" python scripts/checks/folders.py
 check "dead code" vulture
 check "plain words" python scripts/checks/plain_words.py
+check "spelling" codespell
 check "commit subjects" python scripts/checks/commit_subjects.py
 check "changelog length" python scripts/checks/changelog_length.py
 # The long checks write all pages on prompts; one shows that they can be written.

@@ -42,7 +42,7 @@ class SlurmProfile:
         cpus: Cores of each shard.
         gpus: GPUs of each shard.
         shards: How many may run at once.
-        requeue: Whether a shard that is pre-empted goes back into the queue.
+        requeue: Whether a shard that is preempted goes back into the queue.
         folder: A folder on a disk that all nodes see; empty: the submission's own.
         options: More for ``sbatch``, as it takes them.
         command: How MOSAIC is begun.
