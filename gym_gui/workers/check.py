@@ -120,9 +120,10 @@ def check_worker(
         is not blamed: the rest is ``skipped``.
 
     Raises:
-        UsageError: A default of one of its settings is no value of it.
+        UsageError: The worker has no such setting, or a setting or a default has a wrong value.
     """
     definition.check_defaults()
+    definition.check_settings(settings or {}, "settings")
     capabilities = definition.capabilities
     observations, actions = observation_space, action_space
     if observations is None:

@@ -12,6 +12,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from gym_gui.core.errors import UsageError
 from gym_gui.core.paradigms.check import Status
 from gym_gui.workers.check import FINDINGS, WorkerCheckReport, check_worker
 from gym_gui.workers.contract.check_rounds import Rounds
@@ -94,6 +95,17 @@ def test_trained_policy_passes_in_the_slot_it_was_trained_for():
     assert report.ok, "\n".join(report.lines())
     assert report.policy == "ppo:CartPole-v1"
     assert report["masks"].status is Status.PASSED
+
+
+def test_a_setting_that_it_does_not_have_is_refused():
+    with pytest.raises(UsageError, match=r"behaviorr.*Did you mean 'behavior'"):
+        check_worker(bundled("operators_worker"), settings={"behaviorr": "random"})
+
+
+def test_answers_that_are_missing_are_not_called_equal():
+    ledger = faulty("missing_leaf")
+    assert ledger.found["legal"].status is Status.FAILED
+    assert {ledger.found[name].status for name in ("batches", "episodes")} == {Status.SKIPPED}
 
 
 def test_worker_that_needs_more_than_a_made_up_slot_is_not_blamed(tmp_path: Path):

@@ -42,7 +42,7 @@ class CatalogCache:
         The same object as at the last call, unless policies came or went since.
         """
         async with self._loading:
-            for name in ("configuration_checks", "players_found"):
+            for name in ("configuration_checks", "available_players"):
                 await asyncio.to_thread(import_module, f"gym_gui.controllers.setup.{name}")
             from gym_gui.controllers.setup.available_players import find_policies, find_workers
             from gym_gui.controllers.setup.configuration_checks import ConfigurationChecks

@@ -94,7 +94,7 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class BoundOperator:
+class Lineup:
     """Who plays for whom.
 
     Attributes:
@@ -143,7 +143,7 @@ class Matrix:
     """
 
     policies: Mapping[str, WorkerAssignment]
-    lineups: tuple[BoundOperator, ...]
+    lineups: tuple[Lineup, ...]
     tasks: Mapping[str, Mapping[str, Any]]
     variants: tuple[Variant, ...]
     roles: Mapping[str, str]

@@ -16,7 +16,7 @@ from gym_gui.core.experiment.matrix import (
     ROW_KEYS,
     SETTING_KEYS,
     TASK_KEYS,
-    BoundOperator,
+    Lineup,
     Matrix,
     Seat,
     Variant,
@@ -93,7 +93,7 @@ def _roles(data: object, pool: Mapping[str, object]) -> dict[str, str]:
     return {role: str(name) for role, name in roles.items()}
 
 
-def _rows(data: object) -> Iterable[BoundOperator]:
+def _rows(data: object) -> Iterable[Lineup]:
     if data is None:
         return
     where = "matrix.rows"
@@ -109,10 +109,10 @@ def _rows(data: object) -> Iterable[BoundOperator]:
             raise ConfigError(f"no row is called {shown(name)}", where=place, fix=nearest(name, known))
         for each in names:
             title, sides = ROWS[each]
-            yield BoundOperator(each, title, tuple(_seats(side, place) for side in sides))
+            yield Lineup(each, title, tuple(_seats(side, place) for side in sides))
 
 
-def _own_row(data: object, where: str) -> BoundOperator:
+def _own_row(data: object, where: str) -> Lineup:
     given = keys(data, where, {key: key for key in ROW_KEYS})
     for key, example in (("name", "mine"), ("sides", "[[a, b], [c]]")):
         if given.get(key) is None:
@@ -130,7 +130,7 @@ def _own_row(data: object, where: str) -> BoundOperator:
         for i, side in enumerate(listed)
     )
     title = name if given.get("title") is None else text(given["title"], join(where, "title"), max_length=100)
-    return BoundOperator(name, title, sides, teams)
+    return Lineup(name, title, sides, teams)
 
 
 def _is_seat(side: object) -> bool:
@@ -153,12 +153,12 @@ def _seat(item: object, where: str) -> Seat:
     return Seat(text(given.pop("policy"), join(where, "policy")), given)
 
 
-def _players(data: object) -> Iterable[BoundOperator]:
+def _players(data: object) -> Iterable[Lineup]:
     for i, item in enumerate([] if data is None else sequence(data, "matrix.players")):
         place = f"matrix.players[{i}]"
         name = text(item, place)
         _check_name(name, place)
-        yield BoundOperator(name, name, ((Seat(name),),), everywhere=True)
+        yield Lineup(name, name, ((Seat(name),),), everywhere=True)
 
 
 # ------------------------------------------------------------------------ what is played

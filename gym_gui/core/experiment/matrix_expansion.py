@@ -14,7 +14,7 @@ from gym_gui.core.config import ExecutionConfig, Experiment, OperatorConfig
 from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.document_rows import ROLES
-from gym_gui.core.experiment.matrix import BoundOperator, Matrix, Seat, Variant, changed
+from gym_gui.core.experiment.matrix import Lineup, Matrix, Seat, Variant, changed
 from gym_gui.core.experiment.matrix_table import MatrixRow, MatrixTable, one_line
 from gym_gui.core.trusted.trust import NotAllowedError
 from gym_gui.core.validation import ConfigError, join, key_place, short_id, under
@@ -152,7 +152,7 @@ class _Expansion:
                 found.append(replace(self._empty(task, variant, "players", "Players"), workers=players))
         return found
 
-    def _row(self, lineup: BoundOperator, task: str, variant: Variant) -> MatrixRow:
+    def _row(self, lineup: Lineup, task: str, variant: Variant) -> MatrixRow:
         several = [part for part in (task, variant.name) if part]
         name = ".".join([lineup.name, *several])
         title = ", ".join([lineup.title, *([variant.name] if variant.name else [])])
@@ -172,7 +172,7 @@ class _Expansion:
         slots = {slot: self._matrix.policy_of(seat) for slot, seat in seated.items()}
         return replace(row, operator=known.operator_id, slots=slots)
 
-    def _in_words(self, lineup: BoundOperator) -> dict[str, tuple[str, ...]]:
+    def _in_words(self, lineup: Lineup) -> dict[str, tuple[str, ...]]:
         """Who plays, by side as it was written: what its environment calls it may not be known."""
         named = [tuple(seat.named(self._matrix.policy_of(seat)) for seat in side) for side in lineup.sides]
         if lineup.everywhere:
@@ -180,7 +180,7 @@ class _Expansion:
         return dict(zip(lineup.teams or [f"{i + 1}" for i in range(len(named))], named, strict=True))
 
     def _operator(
-        self, lineup: BoundOperator, task: str, variant: Variant, called: str, title: str
+        self, lineup: Lineup, task: str, variant: Variant, called: str, title: str
     ) -> tuple[OperatorConfig, dict[str, Seat]]:
         """The operator of a row, and who sits in its slots."""
         seats = "fixed" if lineup.everywhere or len(lineup.sides) < 2 else "swap"
@@ -220,7 +220,7 @@ class _Expansion:
             raise _CannotBePlayed(found)
         return found
 
-    def _seated(self, lineup: BoundOperator, places: Places, task: str) -> dict[str, Seat]:
+    def _seated(self, lineup: Lineup, places: Places, task: str) -> dict[str, Seat]:
         """Who sits in each slot."""
         if lineup.everywhere:
             return dict.fromkeys(places.slots, lineup.sides[0][0])

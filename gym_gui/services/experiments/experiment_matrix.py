@@ -12,7 +12,7 @@ from gym_gui.core.errors import UsageError
 from gym_gui.core.experiment.aliases import INLINE_SETTINGS
 from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.experiment_data import execution_from_data
-from gym_gui.core.experiment.matrix import BoundOperator, Matrix, Seat, Variant
+from gym_gui.core.experiment.matrix import Lineup, Matrix, Seat, Variant
 from gym_gui.core.experiment.matrix_data import matrix_from_data
 from gym_gui.core.experiment.matrix_expansion import Places, PlacesOf, expand
 from gym_gui.core.trusted.trust import Origin
@@ -108,7 +108,7 @@ class _Changes:
     def __init__(self, matrix: Matrix, policies: Mapping[str, WorkerAssignment], anchored: Anchored) -> None:
         self._matrix, self._policies, self._anchored = matrix, policies, anchored
 
-    def lineup(self, lineup: BoundOperator) -> BoundOperator:
+    def lineup(self, lineup: Lineup) -> Lineup:
         return replace(lineup, sides=tuple(tuple(map(self._seat, side)) for side in lineup.sides))
 
     def _seat(self, seat: Seat) -> Seat:

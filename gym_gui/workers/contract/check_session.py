@@ -149,7 +149,9 @@ async def _company(probe: Probe, definition: WorkerTypeDefinition, rounds: Round
     ledger.verdict("legal", problem, f"{3 * len(together)} actions looked at")
     for name, other in (("batches", alone), ("episodes", in_turn)):
         differs = first_difference(together, other)
-        if differs and definition.kind in _THINKERS:
+        if problem:
+            ledger.skipped(name, "not compared: answers are missing or illegal")
+        elif differs and definition.kind in _THINKERS:
             ledger.skipped(name, f"{differs}: an answer of a {definition.kind} need not repeat")
         else:
             ledger.verdict(name, differs, "the same answers in other company")

@@ -28,7 +28,7 @@ async def session(
 ) -> AsyncIterator[tuple[SessionController, SessionLog, asyncio.Task[None]]]:
     """A session at play; stopped at the end, whatever happened."""
     env_kwargs = options.pop("env_kwargs", LONG)
-    bound = options.pop("lineup", None) or await bind_operator(task, policies, env_kwargs=env_kwargs)
+    bound = options.pop("bound", None) or await bind_operator(task, policies, env_kwargs=env_kwargs)
     sheet = SessionLog()
     controller = SessionController(bound, sheet, **options)
     controller.add(plans(seeds))
