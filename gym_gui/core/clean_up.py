@@ -1,4 +1,4 @@
-"""Clean-up that runs to its end, even where its caller is canceled meanwhile."""
+"""A helper that finishes clean-up work even if the caller is canceled meanwhile."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ _T = TypeVar("_T")
 
 
 async def finish_despite_cancel(work: Coroutine[Any, Any, _T]) -> _T:
-    """Wait for work that must not be left half done.
+    """Wait for work that must not be left half done, and return its result.
 
-    Where the caller is canceled meanwhile, once or more often, the cancellation is raised after the work.
+    If the caller is canceled meanwhile, once or several times, ``CancelledError`` is raised after the work
+    has ended.
 
     Args:
-        work: Ends by itself within seconds.
+        work: Coroutine that ends by itself within seconds.
     """
     task, cancelled = asyncio.ensure_future(work), False
     while not task.done():

@@ -1,6 +1,7 @@
-"""PettingZoo's numbers of chess moves (its ``chess_v6``: 8 x 8 squares x 73 ways to move).
+"""PettingZoo's action numbers of chess moves (in ``chess_v6``: 8 x 8 squares x 73 kinds of moves).
 
-They are seen from the side that moves: black's are those of the board turned upside down.
+The numbers are those from the perspective of the side that moves: Black's are those of the board turned
+upside down.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _KNIGHT_JUMPS: Final = {
 
 
 def numbered(board: chess.Board) -> dict[int, chess.Move]:
-    """The legal moves of a position by number."""
+    """Return the legal moves of a position by action number."""
     black = not board.turn
     return {_number(move, black): move for move in board.legal_moves}
 
