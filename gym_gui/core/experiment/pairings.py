@@ -52,7 +52,7 @@ def round_robin(policies: Sequence[str], sides: int = 2) -> list[Pairing]:
 def cross_play(
     policies: Sequence[str], held_out: Collection[str], seats: int, *, fixed: bool = False
 ) -> list[Pairing]:
-    """Everybody plays with itself, and in one seat of the team of everybody else.
+    """Return teams of each policy with itself, and teams in which one policy joins another.
 
     Args:
         policies: Everybody; one that is added at the end adds teams at the end, and moves none.

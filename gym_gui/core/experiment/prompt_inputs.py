@@ -116,7 +116,7 @@ class PromptInputs:
         return self.rename != "none" or self.hide_legal
 
     def cannot_be_retold(self, offers: Collection[str], env_id: str) -> str:
-        """Why a game cannot be told as it is wanted, in one sentence; empty where it can.
+        """Return why names cannot be changed or legal actions withheld as requested; empty if they can.
 
         Args:
             offers: What the slot can be told: :data:`OTHER_ACTIONS`, :data:`OTHER_OBJECTS` and

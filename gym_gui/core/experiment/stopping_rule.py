@@ -14,7 +14,7 @@ from gym_gui.core.validation import ConfigError
 
 MOST_OPERATORS = 32
 """Largest number of operators of one task. All their pairs share the allowed error, and an error of less than
-1 in 10,000 for each cannot be computed."""
+1 in 10,000 for a pair cannot be determined."""
 
 
 class _Operator(Protocol):

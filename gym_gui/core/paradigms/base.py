@@ -62,14 +62,14 @@ class ParadigmAdapter(ABC):
 
     @property
     def reset_async(self) -> Callable[[int | None], None] | None:
-        """Has an episode begun that :meth:`reset`, with the same seed, takes; ``None``: it cannot be."""
+        """Function that starts a reset whose result :meth:`reset` with the same seed returns, or ``None``."""
         return None
 
     @property
     def step_async(self) -> Callable[[Mapping[AgentID, Any]], None] | None:
-        """Has a step begun whose result :meth:`step`, with the same actions, takes; ``None``: it cannot be.
+        """Function that starts a step whose result :meth:`step` with the same actions returns, or ``None``.
 
-        For environments in another process: what many of them do meanwhile is done at the same time.
+        For environments in other processes: many of them can compute their steps at the same time.
         """
         return None
 
