@@ -1,2 +1,1 @@
-"""Basic types of the engine: records, errors, spaces, seeding and configuration. No file or network access.
-"""
+"""Basic types of the engine: records, errors, spaces, seeding and configuration. No file access."""

@@ -208,8 +208,7 @@ def _written(about: Checked, value: Any) -> Plain:
 
 
 class _Entry(NamedTuple):
-    """A key of a declared class; ``usual`` is its default, or :data:`~dataclasses.MISSING` if it is required.
-    """
+    """A key of a declared class; ``usual`` is its default, or :data:`~dataclasses.MISSING` if required."""
 
     attribute: str
     name: str

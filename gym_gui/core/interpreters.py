@@ -20,8 +20,7 @@ _FORMAT = 1
 
 
 def into_this_python() -> str:
-    """Return the ``pip install`` command for this Python; an environment that uv made has no pip of its own.
-    """
+    """Return the ``pip install`` command for this Python, also if uv made the environment without pip."""
     python = shlex.quote(sys.executable)
     if importlib.util.find_spec("pip") is not None:
         return f"{python} -m pip install"
@@ -36,8 +35,7 @@ def into_this_python() -> str:
 
 
 def uv_places() -> list[Path]:
-    """Return where uv may be outside the search path: beside this Python, and where ``run.sh`` installs it.
-    """
+    """Return where uv may be outside the search path: beside this Python, and where ``run.sh`` puts it."""
     return [Path(sys.executable).parent / "uv", PACKAGE.parent / ".tools" / "uv" / "bin" / "uv"]
 
 

@@ -74,8 +74,7 @@ def find_run(path: Path) -> Path:
 
 
 def cache_dir() -> Path:
-    """Return the folder for files that can be made again; a private temporary folder if it is not writable.
-    """
+    """Return the cache folder, or a private temporary folder if the cache folder is not writable."""
     given = _from_env("MOSAIC_CACHE_DIR")
     usual = Path(platformdirs.user_cache_dir(APP, appauthor=False))
     return given or (usual if _takes_files(usual) else _temporary() or usual)
@@ -108,8 +107,7 @@ def _takes_files(folder: Path) -> bool:
 
 
 def _temporary() -> Path | None:
-    """Return a private temporary folder that later processes find again; ``None`` if others may write to it.
-    """
+    """Return a private temporary folder that later processes find again; ``None`` if it is not private."""
     try:
         folder = Path(tempfile.gettempdir()) / f"{APP}-cache-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -67,8 +67,7 @@ class PolicySource:
 
     @classmethod
     def held(cls, policy: object) -> PolicySource:
-        """Return a source that always gives this object; raises as :func:`~gym_gui.core.protocols.as_actor`.
-        """
+        """Return a source that always gives this object; raises as :func:`as_actor` does."""
         actor = as_actor(policy)
         return cls(lambda _context: actor, exclusive=True)
 

@@ -63,8 +63,7 @@ def show_only() -> None:
 
 @contextmanager
 def visible_streams() -> Generator[None]:
-    """Replace control characters in the standard streams as :func:`show_only` does, until the context ends.
-    """
+    """Replace control characters in the standard streams as :func:`show_only` does, within the context."""
     before = sys.stdout, sys.stderr
     show_only()
     try:

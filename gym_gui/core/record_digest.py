@@ -45,8 +45,7 @@ def seal(row: dict[str, Any], rows: bytes) -> bytes:
 
 
 def episode_digest(row: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return the expected ``record_sha256`` of an episode, from its line and its rows as read from the files.
-    """
+    """Return the expected ``record_sha256`` of an episode, from its line and its rows as read back."""
     digest = sha256()
     for line in rows:
         digest.update(without_times(line))

@@ -155,8 +155,8 @@ class EpisodeRecord(Struct, frozen=True):
         saw_state: Seats whose player received the simulator's whole state.
         tokens: Language-model tokens by seat.
         error: Why the episode failed, or ``None``.
-        lost: The process whose loss made the episode fail, such as ``worker`` or ``session``, or ``None``; the
-            episode is played again when the run is resumed.
+        lost: The process whose loss made the episode fail, such as ``worker`` or ``session``, or ``None``;
+            the episode is played again when the run is resumed.
         started_at: ISO 8601 with offset, or ``None``.
         wall_s: Seconds from reset to end.
         trajectory_sha256: Digest of what was played, or ``None``.
@@ -287,7 +287,7 @@ class StepRecord(Struct, frozen=True):
         call_ref: Reference to a row of ``calls.jsonl``.
         value: The policy's value estimate of the state.
         option: The option in force (hierarchical agents).
-        word: The action in the game's own notation; ``""`` if there is none, and in files of earlier versions.
+        word: The action in the game's own notation; ``""`` if there is none, or in files of earlier versions.
         extra: Keys this version does not know.
     """
 

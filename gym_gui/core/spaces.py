@@ -117,8 +117,7 @@ def _leaves(space: Any) -> Iterator[Any]:
 
 
 def _speaks_json(space: Any) -> bool:
-    """Return whether a custom space defines ``to_jsonable`` itself; an inherited method is for other values.
-    """
+    """Return whether a custom space defines ``to_jsonable`` itself; inherited ones are for other values."""
     if isinstance(space, Space) or kind_of(space) != "Custom":
         return False
     own = itertools.takewhile(

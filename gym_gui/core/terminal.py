@@ -167,8 +167,7 @@ def _parts(least: Sequence[int], width: int) -> list[list[int]]:
 
 
 def _widths(least: Sequence[int], natural: Sequence[int], width: int) -> list[int]:
-    """Return the width of each column; space left over goes to columns that need more, the narrowest first.
-    """
+    """Return the width of each column; spare space goes to columns that need more, the narrowest first."""
     left = width - sum(least) - _GAP * (len(least) - 1)
     given = list(least)
     while left > 0 and (wanting := [i for i, wide in enumerate(natural) if given[i] < wide]):

@@ -132,8 +132,7 @@ def boolean(value: object, where: str) -> bool:
 
 
 def integer(value: object, where: str, *, low: int, high: int) -> int:
-    """Check that the value is an integer (or NumPy's) from ``low`` to ``high``, both included, and return it.
-    """
+    """Check that the value is an integer (NumPy's too) from ``low`` to ``high`` inclusive, and return it."""
     try:
         if isinstance(value, bool):
             raise TypeError

@@ -30,8 +30,7 @@ class PackedPicture:
 
 
 def pack(picture: NDArray[np.uint8]) -> PackedPicture:
-    """Compress a picture of shape ``(height, width, 3)``; fast rather than small, since it is read at once.
-    """
+    """Compress a picture of shape ``(height, width, 3)``; fast rather than small, as it is read at once."""
     return PackedPicture(zlib.compress(picture.tobytes(), 1), picture.shape[0], picture.shape[1])
 
 

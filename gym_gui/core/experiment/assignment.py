@@ -50,8 +50,7 @@ _FALLBACKS: Callable[[str], InvalidFallback] = member_of(*get_args(InvalidFallba
 
 @declared
 class OnInvalid:
-    """The rule for an answer of a policy that cannot be played; the record names it as the action's source.
-    """
+    """The rule for answers of a policy that cannot be played; recorded as the source of the action."""
 
     retry: int = key(
         converter=whole(0, 100),

@@ -49,7 +49,7 @@ FILE: Final[Mapping[str, Key[Callable[[object], object]]]] = {
 }
 """Top-level keys of an experiment file."""
 _OLDER_FORM_KEYS = OPERATOR_KEYS | SLOT_KEYS
-"""Keys of an operator in the older form, which has no ``workers`` and writes its one slot into the operator."""
+"""Keys of an operator in the older form, which has no ``workers``: its one slot is part of the operator."""
 
 
 def experiment_from_data(

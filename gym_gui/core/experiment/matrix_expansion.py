@@ -174,8 +174,7 @@ class _Expansion:
         return replace(row, operator=known.operator_id, slots=slots)
 
     def _in_words(self, lineup: BoundOperator) -> dict[str, tuple[str, ...]]:
-        """Return the names of the players by side as the file has it; the environment's teams may be unknown.
-        """
+        """Return the players' names by side as the file has it, as the environment's teams may be unknown."""
         named = [tuple(seat.named(self._matrix.policy_of(seat)) for seat in side) for side in lineup.sides]
         if lineup.everywhere:
             return {"": named[0]}

@@ -153,6 +153,5 @@ def by_problem(rows: Sequence[MatrixRow]) -> dict[str, list[MatrixRow]]:
 
 
 def missing_in_words(rows: Sequence[MatrixRow]) -> list[str]:
-    """Return a line for each reason with the rows it keeps from play: ``llm_vs_llm, rl_vs_llm: no policy …``.
-    """
+    """Return a line for each reason with the rows it concerns: ``llm_vs_llm, rl_vs_llm: no policy …``."""
     return [f"{', '.join(row.name for row in of)}: {problem}" for problem, of in by_problem(rows).items()]

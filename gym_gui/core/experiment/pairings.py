@@ -79,7 +79,7 @@ def cross_play(
 
 
 def who_joins(pairing: Pairing) -> tuple[str, str]:
-    """Who has one seat of a team, and who has all the others; of two seats who has the first."""
+    """Return the policy with a seat of its own (or the first of two seats) and the policy of the others."""
     alone = next((name for name in pairing if pairing.count(name) == 1), pairing[0])
     return alone, next((name for name in pairing if name != alone), alone)
 
@@ -90,8 +90,7 @@ def most_rounds(policies: int) -> int:
 
 
 def usual_rounds(policies: int) -> int:
-    """Return the number of rounds that find the best policy; each round halves those that have won all games.
-    """
+    """Return the number of rounds that find the best policy; each halves those that have won all games."""
     return max(1, (policies - 1).bit_length())
 
 
@@ -161,8 +160,7 @@ def swiss_round(
 def _company(
     due: Sequence[str], others: Sequence[str], met: set[frozenset[str]], points: Mapping[str, float]
 ) -> list[str]:
-    """Return the policy that makes an odd number of policies even: the one nearest to the last that is due.
-    """
+    """Return the policy that makes an odd number even: the one nearest to the last policy that is due."""
     last = due[-1]
     free = [name for name in others if frozenset((name, last)) not in met]
     return sorted(free, key=lambda name: abs(points.get(name, 0.5) - points.get(last, 0.5)))[:1]

@@ -98,8 +98,7 @@ class Taking(Struct, frozen=True):
 
 
 def paid(call: Mapping[str, Any]) -> Amount:
-    """Return the largest amount a call may have cost: its counted cost, and requests paid without an answer.
-    """
+    """Return the most that a call may have cost: its counted cost, and requests without an answer."""
     if call.get("replayed") is True or call.get("kind") == "dry":
         return NOTHING
     tokens = mapping(call.get("tokens")) or {}

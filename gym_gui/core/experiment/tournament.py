@@ -361,6 +361,5 @@ _KEYS: Final = {key: key for key in (*FILE, "trainings")}
 
 
 def is_tournament_file(names: Collection[str]) -> bool:
-    """Return whether a file with these top-level keys is of a tournament, and not of an experiment or a run.
-    """
+    """Return whether a file with these top-level keys is a tournament, not an experiment or a run."""
     return "policies" in names and "run_id" not in names and not experiment_data.is_experiment_file(names)

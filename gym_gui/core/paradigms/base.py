@@ -98,8 +98,7 @@ class ParadigmAdapter(ABC):
         return "" if self.action_mask(agent) is None else INFO
 
     def key_of(self, agent: AgentID) -> Any:
-        """Return the environment's own name of an agent; ``None`` if the environment does not name its agent.
-        """
+        """Return the environment's own name of an agent; ``None`` if it does not name its only agent."""
         return None
 
     def info(self, agent: AgentID) -> Mapping[str, Any]:

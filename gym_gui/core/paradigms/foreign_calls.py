@@ -157,8 +157,7 @@ def without_mask(space: Any) -> tuple[Any, str | None]:
 
 
 def split_mask(observation: Any, rule: str | None) -> tuple[Any, Any]:
-    """Return the observation without its mask, and the mask or ``None``; ``rule`` as in :func:`without_mask`.
-    """
+    """Return the observation without its mask, and the mask or ``None``; see :func:`without_mask`."""
     if rule is None:
         return observation, None
     mask = observation.get(MASK_KEY)

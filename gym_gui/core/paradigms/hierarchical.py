@@ -148,8 +148,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         return [(number, option) for number, option in enumerate(options) if option.starts(seen)]
 
     def places(self, manager: AgentID) -> list[tuple[int, Place]]:
-        """Return the places that the options refer to which may be chosen now, each with its option's number.
-        """
+        """Return the places of all options that may be chosen now, each with the option's number."""
         seen = self._reading(self._controller_of[manager])
         return [(n, place) for n, option in self.startable(manager) for place in option.places(seen)]
 
@@ -165,7 +164,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         return ended
 
     def behind(self, agent: AgentID) -> tuple[AgentID, Any]:
-        """The environment's own agent in a slot, and what that one sees; ``None`` before :meth:`reset`."""
+        """Return the environment's agent of a slot and its observation (``None`` before :meth:`reset`)."""
         own = self._controller_of.get(agent, agent)
         return own, self._seen.get(own)
 

@@ -77,8 +77,7 @@ class Walk:
         return self
 
     def steps(self, steps: int) -> Iterator[None]:
-        """Play ``steps`` steps or to the end of the episode, and yield after the reset and after each step.
-        """
+        """Play ``steps`` steps or to the end of the episode; yield after the reset and after each step."""
         adapter = self.adapter
         try:
             self._on_call("reset()", self.seed, 0)
@@ -244,8 +243,7 @@ class Walk:
 
 
 def mask_size(space: Any) -> int | None:
-    """Return the number of entries in an action mask of ``space``; ``None`` if masks are not defined for it.
-    """
+    """Return the number of entries in an action mask of ``space``; ``None`` if it can have no mask."""
     if hasattr(space, "nvec"):
         return int(np.sum(space.nvec))
     return int(space.n) if hasattr(space, "n") and hasattr(space, "start") else None

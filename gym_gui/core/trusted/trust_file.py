@@ -46,8 +46,7 @@ class TrustFile:
         return [subject_of(row) for row in self.rows()]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return each subject with the time it was allowed, as in the file; raises as :meth:`subjects` does.
-        """
+        """Return each subject with the time it was allowed, as in the file; raises as :meth:`subjects`."""
         text = self._read_text()
         if text is None:
             return []

@@ -25,7 +25,7 @@ from typing import Any, Final
 from gym_gui.core.errors import UsageError
 
 MAX_FILES: Final = 5_000
-"""Largest number of code files of a package. A larger one is hardly an environment and takes seconds to hash."""
+"""Largest number of code files of a package; more are hardly an environment and take seconds to hash."""
 MAX_BYTES: Final = 512 * 2**20
 _SUFFIXES: Final = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
 
@@ -201,7 +201,7 @@ class _Folder:
         self.root, self.files = module.root, module.files
 
     def spec(self, name: str, place: str) -> ModuleSpec | None:
-        """The spec of a module called ``name`` that lies at ``place`` (``maze/levels``) in the folder."""
+        """Return the spec of a module at the path ``place`` (``maze/levels``) in the folder, or ``None``."""
         for path, is_package in ((f"{place}/__init__", True), (place, False)):
             for suffix in _SUFFIXES:
                 sha = self.files.get(path + suffix)
