@@ -97,7 +97,7 @@ class WorkerCapabilities:
                 raise ValueError(f"{name} is {value}, but must be at least {least}")
 
     def made_for_others(self, env_id: str) -> str:
-        """``made for chess, not for CartPole-v1``; empty where it can play there, or without an id."""
+        """Return ``made for chess, not for CartPole-v1``; empty if the worker can play it, or without id."""
         return made_for_others(env_id, self.environments)
 
     def acts_in(self, kind: str) -> bool:

@@ -119,7 +119,7 @@ class DecisionBatch:
         self.listener.on_answered(AnswerBatch(self, actions, latency_ms, extras))
 
     def unfold(self) -> list[Decision]:
-        """Make objects of what is open of it, and tell the listener; the batch takes no answer any more."""
+        """Make objects of the open questions and notify the listener; the batch then accepts no answer."""
         decisions = self.unfold_unasked()
         self.listener.on_unfolded(self, decisions)
         return decisions

@@ -89,7 +89,7 @@ class WorkerTypeRegistry:
     @classmethod
     @contextmanager
     def at_once(cls) -> Generator[None]:
-        """Register several types under one lock; threads that ask meanwhile wait until all are registered."""
+        """Register several types under one lock; threads that call meanwhile wait until all are there."""
         with cls._lock:
             yield
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 Side = tuple[str | Mapping[str, Any], ...]
-"""Players of a team: roles, or mappings of a role (``policy``) and its settings. One alone fills all slots."""
+"""Players of a team: roles, or mappings of a role (``policy``) and its settings. One player fills all slots.
+"""
 
 
 class DocumentRow(NamedTuple):

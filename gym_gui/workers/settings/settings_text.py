@@ -102,7 +102,7 @@ def _number(bare: str) -> int | float | str:
 
 
 def _list(bare: str, items: Mapping[str, Any]) -> list[Any]:
-    """``[0, "left"]``, the same without brackets, or words between commas; numbers between blanks too."""
+    """Read ``[0, "left"]``, the same without brackets, words between commas, or numbers between blanks."""
     for attempt in (bare, f"[{bare}]"):
         try:
             read = json.loads(attempt)
