@@ -193,7 +193,7 @@ class ManagedChild:
             self._signal(signal.SIGTERM)
 
     def kill(self, reason: str = "", status: ChildStatus = ChildStatus.ENDED) -> None:
-        """End it at once, and with it all that it has started; does nothing where it has ended.
+        """Kill the program; everything that it started is killed after it. Do nothing if it has ended.
 
         Args:
             reason: Why, for :attr:`outcome`.
@@ -318,7 +318,7 @@ async def lines_of(stream: asyncio.StreamReader | None) -> AsyncIterator[str]:
 
 
 async def read_line(stream: asyncio.StreamReader) -> bytes | None:
-    """The next line of a child's output, cut where it is overlong; ``None`` at the end."""
+    """Return the next line of a child's output, or a piece of a line that is too long; ``None`` at end."""
     try:
         return await stream.readuntil(b"\n")
     except asyncio.IncompleteReadError as exc:

@@ -20,7 +20,7 @@ _lock = threading.Lock()
 
 
 def _loop() -> asyncio.AbstractEventLoop:
-    """Of a thread that lives as long as this process: the kernel ends what a thread has started with it."""
+    """Return the event loop of a thread that never ends, as the kernel ends children with their thread."""
     with _lock:
         loop = _loops.get(os.getpid())
         if loop is None:

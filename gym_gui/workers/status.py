@@ -1,4 +1,4 @@
-"""Whether a worker could start here, and the line that installs what it lacks."""
+"""Checks whether a worker could start on this machine, and names the command that installs missing parts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Settings of a worker or a training as JSON Schema (2020-12), one property for each setting.
 
-Forms, checks and lists are made from the schema. A manifest's ``[settings.NAME]`` tables are converted to such
-properties (:mod:`gym_gui.workers.settings.settings_table`); a pydantic model and a ``train_schema.json``
-contain them already. What JSON Schema cannot express is in ``x-`` keys:
+Forms, checks and lists are made from the schema. A manifest's ``[settings.NAME]`` tables are converted to
+such properties (:mod:`gym_gui.workers.settings.settings_table`); a pydantic model and a
+``train_schema.json`` contain them already. What JSON Schema cannot express is in ``x-`` keys:
 
 ====================  =================================================================================
 ``x-kind``            Meaning of a text or an object: one of :data:`KINDS`.
