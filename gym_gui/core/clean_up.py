@@ -27,7 +27,7 @@ async def finish_despite_cancel(work: Coroutine[Any, Any, _T]) -> _T:
     try:
         result = task.result()
     finally:
-        del task  # it holds its error, whose traceback holds this frame
+        del task  # breaks a cycle: the task holds its error, whose traceback holds this frame
     if cancelled:
         raise asyncio.CancelledError
     return result

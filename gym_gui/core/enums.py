@@ -7,7 +7,7 @@ from typing import Final
 
 
 class SteppingParadigm(Enum):
-    """How agents and environment take turns."""
+    """How agents and environment take turns (the paradigm)."""
 
     SINGLE_AGENT = auto()
     SIMULTANEOUS = auto()
@@ -16,7 +16,7 @@ class SteppingParadigm(Enum):
 
 
 class ActionSource(StrEnum):
-    """Who chose an action; written to every step row."""
+    """How an action was chosen; written to every step row."""
 
     POLICY = "policy"
     HUMAN = "human"
@@ -79,7 +79,7 @@ class Outcome(StrEnum):
 
 
 class WorkerKind(StrEnum):
-    """What kind of decision-maker a worker hosts (the badge in the window)."""
+    """Kind of agent that a worker plays, shown as a badge in the window."""
 
     RL = "rl"
     LLM = "llm"

@@ -63,7 +63,7 @@ class MosaicError(Exception):
 
 
 class UsageError(MosaicError):
-    """Something the person can fix: a name, a file, a missing package."""
+    """An error that the user can fix: a wrong name, a damaged file, a missing package."""
 
 
 class UnknownNameError(UsageError, KeyError):
@@ -133,7 +133,7 @@ class SpaceError(MosaicError):
 
 
 class ProtocolError(MosaicError):
-    """A peer sent something the wire protocol does not allow."""
+    """The other end of a connection sent something that the protocol does not allow."""
 
 
 class WorkerLaunchError(MosaicError):

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any, Final, TextIO, cast
 
 _OBEYED: Final = re.compile(
-    # C0 but for line break and tab, DEL and C1; half characters.
+    # C0 except line break and tab, DEL and C1; lone surrogates.
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
     # Characters that change the writing direction, break lines or are invisible; joiners stay.
     "\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -51,7 +51,7 @@ class VisibleStream:
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
-        """Write several texts."""
+        """Write several texts, each as :meth:`write` does."""
         for line in lines:
             self.write(line)
 

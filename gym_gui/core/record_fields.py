@@ -115,7 +115,7 @@ def number(value: Any) -> float | None:
     """Return the value if it is a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    # A comparison, since isfinite() raises on whole numbers beyond the floats.
+    # A comparison, since isfinite() raises for whole numbers that are too large for a float.
     return float(value) if abs(value) <= sys.float_info.max else None
 
 

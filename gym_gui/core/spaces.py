@@ -73,7 +73,7 @@ def spec_to_space(spec: Mapping[str, Any] | Space) -> Any:
     """Make the Gymnasium space that ``spec`` describes.
 
     Raises:
-        SpaceError: The description is of a custom space, which only its owner can make.
+        SpaceError: ``spec`` describes a custom space, which only its own class can make.
     """
     described = spec if isinstance(spec, Space) else Space.from_json(spec)
     custom = _custom(described)
@@ -90,7 +90,7 @@ def _custom(space: Space) -> Space | None:
 
 
 class SpaceCodec(Codec):
-    """The SDK's codec for a Gymnasium space, custom spaces included.
+    """Codec for values of a Gymnasium space, including custom spaces; extends the SDK's codec.
 
     Args:
         space: A Gymnasium space or a :class:`Space`.

@@ -32,7 +32,7 @@ class _Console(Console):
 
     def on_broken_pipe(self) -> None:
         """Raise the error again for the caller, because a closed reader of the output is no failure."""
-        raise  # called where the error is being handled
+        raise  # rich calls this method while it handles the error
 
 
 def console(*, stderr: bool = False, file: TextIO | None = None, width: int | None = None) -> Console:

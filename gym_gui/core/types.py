@@ -33,8 +33,8 @@ CLOCK: Final = "clock_s"
 WORD: Final = "word"
 """Field that holds an action in the game's own notation, such as ``Nf3`` or ``column 4``, if it has one."""
 Mask = NDArray[np.bool_] | NDArray[np.int8]
-"""1-D, one entry per action of a ``Discrete`` space (or the concatenation of a
-``MultiDiscrete``'s components); non-zero means legal."""
+"""Action mask: 1-D, one entry per action of a ``Discrete`` space (or the concatenated masks of the components
+of a ``MultiDiscrete``); non-zero means legal."""
 
 
 class StepResult(NamedTuple):

@@ -579,7 +579,7 @@ def open_session(
         return session, [each for entry in pool for each in session.invite(entry, hold)]
     except NotAllowedError as error:
         session.close()
-        # No option of a training's command reaches what its pool names.
+        # The option --trust of a training's command does not apply to what its pool names.
         allow = f"Look at it; then allow it: mosaic trust add {error.needs[0].subject.name}"
         raise UsageError(error.message, fix=allow) from error
     except BaseException:

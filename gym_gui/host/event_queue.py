@@ -35,9 +35,9 @@ _NEWS_S = 0.05
 _NEWS_BYTES = 1 << 18
 _ALIVE_S = 1.0
 _CALLS_BYTES = 1 << 22
-"""Largest number of bytes of calls that wait for the client, and of thoughts; further thoughts are dropped."""
+"""Largest number of bytes of waiting calls, and of waiting thoughts; further thoughts are dropped."""
 _UNSEEN = 4
-"""Largest number of unconfirmed views; more than the client receives before a confirmation (``SEEN_EVERY``)."""
+"""Largest number of unconfirmed views; more than the client's confirmations comprise (``SEEN_EVERY``)."""
 
 
 class Outbox:

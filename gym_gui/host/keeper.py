@@ -72,7 +72,7 @@ async def _keep(socket_folder: Path, files: Path) -> int:
     outcome: ChildOutcome | None = None
     try:
         socket = socket_folder / "h"
-        from gym_gui.services.versions import machine  # while the host imports what it needs
+        from gym_gui.services.versions import machine  # imported while the host does its own imports
 
         about = {"version": __version__, "socket": str(socket), "files": str(files), "machine": machine()}
         say(GREETING + b" " + json.dumps(about).encode())

@@ -36,7 +36,7 @@ async def replayed(request: pb.ReplayRequest) -> AsyncGenerator[pb.Looks]:
     replay.open()
     try:
         news = pb.Looks(meanings=words(replay.meanings), seats=texts(replay.seats))
-        size, sent = 0, 0.0  # the first look goes at once
+        size, sent = 0, 0.0  # the first position is sent at once
         for frame in replay.frames():
             look = _look(frame)
             news.looks.append(look)

@@ -40,7 +40,7 @@ class _Forward(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         line = record.levelno, record.name, self.format(record)
-        with suppress(RuntimeError):  # the session is over
+        with suppress(RuntimeError):  # raised if the session is over
             self._loop.call_soon_threadsafe(self._outbox.on_event, LogLine(*line))
 
 

@@ -228,7 +228,7 @@ class ManagedChild:
         assert self._watching is not None
         return await asyncio.shield(self._watching)
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------
 
     def _signal(self, number: signal.Signals) -> None:
         # The transport would first check whether the child has ended, and take its status from asyncio's

@@ -75,7 +75,7 @@ def _listen(program: int) -> list[bytes]:
                 break
             heard += data
         elif os.getppid() != program:
-            break  # a forked child of the program holds the pipe open
+            break  # the program has ended, but a forked child of it holds the pipe open
     return heard.split(b"\0")[:-1]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from gym_gui.core.paths import PACKAGE
 
 MANIFEST = "worker.toml"
-"""The file that makes a folder a worker."""
+"""Name of the file that describes a worker; a folder that contains it is a worker."""
 
 
 def bundled_folders() -> tuple[Path, ...]:

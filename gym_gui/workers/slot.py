@@ -231,7 +231,7 @@ class WorkerSlot:
             decisions = batch.unfold()
             record = [len(decisions), asked]
             self._open.update([(d.id, (d, record)) for d in decisions])
-            if not decisions:  # no episode waits for the answer
+            if not decisions:  # no episode waits for this message's answers any more
                 self._under_way -= 1
         if opened:  # deadlines are checked in the order of asking
             self._open = dict(sorted(self._open.items(), key=lambda entry: entry[1][1][1]))

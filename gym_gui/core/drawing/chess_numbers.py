@@ -15,7 +15,7 @@ _WAYS: Final = 73
 _KNIGHT: Final = 56
 _UNDER: Final = 64
 _UNDER_PIECES: Final = (2, 3, 4)
-"""Knight, bishop, rook, as python-chess numbers them."""
+"""python-chess's numbers of knight, bishop and rook."""
 _QUEEN_DIRECTIONS: Final = {
     direction: i for i, direction in enumerate((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y)
 }

@@ -43,5 +43,5 @@ def unpack(packed: PackedPicture) -> NDArray[np.uint8]:
     size = packed.height * packed.width * 3
     if not 0 <= size <= _LARGEST:
         raise ValueError(f"a picture of {packed.height} x {packed.width} pixels")
-    pixels = bytearray(inflated(packed.pixels, size))  # a host elsewhere may send anything
+    pixels = bytearray(inflated(packed.pixels, size))  # a host on another machine may send any bytes
     return np.frombuffer(pixels, np.uint8).reshape(packed.height, packed.width, 3)

@@ -134,7 +134,7 @@ def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
         at = join(where, "manager")
         given["manager"] = slots_from_data(mapping(manager, at), at, where, task)
     folder = given.pop("folder", None)
-    if folder is not None:  # a run folder says where the modules of its experiment were
+    if folder is not None:  # a run folder's record names the folder of the experiment's modules
         with under(join(where, "folder")):
             origin = replace(origin, folder=str(Path(origin.folder, FOLDER.check(cast("str", folder)))))
     return construct(OperatorConfig, given, where, origin=origin)

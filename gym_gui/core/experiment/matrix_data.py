@@ -69,7 +69,7 @@ def matrix_from_data(data: object, policies: object, *, origin: Origin = TYPED) 
     return Matrix(pool, tuple(lineups), tasks, variants, _roles(given.get("roles"), pool), written, origin)
 
 
-# ------------------------------------------------------------------------ who plays
+# ------------------------------------------------------------------------ players
 
 
 def _pool(data: object, task: str) -> dict[str, WorkerAssignment]:
@@ -161,7 +161,7 @@ def _players(data: object) -> Iterable[BoundOperator]:
         yield BoundOperator(name, name, ((Seat(name),),), everywhere=True)
 
 
-# ------------------------------------------------------------------------ what is played
+# ------------------------------------------------------------------------ environments
 
 
 def _tasks(given: Mapping[str, object]) -> dict[str, Mapping[str, Any]]:

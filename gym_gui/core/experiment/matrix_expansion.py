@@ -166,7 +166,7 @@ class _Expansion:
         # Rows with the same players and environment are the same match, whatever their names.
         record = {k: v for k, v in operator.to_record().items() if k not in ("id", "name")}
         known = self._operators.setdefault(json.dumps(record, sort_keys=True), operator)
-        if not lineup.everywhere:  # by the environment's names of teams, and in its order
+        if not lineup.everywhere:  # sides get the environment's names of teams, in its order
             teams = self._where(operator).teams or {"": ()}
             listed = dict(zip(lineup.teams or teams, row.sides.values(), strict=True))
             row = replace(row, sides={team: listed[team] for team in teams})

@@ -24,7 +24,7 @@ class Round:
     """One round of a Swiss tournament.
 
     Attributes:
-        pairings: The policies that met.
+        pairings: The policies that played each other.
         byes: Policies without an opponent, which sat out.
     """
 
