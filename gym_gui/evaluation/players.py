@@ -15,9 +15,10 @@ from gym_gui.services.policies.policy_library import PolicyLibrary
 from gym_gui.services.policy_files import read_policy_file
 
 Policy = Callable[..., Any] | WorkerAssignment | Mapping[str, Any] | str | Path | object
-"""A policy in one of these forms: a function of the observation; an Operator, Actor or controller object, or a
-class of such objects (of which each episode gets a new one); a checkpoint's path or ``library:NAME``; a slot as
-in an experiment file; ``group:NAME``, which means each policy of a group of trainings."""
+"""A policy in one of these forms: a function of the observation; an Operator, Actor or controller object,
+or a class of such objects (of which each episode gets a new one); a checkpoint's path or
+``library:NAME``; a slot as in an experiment file; ``group:NAME``, which means each policy of a group of
+trainings."""
 
 _SHORT = {"agent": SINGLE_AGENT, "agent" + GOAL_SUFFIX: SINGLE_AGENT + GOAL_SUFFIX}
 
@@ -65,7 +66,7 @@ def as_assignment(policy: Policy) -> WorkerAssignment:
     if isinstance(policy, Mapping):
         slot = dict(cast("Mapping[str, Any]", policy))
     elif str(policy).startswith(GROUP_PREFIX):
-        from gym_gui.services.trainings.training_groups import TrainingGroups  # imported here, because most policies name no group
+        from gym_gui.services.trainings.training_groups import TrainingGroups  # most name no group
 
         worker = TrainingGroups().find(str(policy)).about.worker
         slot = {"type": "rl", "checkpoint": str(policy), "worker_id": worker}

@@ -264,7 +264,7 @@ class HostSession:
     # -- requests to the host ---------------------------------------------------------------
 
     def play(self, plans: Iterable[EpisodePlan]) -> None:
-        # All episodes that follow one message of news are sent in one call: a call costs as much as an episode.
+        # All episodes after one message of news are sent in one call: a call costs as much as an episode.
         if not self._planned:
             asyncio.get_running_loop().call_soon(self._hand_out)
         self._planned.extend(plans)

@@ -83,7 +83,7 @@ class ReplaySession:
             self._host.follow("Replay", replay_message(self._order), self._take_looks)
             await self._played
         finally:
-            self._played = None  # breaks a cycle: the future holds its exception, whose traceback holds this session
+            self._played = None  # breaks a cycle: its exception's traceback holds this session
             await self._host.close(hang_up=True)
 
     def _fail(self, error: MosaicError) -> None:
