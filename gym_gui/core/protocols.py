@@ -52,7 +52,7 @@ class Actor(Protocol):
 
 @runtime_checkable
 class Operator(Protocol):
-    """Any entity that selects actions from observations."""
+    """A policy that selects actions from observations."""
 
     @property
     def id(self) -> str:
@@ -75,7 +75,7 @@ class Operator(Protocol):
     def on_step_result(
         self, observation: Any, action: Any, reward: float, terminated: bool, truncated: bool
     ) -> None:
-        """Receive feedback from the environment."""
+        """Receive the result of the last action."""
         ...
 
 
@@ -94,7 +94,7 @@ class OperatorController(Protocol):
 
 @runtime_checkable
 class PolicyController(Protocol):
-    """A policy that decides for any agent it is asked about."""
+    """A policy that chooses actions for any agent, and may receive their results."""
 
     @property
     def id(self) -> str:

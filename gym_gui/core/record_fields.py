@@ -86,33 +86,33 @@ def _kind(value: object) -> str:
 
 
 def text(value: Any) -> str | None:
-    """Return the value if it is text."""
+    """Return the value if it is text, else ``None``."""
     return value if isinstance(value, str) else None
 
 
 def boolean(value: Any) -> bool | None:
-    """Return the value if it is true or false."""
+    """Return the value if it is true or false, else ``None``."""
     return value if isinstance(value, bool) else None
 
 
 def mapping(value: Any) -> dict[str, Any] | None:
-    """Return the value if it is a JSON object."""
+    """Return the value if it is a JSON object, else ``None``."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 def integer(value: Any) -> int | None:
-    """Return the value if it is a whole number; true and false are not."""
+    """Return the value if it is a whole number, else ``None``; true and false are no numbers."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def count(value: Any) -> int | None:
-    """Return the value if it is a whole number from 0 to 2**63 - 1, which other programs can hold."""
+    """Return the value if it is a whole number from 0 to 2**63 - 1, else ``None``."""
     number = integer(value)
     return number if number is not None and 0 <= number < 1 << 63 else None
 
 
 def number(value: Any) -> float | None:
-    """Return the value if it is a finite number."""
+    """Return the value as a float if it is a finite number, else ``None``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     # A comparison, since isfinite() raises for whole numbers that are too large for a float.
@@ -120,24 +120,24 @@ def number(value: Any) -> float | None:
 
 
 def items(value: Any) -> list[Any] | None:
-    """Return the value if it is a list."""
+    """Return the value if it is a list, else ``None``."""
     return cast("list[Any]", value) if isinstance(value, list) else None
 
 
 def strings(value: Any) -> tuple[str, ...] | None:
-    """Return the value if it is a list of texts."""
+    """Return the value as a tuple if it is a list of texts, else ``None``."""
     found = items(value)
     return None if found is None or not all(isinstance(item, str) for item in found) else tuple(found)
 
 
 def integers(value: Any) -> tuple[int, ...] | None:
-    """Return the value if it is a list of whole numbers."""
+    """Return the value as a tuple if it is a list of whole numbers, else ``None``."""
     found = items(value)
     return None if found is None or any(integer(item) is None for item in found) else tuple(found)
 
 
 def each_value(read: Callable[[Any], _T | None], what: str) -> Callable[[object, str], _T]:
-    """Return a reader for the values of :meth:`Fields.table`."""
+    """Return a reader for :meth:`Fields.table` that raises :class:`RunFormatError` for other values."""
 
     def one(value: object, where: str) -> _T:
         got = read(value)

@@ -114,7 +114,7 @@ class HostProgram:
         environment: Mapping[str, str],
         keys: Mapping[str, str] | None = None,
     ) -> None:
-        """Send the host its orders, once, on stdin, because nobody else may see them.
+        """Send the host its orders, once, on stdin, because no other user may see them.
 
         Args:
             socket: Path of the socket to listen on.

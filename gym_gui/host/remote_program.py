@@ -119,7 +119,7 @@ class RemoteProgram(HostProgram):
             super()._on_line(line)
 
     def judge(self, outcome: ChildOutcome) -> ChildOutcome:
-        """Return how the host has ended: as it reported, or lost with the connection."""
+        """Return how the host has ended: as it reported, or as lost if the connection broke."""
         if outcome.status in (ChildStatus.ENDED, ChildStatus.TIMED_OUT):
             return outcome
         if self._ended is not None:

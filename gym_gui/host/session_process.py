@@ -39,7 +39,7 @@ _DRAIN_S = 3.0
 
 
 class HostLostError(MosaicError):
-    """A host has ended or does not answer; the message continues a sentence that begins with its name."""
+    """A host has ended or does not answer; the message continues a sentence that begins with the host."""
 
 
 class HostOwner(ProgramListener, Protocol):
@@ -205,7 +205,7 @@ class HostProcess:
         raise HostLostError(self._end or f"closed its connection ({lost})")
 
     def order(self, method: str, request: Any) -> asyncio.Task[Any]:
-        """Return a task that sends a request after all earlier ones are answered, and gives the answer."""
+        """Return a task that sends a request when all earlier ones are answered, and returns its answer."""
         task = asyncio.get_running_loop().create_task(self._in_turn(method, request))
         self._orders.add(task)
         task.add_done_callback(self._orders.discard)

@@ -56,7 +56,7 @@ class ChildOutcome:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the program ended by itself with exit status 0 and without a reason to complain."""
+        """Whether the program ended by itself with exit status 0 and reported no failure."""
         return self.status is ChildStatus.EXITED and self.code == 0 and not self.reason
 
     @property

@@ -79,7 +79,7 @@ def cross_play(
 
 
 def who_joins(pairing: Pairing) -> tuple[str, str]:
-    """Return the policy with a seat of its own (or the first of two seats) and the policy of the others."""
+    """Return the policy that has one seat (or the first of two seats), and the policy of all other seats."""
     alone = next((name for name in pairing if pairing.count(name) == 1), pairing[0])
     return alone, next((name for name in pairing if name != alone), alone)
 
@@ -90,7 +90,7 @@ def most_rounds(policies: int) -> int:
 
 
 def usual_rounds(policies: int) -> int:
-    """Return the number of rounds that find the best policy; each halves those that have won all games."""
+    """Return the number of rounds that find the best policy, as each halves the unbeaten policies."""
     return max(1, (policies - 1).bit_length())
 
 

@@ -112,7 +112,7 @@ class PromptInputs:
 
     @property
     def retold(self) -> bool:
-        """Whether names are changed or legal actions are withheld."""
+        """Whether the slot gets other names, or no legal actions, than the game has."""
         return self.rename != "none" or self.hide_legal
 
     def cannot_be_retold(self, offers: Collection[str], env_id: str) -> str:

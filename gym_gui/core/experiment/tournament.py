@@ -70,7 +70,7 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Tournament:
-    """A tournament.
+    """A tournament: its players, environment, schedule and seeds.
 
     Attributes:
         policies: The players, by name.
