@@ -38,7 +38,7 @@ from gym_gui.core.record_fields import (
 from gym_gui.core.validation import ConfigError
 
 SESSION, WORKER, ENVIRONMENT, SERVER = "session", "worker", "environment", "server"
-"""Processes that may be lost, as the key ``lost`` names them."""
+"""Values of the key ``lost``: the kinds of processes that may be lost."""
 
 _LOST_ONCE = re.compile(
     r"[^:]+: worker \S+ (?:was killed|was ended|ended with|failed)\b(?!.*, \d+ times$).*"

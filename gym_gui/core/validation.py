@@ -24,7 +24,7 @@ Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | 
 
 MAX_DEPTH: Final = 32
 MAX_VALUES: Final = 200_000
-"""Largest number of values in a settings tree; YAML aliases can make a small file arbitrarily large."""
+"""Largest number of values in a settings tree; needed because YAML aliases can make a tree of any size."""
 
 _ENDLESS: Final = 2**53
 

@@ -37,15 +37,15 @@ _ALIVE_S = 1.0
 _CALLS_BYTES = 1 << 22
 """Largest number of bytes of waiting calls, and of waiting thoughts; further thoughts are dropped."""
 _UNSEEN = 4
-"""Largest number of unconfirmed views; more than the client's confirmations comprise (``SEEN_EVERY``)."""
+"""Largest number of views that the client has not confirmed; it confirms every ``SEEN_EVERY`` views."""
 
 
 class Outbox:
     """Queue of events to the client.
 
-    Episodes that finish close together share a message. Only a few views are in transit at a time. Until
-    the client confirms them, a new view replaces the one that waits. So a slow client gets fewer views, but
-    recent ones; otherwise messages would accumulate in the connection's buffers.
+    Episodes that finish close together share a message. Only a few views are in transit at a time: until
+    the client confirms them, a further view waits, and a newer one replaces it. So a slow client gets fewer
+    views, but recent ones. Otherwise messages would accumulate in the connection's buffers.
 
     Args:
         begun: File descriptor of the pipe that receives the index of each episode that begins.

@@ -66,9 +66,9 @@ if TYPE_CHECKING:
 SEEN_EVERY = 2
 """Number of views after which their receipt is confirmed to the host."""
 _PLAYING_FAREWELL_S = 8.0
-"""Seconds for the end of a host whose session no window watches; it may take longer to stop its workers."""
+"""Seconds for a host to end if no window watches its session; it may take longer to stop its workers."""
 _HASTY_FAREWELL_S = 1.5
-"""Seconds for the end of a host that was told to end at once."""
+"""Seconds for a host to end if it was told to end at once."""
 
 
 class HostSession:

@@ -54,7 +54,7 @@ _LEFT_MOST = 1 << 24
 
 
 _LOG, _CALL = (pb.FromWorker.DESCRIPTOR.fields_by_name[name].number << 3 | 2 for name in ("log", "call"))
-"""First byte of a log message and of a call message."""
+"""First byte of an encoded log message and of an encoded call message."""
 
 
 class Channel(Protocol):

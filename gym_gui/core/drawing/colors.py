@@ -108,7 +108,7 @@ of both themes is at least 3 (WCAG 1.4.11)."""
 
 FURTHER_COLORS: Final = ("#df209f", "#a18517", "#b96eb9", "#af655a", "#c829e0", "#e7557c", "#148f14")
 """Colors of further agents of a kind that is already present. They differ from the colors of all kinds and
-from each other (by 0.1 in Oklab), and have the same contrast with every background."""
+from each other (by 0.1 in Oklab), and are as visible on every background as these."""
 
 
 HUES: Final[Mapping[str, str]] = {

@@ -20,8 +20,8 @@ class PackedPicture:
 
     Attributes:
         pixels: ``height * width * 3`` bytes, compressed with zlib.
-        height: In pixels.
-        width: In pixels.
+        height: Height in pixels.
+        width: Width in pixels.
     """
 
     pixels: bytes

@@ -32,7 +32,7 @@ BEHAVIORS: Final = {
     "passive_worker": "noop",
     "pettingzoo_worker": "random",
 }
-"""The ``behavior`` setting of ``operators_worker`` for which a type or worker id stands."""
+"""For some types and worker ids: the ``behavior`` setting of ``operators_worker`` that they stand for."""
 
 DEFAULT_WORKERS: Final = {
     WorkerKind.RL.value: "cleanrl_worker",
@@ -42,7 +42,7 @@ DEFAULT_WORKERS: Final = {
     WorkerKind.VLM.value: "vlm_worker",
     WorkerKind.BDI.value: "spade_bdi_worker",
 }
-"""The worker that plays a type if the slot names no worker."""
+"""For each type: the worker that plays if the slot names no worker."""
 
 WORKER_TYPES: Final = {
     **{worker: kind for kind, worker in DEFAULT_WORKERS.items()},
@@ -54,7 +54,7 @@ WORKER_TYPES: Final = {
     "mujoco_mpc_worker": WorkerKind.PLANNER.value,
     "test_worker": WorkerKind.BASELINE.value,
 }
-"""The type of a worker, for slots that name only the worker."""
+"""For each worker: its type, for slots that name only the worker."""
 
 NO_WORKERS: Final = {
     "shimmy_worker": (

@@ -31,7 +31,7 @@ STANDS_IN: Final = {SOLO: RL}
 """For a role, the role whose policy plays if the role has no policy of its own."""
 
 ALWAYS_THERE: Final[Mapping[str, Mapping[str, Any]]] = {RANDOM: {"type": "random"}, NOOP: {"type": "passive"}}
-"""Roles for which the user need not define a policy."""
+"""Slots for the roles for which the user need not define a policy."""
 
 
 def _led(level: int) -> Side:

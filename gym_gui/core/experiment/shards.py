@@ -41,7 +41,7 @@ class Scheduled:
         operator_id: The operator.
         episodes: Number of its episodes.
         seatings: Number of consecutive episodes that share a seed.
-        looks: For play until a decision: number of episodes that have been played at each evaluation.
+        looks: For ``until: decided``: number of episodes played before each evaluation.
         by_seeds: Whether a shard plays the same seeds for all operators.
     """
 

@@ -59,7 +59,7 @@ NOTHING = Amount()
 _ROUNDING: Final = 1e-9
 """Largest rounding error of a sum of dollars."""
 Amounts: TypeAlias = Mapping[str, Amount]
-"""Amount by account."""
+"""Amounts by account."""
 
 
 def plain_amounts(amounts: Amounts) -> dict[str, Any]:

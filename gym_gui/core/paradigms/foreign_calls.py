@@ -17,7 +17,7 @@ MASK_KEY = "action_mask"
 OBSERVATION, INFO = "observation", "info"
 """Places in which an environment may provide the action mask."""
 RAISED = (Exception, SystemExit)
-"""Errors that foreign code may raise; ``SystemExit``, because it would end the process without a message."""
+"""Errors that foreign code may raise; an uncaught ``SystemExit`` would end the process without a message."""
 
 
 def failure(doing: str, error: BaseException) -> EnvironmentFailure:
