@@ -1,1 +1,1 @@
-"""Vocabulary of the engine: types, errors, spaces, seeding, configuration. No I/O."""
+"""Basic types of the engine: records, errors, spaces, seeding and configuration. No file access."""

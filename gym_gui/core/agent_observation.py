@@ -1,4 +1,4 @@
-"""What one agent sees: its observation as its policy gets it, for people who watch."""
+"""The observation of one agent, in the form in which the window and pages show it to people."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from gym_gui.core.types import AgentID
 
 
 class AgentObservation(Struct, frozen=True):
-    """What an agent is shown with a question, and nothing else.
+    """What an agent observes when it is asked for an action.
 
     Attributes:
-        agent: Whose (seat).
+        agent: The agent (seat).
         step: Environment step of the question.
-        text: What it sees, in words; ``""`` where there are none.
-        fed: The numbers that its policy gets; ``""`` where :attr:`text` has them already.
-        preprocessing: What was done to the observation before, ``flatten, frame_stack 4``; ``""``: nothing.
-        legal: Words of the actions that are legal, where not all are.
-        caption: What the picture is.
-        picture: The observation itself where it is a picture, else what the agent sees, drawn; ``None``
-            where there is neither.
+        text: The observation as text; ``""`` if there is no text.
+        fed: The numbers that the policy receives; ``""`` if :attr:`text` already contains them.
+        preprocessing: Preprocessing that was applied to the observation, such as ``flatten, frame_stack
+            4``; ``""`` for none.
+        legal: Names of the legal actions; empty if all actions are legal.
+        caption: Caption of the picture.
+        picture: The observation if it is a picture, else a drawing of it; ``None`` if there is neither.
     """
 
     agent: AgentID

@@ -1,4 +1,4 @@
-"""Tasks of asyncio."""
+"""Helper that ends an asyncio task."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 
 async def end_task(task: asyncio.Task[object] | None) -> None:
-    """Cancel a task and wait until it has ended, however it ends; ``None``: there is none."""
+    """Cancel a task and wait until it has ended, and ignore its result or error; ``None`` does nothing."""
     if task is not None:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)

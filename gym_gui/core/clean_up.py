@@ -1,4 +1,4 @@
-"""Clean-up that runs to its end, even where its caller is canceled during it."""
+"""A helper that finishes clean-up work even if the caller is canceled meanwhile."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ _T = TypeVar("_T")
 
 
 async def finish_despite_cancel(work: Coroutine[Any, Any, _T]) -> _T:
-    """Wait for work that must not be left half done.
+    """Wait for work that must not be left half done, and return its result.
 
-    Where the caller is canceled during the work, once or more often, it raises the cancellation afterwards.
+    If the caller is canceled meanwhile, once or several times, ``CancelledError`` is raised after the work
+    has ended.
 
     Args:
-        work: Ends by itself within seconds.
+        work: Coroutine that ends by itself within seconds.
     """
     task, cancelled = asyncio.ensure_future(work), False
     while not task.done():
@@ -26,7 +27,7 @@ async def finish_despite_cancel(work: Coroutine[Any, Any, _T]) -> _T:
     try:
         result = task.result()
     finally:
-        del task  # it holds its error, whose traceback holds this frame
+        del task  # breaks a cycle: the task holds its error, whose traceback holds this frame
     if cancelled:
         raise asyncio.CancelledError
     return result

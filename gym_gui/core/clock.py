@@ -1,4 +1,4 @@
-"""The time for records of runs: by the clock of the machine that submitted them, where it is known."""
+"""The current time for records of runs, corrected to the clock of the submitting machine if that is known."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 BEHIND: Final = "MOSAIC_CLOCK_BEHIND_S"
-"""Variable that says by how many seconds this machine's clock is behind; negative where it is ahead."""
+"""Environment variable: seconds by which this machine's clock is behind; negative if it is ahead."""
 
 
 def now() -> datetime:
-    """The time, with its zone (UTC)."""
+    """Return the current time in UTC, corrected by :data:`BEHIND`."""
     try:
         behind = timedelta(seconds=float(os.environ.get(BEHIND, "0")))
     except (ValueError, OverflowError):

@@ -1,8 +1,8 @@
-"""What an experiment is made of: operators, each one an environment and its players.
+"""Configuration of an experiment: its operators, each an environment with the players of its slots.
 
-All of it is frozen, checked on construction and plain data underneath, so that it
-travels between processes and into ``run.json``. Inputs may be wide (a list, another
-spelling); attributes are exact. Worker and environment ids are not looked up here.
+All classes are frozen, checked on construction and made of plain data, so that they can be sent between
+processes and written to ``run.json``. Arguments may be of several types (a list instead of a tuple, another
+spelling); attributes always have the declared type. Worker ids and environment ids are not looked up here.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ Seats = Literal["fixed", "swap"]
 SINGLE_AGENT: Final = "agent_0"
 """The engine's name of the only agent; files call it ``agent``."""
 GOAL_SUFFIX: Final = "/goal"
-"""Slot of an agent's manager: ``agent_0/goal``."""
+"""Suffix that makes the slot of an agent's manager from the agent's name: ``agent_0/goal``."""
 
 
 _APIS: Callable[[str], Api] = member_of("aec", "parallel")
@@ -151,10 +151,11 @@ def _said_teams(teams: Mapping[str, tuple[str, ...]]) -> str:
 class OperatorConfig:
     """One environment and the players of its slots; the unit that is compared.
 
-    ``workers`` holds the player of each slot, as written; :meth:`resolved_slots` adds the rest. Three
-    attributes are not keys of a file: ``origin``, the file that says all this, and where its own modules are
-    looked for; ``named``, whether ``display_name`` was chosen (else it follows the players that decide); and
-    ``host``, on which of the user's hosts the operator runs in the window (empty: this machine).
+    ``workers`` holds the players as the file names them; :meth:`resolved_slots` adds linked slots and
+    managers. Three attributes are not keys of a file: ``origin`` is the file that defines the operator and
+    the folder in which its modules are looked up; ``named`` says whether the user chose ``display_name``
+    (otherwise the name follows the players that decide); ``host`` is the host of the user's list on which
+    the window runs the operator (empty: this machine).
     """
 
     operator_id: str = key(
@@ -277,7 +278,7 @@ class OperatorConfig:
     host: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check and normalise.
+        """Check and normalize.
 
         Raises:
             ConfigError: A value is of the wrong type, or two contradict each other.
@@ -299,7 +300,7 @@ class OperatorConfig:
                 raise ConfigError(f"slot '{agent}{GOAL_SUFFIX}' is given in workers too", where=place)
 
     def _rename_single_agent(self) -> None:
-        """Call the only agent what the engine calls it, wherever it is named."""
+        """Rename the only agent from ``agent`` to :data:`SINGLE_AGENT` wherever the operator names it."""
         names = {"agent": SINGLE_AGENT}
         teams = self.teams or {}
         freeze(
@@ -324,7 +325,7 @@ class OperatorConfig:
         max_steps: int | None = None,
         env_kwargs: Mapping[str, object] | None = None,
     ) -> OperatorConfig:
-        """One worker in the only slot of a single-agent environment.
+        """Make an operator with one worker in the only slot of a single-agent environment.
 
         Raises:
             ConfigError: As the constructor.
@@ -357,7 +358,7 @@ class OperatorConfig:
         api: str | None = None,
         seats: str = "fixed",
     ) -> OperatorConfig:
-        """A worker in each slot of a multi-agent environment.
+        """Make an operator with a worker in each slot of a multi-agent environment.
 
         Raises:
             ConfigError: As the constructor.
@@ -378,32 +379,32 @@ class OperatorConfig:
         )
 
     def resolved_slots(self) -> dict[str, WorkerAssignment]:
-        """Who plays each slot, link groups applied; managers as ``<agent>/goal``.
+        """Return the player of each slot, with link groups applied and managers under ``<agent>/goal``.
 
-        Order: slots as written, then agents known only from link groups, then managers.
+        Order: slots as written, then agents that only link groups name, then managers.
         """
         slots = link_slots(self.workers, self.link_groups)
         return slots | {agent + GOAL_SUFFIX: player for agent, player in self.manager.items()}
 
     def link_group_of(self, agent: str) -> LinkGroup | None:
-        """The link group that ``agent`` belongs to, or ``None``."""
+        """Return the link group that contains ``agent``, or ``None``."""
         return next((group for group in self.link_groups if agent in group.agents), None)
 
     @property
     def task_key(self) -> str:
-        """Equal where operators play the same environment, set up in the same way."""
+        """Key that is equal for operators that play the same environment with the same configuration."""
         teams = None if self.teams is None else {team: list(who) for team, who in self.teams.items()}
         how = (dict(self.env_kwargs), self.api, self.max_steps, teams, self.seats)
         return json.dumps((self.task, *how), sort_keys=True, default=str)
 
     def check_complete(self) -> None:
-        """Refuse names that no slot has, and an operator without players.
+        """Refuse an operator without players, and agent names that no slot has.
 
-        Experiment files are complete; a configuration made in Python may leave slots to
-        in-process policies, which it cannot name.
+        An experiment file must name a player for each slot. A configuration made in Python may leave slots
+        to in-process policies, which a configuration cannot name.
 
         Raises:
-            ConfigError: With the place.
+            ConfigError: A name or a player is wrong; the error names the place.
         """
         agents = link_slots(self.workers, self.link_groups)
         if not agents:
@@ -417,9 +418,9 @@ class OperatorConfig:
             raise ConfigError("swapping seats needs at least two agents", where="seats", fix="Use 'fixed'")
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data in the shape of an operator of an experiment file."""
+        """Return the operator as plain data, in the form of an operator in an experiment file."""
         always, chosen = record_of(self)
-        # Needed to play it again from the run folder, which lies elsewhere.
+        # A run folder lies elsewhere, so that a replay needs the folder of the module.
         folder = self.origin.folder if ":" in self.task else ""
         return always | chosen | ({"folder": folder} if folder else {})
 
@@ -429,11 +430,11 @@ FOLDER: Final = Key(
     "where the module of `module:factory` is looked for first",
     usual="this file's folder",
 )
-"""A key of operators that is part of :attr:`OperatorConfig.origin`."""
+"""The key ``folder`` of an operator; its value becomes part of :attr:`OperatorConfig.origin`."""
 OPERATOR_KEYS: Final = {**spellings_of(OperatorConfig), "folder": "folder"}
-"""Every spelling that an operator may use, and what it stands for."""
+"""Each spelling that an operator may use for a key, with the key."""
 ENVIRONMENT_KEYS: Final = names_of(OperatorConfig, of=lambda key: key.environment)
-"""Keys of an operator that say which environment is made; matrices and tournaments have them, too."""
+"""Keys of an operator that define its environment; matrices and tournaments have these keys, too."""
 
 
 @dataclass(frozen=True, init=False)
@@ -441,9 +442,9 @@ class Experiment:
     """Operators that are compared on the same seeds.
 
     Attributes:
-        operators: What is compared, in the order written.
-        execution: How often, with which seeds, how fast.
-        matrix: The rows that they play, where they are those of a matrix.
+        operators: The operators that are compared, in the order of the file.
+        execution: Number of episodes, seeds and speed.
+        matrix: The rows of the matrix that the operators come from; ``None`` if they come from no matrix.
     """
 
     operators: tuple[OperatorConfig, ...]
@@ -456,7 +457,7 @@ class Experiment:
         execution: ExecutionConfig | None = None,
         matrix: MatrixTable | None = None,
     ) -> None:
-        """Check what operators and execution have to do with each other.
+        """Check each value, and check that operators, execution and matrix fit together.
 
         Raises:
             ConfigError: No operators, ids that would share a folder, or fewer seeds than episodes.
@@ -469,26 +470,26 @@ class Experiment:
         freeze(self, operators=items, execution=run, matrix=matrix)
         if matrix is not None:
             matrix.check(operator.operator_id for operator in items)
-        # Operators that swap seats need fewer; how many is known once their teams are.
+        # An operator that swaps seats needs fewer seeds; the number is known once its teams are known.
         if any(operator.seats == "fixed" for operator in items):
             run.check_seeds(1)
         if run.until == "decided":
             with under("execution"):
-                # Pyright holds a field with a converter to be a descriptor, which no protocol takes.
+                # Pyright treats a field with a converter as a descriptor, which matches no protocol.
                 check_decidable(cast("Sequence[Any]", items), run)
 
     def max_steps(self, operator: OperatorConfig) -> int | None:
-        """Limit of an episode: the operator's, else the experiment's, else ``None``."""
+        """Return the step limit of an episode: the operator's, else the experiment's, else ``None``."""
         return operator.max_steps if operator.max_steps is not None else self.execution.max_steps
 
     def isolation(self, operator: OperatorConfig) -> Isolation:
-        """Which slots share a process: the operator's, else the experiment's."""
+        """Return which slots share a process: the operator's setting, else the experiment's."""
         return operator.isolation or self.execution.isolation
 
     def to_record(self) -> dict[str, Plain]:
-        """What ``run.json`` stores; reads back to an equal experiment.
+        """Return the data that ``run.json`` stores, from which an equal experiment can be read.
 
-        Secrets stay references in it.
+        Secrets remain references.
         """
         record: dict[str, Plain] = {
             "operators": [operator.to_record() for operator in self.operators],

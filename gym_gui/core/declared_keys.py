@@ -1,8 +1,8 @@
-"""Keys of files that people write, each declared once: what it may be, its default, what is said of it.
+"""Declarations of the keys in files that people write: allowed values, default and description.
 
-Reading, near misses, records, ``--dry-run``, completion and the tables of the documentation are made from
-the declaration. The keys of ``worker.toml`` are listed as :class:`Key`; those of an experiment file are the
-fields of a :func:`declared` class, each made by :func:`key`.
+Reading, suggestions for misspelled keys, records, ``--dry-run``, completion and the tables of the
+documentation use the declaration. The keys of ``worker.toml`` are instances of :class:`Key`; the keys of an
+experiment file are the fields of a :func:`declared` class, each made by :func:`key`.
 """
 
 from __future__ import annotations
@@ -37,23 +37,24 @@ class Key(Generic[_Check]):
     """One key of a file.
 
     Attributes:
-        check: How a value is checked.
-        meaning: Its line in the documentation, as Markdown.
-        required: Whether a file has to have it.
-        usual: What holds where it is left out, in words, as Markdown.
-        unit: Of a number, for example ``s``.
-        name: As files have it.
+        check: Function that checks a value.
+        meaning: Description of the key in the documentation, as Markdown.
+        required: Whether a file must contain the key.
+        usual: Description of the default, as Markdown.
+        unit: Unit of a number, for example ``s``.
+        name: Name of the key in files.
         spellings: Other names that files may use.
-        write: From a value to what records have; ``None``: the value itself.
-        kept: Whether records have it although its value is the default.
-        said: What ``--dry-run`` says of a value that is not the default: a format, the words
-            themselves, or a function of the value; empty: nothing.
-        budget: Whether it limits what a run may spend.
-        pace: Whether it says how fast a run is done, and not what is done.
-        within: The declared class that a mapping under it is read into, or its keys.
-        each: The same of every value of the mapping, or every item of the list, under it.
-        words: The values among which one has to be, where these are a few; those of its check by default.
-        environment: Whether it says which environment is made, and not who plays.
+        write: Converts a value to the form in records; ``None``: records contain the value itself.
+        kept: Whether records contain the key even if its value is the default.
+        said: What ``--dry-run`` prints for a value that is not the default: a format string, or a function
+            of the value; empty: nothing.
+        budget: Whether the key limits what a run may spend.
+        pace: Whether the key changes only how fast a run is done.
+        within: The declared class, or the keys, of the mapping that is the value.
+        each: The declared class, or the keys, of each value in the mapping, or each item in the list, that
+            is the value.
+        words: The allowed values, if these are few; default: those of the check.
+        environment: Whether the key defines the environment rather than the players.
     """
 
     check: _Check
@@ -87,14 +88,14 @@ def key(
     write: Callable[[_Value], Plain] | None = None,
     **more: Any,
 ) -> _Value:
-    """A field of a :func:`declared` class.
+    """Declare a field of a :func:`declared` class.
 
     Args:
-        converter: From what people write to the exact value; raises :class:`ConfigError`, with a place
-            within the value.
+        converter: Converts the value in a file to the value of the attribute; raises :class:`ConfigError`
+            with a place within the value.
         meaning: See :class:`Key`.
-        default: What is converted where nothing is given; without one the key is required.
-        kw_only: Whether the constructor takes it by its name alone.
+        default: Value that is converted if the key is absent; without a default the key is required.
+        kw_only: Whether the constructor accepts the field only as a keyword argument.
         write: See :class:`Key`.
         more: See :class:`Key`.
     """
@@ -104,7 +105,7 @@ def key(
 
 @dataclass_transform(frozen_default=True, field_specifiers=(key, field))
 def declared(cls: type[_Config]) -> type[_Config]:
-    """Make a frozen dataclass whose fields are keys; its ``__post_init__`` calls :func:`check_keys`."""
+    """Make a frozen dataclass whose fields are keys; its ``__post_init__`` must call :func:`check_keys`."""
     made = dataclass(frozen=True)(cls)
     if made.__doc__:
         lines = [f"    {attribute}: {about.meaning}" for attribute, about in keys_of(made).items()]
@@ -114,23 +115,23 @@ def declared(cls: type[_Config]) -> type[_Config]:
 
 @cache
 def keys_of(cls: type[Any]) -> Mapping[str, Checked]:
-    """The keys of a declared class, by attribute, in the order of the documentation."""
+    """Return the keys of a declared class by attribute, in the order of the documentation."""
     return {each.name: each.metadata[_KEY] for each in fields(cls) if _KEY in each.metadata}
 
 
 def name_of(attribute: str, about: Key[Any]) -> str:
-    """A key as files have it."""
+    """Return the name of a key in files."""
     return about.name or attribute
 
 
 def names_of(cls: type[Any], *, of: Callable[[Checked], bool]) -> tuple[str, ...]:
-    """Keys, as files have them, of one kind: ``names_of(ExecutionConfig, of=lambda key: key.budget)``."""
+    """Return the names of the keys that fulfill a condition, such as ``of=lambda key: key.budget``."""
     return tuple(name_of(attribute, about) for attribute, about in keys_of(cls).items() if of(about))
 
 
 @cache
 def spellings_of(cls: type[Any]) -> Mapping[str, str]:
-    """Every spelling that files may use, and the key that it stands for."""
+    """Return each spelling that files may use, with the name of the key."""
     listed = ((name_of(attribute, about), about) for attribute, about in keys_of(cls).items())
     return {spelling: name for name, about in listed for spelling in (name, *about.spellings)}
 
@@ -147,16 +148,16 @@ def _checks(cls: type[Any]) -> tuple[tuple[str, Callable[[Any], object]], ...]:
 
 @cache
 def usual_values(cls: type[Any]) -> Mapping[str, object]:
-    """By attribute, the exact values of keys that are left out."""
+    """Return the defaults by attribute, after conversion."""
     given = {each.name: each.default for each in fields(cls) if each.default is not MISSING}
     return {each: about.check(given[each]) for each, about in keys_of(cls).items() if each in given}
 
 
 def check_keys(config: object) -> None:
-    """Put the exact values in place of what was given.
+    """Replace each given value by the value that its check returns.
 
     Raises:
-        ConfigError: One is wrong; its place begins with the key.
+        ConfigError: A value is wrong; the place begins with the key.
     """
     values = vars(config)  # a frozen dataclass refuses setattr
     attribute = ""
@@ -169,16 +170,16 @@ def check_keys(config: object) -> None:
 
 
 def construct(make: type[_Config], given: Mapping[str, object], where: str, **more: object) -> _Config:
-    """Make a declared class from what a file gives; ``null`` means "left out".
+    """Make an instance of a declared class from the values in a file; ``null`` means "left out".
 
     Args:
         make: The class.
-        given: By key.
-        where: Its place.
+        given: Values by key.
+        where: Place of the mapping in the file.
         more: Further arguments of the class.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: A value is wrong; the error names the place.
     """
     attributes = _attributes(make)
     arguments: dict[str, Any] = {}
@@ -193,10 +194,11 @@ def construct(make: type[_Config], given: Mapping[str, object], where: str, **mo
 
 
 def read_keys(make: type[_Config], data: object, where: str) -> _Config:
-    """Make a declared class from a mapping of a file.
+    """Make an instance of a declared class from a mapping in a file.
 
     Raises:
-        ConfigError: With the place of what is wrong; for a key that is not known, the nearest one.
+        ConfigError: A value is wrong or a key is unknown; the error names the place and the nearest known
+            key.
     """
     return construct(make, keys(data, where, spellings_of(make)), where)
 
@@ -206,7 +208,7 @@ def _written(about: Checked, value: Any) -> Plain:
 
 
 class _Entry(NamedTuple):
-    """A key in its class; ``usual`` is :data:`~dataclasses.MISSING` where it is required."""
+    """A key of a declared class; ``usual`` is its default, or :data:`~dataclasses.MISSING` if required."""
 
     attribute: str
     name: str
@@ -224,7 +226,7 @@ def _entries(cls: type[Any]) -> tuple[_Entry, ...]:
 
 
 def record_of(config: object) -> tuple[dict[str, Plain], dict[str, Plain]]:
-    """What records have of a declared class: always, and only where it differs from the default."""
+    """Return two parts of a config's record: keys that are always written, and those not at their default."""
     values = vars(config)
     always: dict[str, Plain] = {}
     chosen: dict[str, Plain] = {}
@@ -239,7 +241,7 @@ def record_of(config: object) -> tuple[dict[str, Plain], dict[str, Plain]]:
 
 @cache
 def usual_record(cls: type[Any]) -> Mapping[str, Plain]:
-    """What records have of keys that are left out and that stand in each record all the same."""
+    """Return the defaults of the keys that each record contains."""
     return {
         name: _written(about, usual)
         for _, name, about, usual in _entries(cls)
@@ -248,7 +250,7 @@ def usual_record(cls: type[Any]) -> Mapping[str, Plain]:
 
 
 def chosen_of(config: object) -> dict[str, Plain]:
-    """What records have of keys whose value is not the default."""
+    """Return, in the form of records, the keys whose value is not the default."""
     values = vars(config)
     return {
         name: _written(about, values[attribute])
@@ -258,7 +260,7 @@ def chosen_of(config: object) -> dict[str, Plain]:
 
 
 def said_of(config: object) -> list[str]:
-    """What ``--dry-run`` says of each key whose value is not the default."""
+    """Return the lines that ``--dry-run`` prints for keys whose value is not the default."""
     values = vars(config)
     found: list[str] = []
     for attribute, _, about, usual in _entries(type(config)):
@@ -271,7 +273,7 @@ def said_of(config: object) -> list[str]:
 
 
 def table(listed: Mapping[str, Key[Any]]) -> list[str]:
-    """Keys as a table in Markdown, with a column of defaults where one of them says its own."""
+    """Return keys as a Markdown table, with a column of defaults if one of the keys describes its default."""
     defaults = any(about.usual for about in listed.values())
     columns = ["key", "meaning", *(["default"] if defaults else [])]
     return [f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}", *_rows(listed, "", defaults)]
@@ -292,17 +294,17 @@ def _rows(listed: Mapping[str, Key[Any]], before: str, defaults: bool) -> list[s
 
 
 def key_called(listed: Mapping[str, Key[Any]], spelling: object) -> Key[Any] | None:
-    """The key that a file may write so; ``None`` where there is none."""
+    """Return the key with this name or spelling, or ``None``."""
     found = (about for each, about in listed.items() if spelling in (name_of(each, about), *about.spellings))
     return next(found, None)
 
 
 def keys_at(listed: Mapping[str, Key[Any]], path: Sequence[str | int]) -> Mapping[str, Key[Any]]:
-    """The keys of a mapping within a file, by attribute; none where it is read into no declared class.
+    """Return the keys of a mapping within a file, by attribute; empty if no declared class reads the mapping.
 
     Args:
         listed: The keys of the file.
-        path: Of the mapping: keys in any spelling, and places in lists.
+        path: Path of the mapping: keys in any spelling, and indices in lists.
     """
     steps = iter(path)
     for step in steps:
@@ -317,7 +319,7 @@ def keys_at(listed: Mapping[str, Key[Any]], path: Sequence[str | int]) -> Mappin
 
 
 def words_of(about: Key[Any]) -> tuple[Plain, ...]:
-    """The values among which one has to be, where these are a few."""
+    """Return the allowed values of a key if these are few, else an empty tuple."""
     return about.words or getattr(about.check, "words", ())
 
 
@@ -326,23 +328,23 @@ def words_of(about: Key[Any]) -> tuple[Plain, ...]:
 
 @dataclass(frozen=True)
 class OneOf(Generic[_Value]):
-    """A check that takes one of a few values.
+    """A check that accepts one of a few values.
 
     Attributes:
-        words: The values, as files have them.
-        check: Does it.
+        words: The values, as they are written in files.
+        check: Function that checks a value.
     """
 
     words: tuple[Plain, ...]
     check: Callable[[Any], _Value]
 
     def __call__(self, value: Any) -> _Value:
-        """What ``check`` returns or raises."""
+        """Check a value with ``check``."""
         return self.check(value)
 
 
 def optional(check: Callable[[_Given], _Value]) -> Callable[[_Given | None], _Value | None]:
-    """``None``, or what ``check`` takes."""
+    """Return a check that also accepts ``None``."""
 
     def found(value: _Given | None) -> _Value | None:
         return None if value is None else check(value)
@@ -351,25 +353,25 @@ def optional(check: Callable[[_Given], _Value]) -> Callable[[_Given | None], _Va
 
 
 def whole(low: int, high: int) -> Callable[[int], int]:
-    """A whole number from ``low`` to ``high``, both included."""
+    """Return a check for a whole number from ``low`` to ``high``, both included."""
     return lambda value: integer(value, "", low=low, high=high)
 
 
 def real(low: float, high: float) -> Callable[[float], float]:
-    """A finite number from ``low`` to ``high``, both included."""
+    """Return a check for a finite number from ``low`` to ``high``, both included."""
     return lambda value: number(value, "", low=low, high=high)
 
 
 def member_of(*words: _Value) -> Callable[[str], _Value]:
-    """One of these words."""
+    """Return a check that accepts one of these words."""
     known = cast("tuple[str, ...]", words)
     return OneOf(known, lambda value: cast("_Value", choice(value, "", known)))
 
 
 flag: Final[Callable[[bool], bool]] = OneOf((True, False), lambda value: boolean(value, ""))
-"""``True`` or ``False``."""
+"""Check that accepts ``True`` or ``False``."""
 
 
 def printable(*, empty: bool = False, longest: int = 512) -> Callable[[str], str]:
-    """Printable text; ``empty`` allows ``""``."""
+    """Return a check for printable text; ``empty`` allows ``""``."""
     return lambda value: text(value, "", max_length=longest, empty=empty)

@@ -1,4 +1,4 @@
-"""What installed packages register with us."""
+"""Entry points that installed packages register for MOSAIC."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 
 def entry_points(group: str) -> tuple[metadata.EntryPoint, ...]:
-    """Entry points of a group, by name; none of them is loaded.
+    """Return the entry points of a group, sorted by name, without loading them.
 
-    All packages are read once for all groups: that takes a twentieth of what a process that plays takes to
-    start. They are read again when something has been installed.
+    The metadata of all packages is read once for all groups, because reading takes a twentieth of the
+    start-up time of a session process. It is read again after a package was installed.
 
     Args:
-        group: Such as ``mosaic.workers``.
+        group: Name of the group, such as ``mosaic.workers``.
     """
     found = _read(tuple((place, _changed(place)) for place in sys.path))
     return tuple(sorted(found.select(group=group), key=lambda point: point.name))

@@ -1,4 +1,4 @@
-"""Closed sets of names used across the engine and in run folders."""
+"""Enumerations that the engine and the files of run folders use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 class SteppingParadigm(Enum):
-    """How agents and environment take turns."""
+    """How agents and environment take turns (the paradigm)."""
 
     SINGLE_AGENT = auto()
     SIMULTANEOUS = auto()
@@ -16,7 +16,7 @@ class SteppingParadigm(Enum):
 
 
 class ActionSource(StrEnum):
-    """Who chose an action; written to every step row."""
+    """How an action was chosen; written to every step row."""
 
     POLICY = "policy"
     HUMAN = "human"
@@ -29,7 +29,7 @@ class ActionSource(StrEnum):
 
 
 class UnusableCause(StrEnum):
-    """Why an answer could not be played."""
+    """Why an answer could not be used as an action."""
 
     UNREADABLE = "unreadable"
     ILLEGAL = "illegal"
@@ -39,11 +39,11 @@ class UnusableCause(StrEnum):
 
 
 FALLBACKS: Final = frozenset({ActionSource.NOOP, ActionSource.DEFAULT, ActionSource.RANDOM_LEGAL})
-"""Sources of an action that the engine put in the place of an unusable answer."""
+"""Sources of an action that the engine played instead of an unusable answer."""
 
 
 class EpisodeStatus(StrEnum):
-    """How an episode ended, as written to its row."""
+    """How an episode ended; written to the episode's line."""
 
     COMPLETED = "completed"
     FAILED = "failed"
@@ -51,23 +51,23 @@ class EpisodeStatus(StrEnum):
 
 
 class Loss(StrEnum):
-    """What became of the worker that owed an answer."""
+    """What happened to the worker that did not answer."""
 
     DIED = "died"
-    """It ended or was ended, and another takes its place: what it played can be played again."""
+    """The worker ended or was killed, and a new one replaces it; its episodes can be played again."""
     GIVEN_UP = "given_up"
-    """No other takes its place any more."""
+    """The worker is lost and will not be started again."""
 
 
 class Limit(StrEnum):
-    """What a policy has used up."""
+    """Which limit a policy has reached."""
 
     EPISODE = "episode"
-    """What it may have in each episode: this one ends, truncated."""
+    """The policy's limit per episode: this episode ends as truncated."""
     RUN = "run"
-    """What the run's budgets leave to it: the episode is left unplayed."""
+    """The budget of the run: the episode is left unplayed."""
     STOP = "stop"
-    """All, until a person does something (a server is down): the run stops, the episode is left unplayed."""
+    """A fault that a person must fix (a server is down): the run stops, the episode is left unplayed."""
 
 
 class Outcome(StrEnum):
@@ -79,7 +79,7 @@ class Outcome(StrEnum):
 
 
 class WorkerKind(StrEnum):
-    """What kind of decision-maker a worker hosts (the badge in the window)."""
+    """Kind of agent that a worker plays, shown as a badge in the window."""
 
     RL = "rl"
     LLM = "llm"
@@ -94,5 +94,5 @@ _SPELT = frozenset({"rl", "llm", "vlm", "bdi", "mpc"})
 
 
 def kind_word(kind: str) -> str:
-    """A kind of agent within a sentence: ``RL``, ``baseline``; one that is not known, as it is."""
+    """Return a kind of agent as a sentence writes it: ``RL``, ``baseline``; an unknown kind is unchanged."""
     return kind.upper() if kind in _SPELT else kind

@@ -1,7 +1,7 @@
-"""One small family of errors. Each says what happened and, where known, the way out.
+"""Error classes. Each error says what happened and, if known, what to do about it.
 
-``UsageError`` is what a person can fix (exit status 2, one line, no traceback);
-``EpisodeError`` ends one episode as ``failed`` and leaves everything else running.
+``UsageError`` is an error that a person can fix (exit status 2, one line, no traceback). ``EpisodeError``
+ends one episode as ``failed`` and leaves everything else running.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 
 class Place(NamedTuple):
-    """Where in a file of the person's something is wrong.
+    """Place in a user's file at which something is wrong.
 
     Attributes:
-        file: The file; while it is read, what messages call it.
-        line: Its line, from 1; 0: no line is known.
-        column: Its column, from 1; 0: the whole line.
+        file: The file; while it is read, the name that messages use for it.
+        line: Line, from 1; 0: unknown.
+        column: Column, from 1; 0: the whole line.
     """
 
     file: str
@@ -26,13 +26,13 @@ class Place(NamedTuple):
 
 
 def with_capital(words: str) -> str:
-    """Words as a sentence begins; a name ("green_0 answered …") stays as it is written."""
+    """Return text with a capital first letter, unless it begins with a name ("green_0 answered …")."""
     first = words.split(maxsplit=1)[:1]
     return words[:1].upper() + words[1:] if first and first[0].strip(",.:;").isalpha() else words
 
 
 def without_capital(words: str) -> str:
-    """Words as they go on within a sentence; a name, as "LQR is …" has, stays as it is written."""
+    """Return text with a small first letter, unless it begins with a name ("LQR is …")."""
     first = words.split(maxsplit=1)[:1]
     plain = bool(first) and first[0].strip(",.:;").isalpha() and first[0][1:].islower()
     return words[:1].lower() + words[1:] if plain or words[1:2].isspace() else words
@@ -44,7 +44,7 @@ class MosaicError(Exception):
     Args:
         message: What happened, as a sentence without a trailing full stop.
         fix: What to do about it, or an empty string.
-        place: Where in a file of the person's it is.
+        place: Place of the error in a user's file.
     """
 
     def __init__(self, message: str, *, fix: str = "", place: Place | None = None) -> None:
@@ -58,23 +58,23 @@ class MosaicError(Exception):
 
     @property
     def sentence(self) -> str:
-        """All of it, as it stands by itself in a window."""
+        """Message and fix, with a capital first letter."""
         return with_capital(str(self))
 
 
 class UsageError(MosaicError):
-    """Something the person can fix: a name, a file, a missing package."""
+    """An error that the user can fix: a wrong name, a damaged file, a missing package."""
 
 
 class UnknownNameError(UsageError, KeyError):
-    """A name that is not among the known ones; suggests the nearest.
+    """A name that is not among the known names; the message suggests the nearest one.
 
     Args:
         kind: What was looked up, for example ``"worker"``.
         name: The name that was not found.
         known: All valid names.
-        hint: A sentence to use when nothing is near.
-        where: In what it was named.
+        hint: Fix to show if no known name is near.
+        where: Place at which the name was used.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class UnknownNameError(UsageError, KeyError):
 
 
 class MissingDependencyError(UsageError):
-    """A package that is needed is not installed; carries the exact install line."""
+    """A required package is not installed; the error contains the install command."""
 
     def __init__(self, what: str, install: str) -> None:
         super().__init__(f"{what} is not installed", fix=f"Run: {install}")
@@ -104,7 +104,7 @@ class MissingDependencyError(UsageError):
 
 
 class QueueFullError(MosaicError):
-    """No more may wait in a queue."""
+    """A queue is full."""
 
 
 class ExperimentError(UsageError):
@@ -112,15 +112,15 @@ class ExperimentError(UsageError):
 
 
 class CheckpointError(UsageError):
-    """A policy file that is missing, damaged, unsafe or of another environment."""
+    """A policy file that is missing, damaged, unsafe or made for another environment."""
 
 
 class RunFormatError(UsageError):
     """A run folder that cannot be read as written.
 
     Args:
-        where: File, and line where there is one.
-        problem: What is wrong there.
+        where: File, and line if known.
+        problem: What is wrong.
     """
 
     def __init__(self, where: str, problem: str) -> None:
@@ -129,11 +129,11 @@ class RunFormatError(UsageError):
 
 
 class SpaceError(MosaicError):
-    """A space or value that cannot be described or carried."""
+    """A space, or a value of a space, that cannot be described or sent."""
 
 
 class ProtocolError(MosaicError):
-    """A peer sent something the wire protocol does not allow."""
+    """The other end of a connection sent something that the protocol does not allow."""
 
 
 class WorkerLaunchError(MosaicError):
@@ -141,23 +141,23 @@ class WorkerLaunchError(MosaicError):
 
 
 class KilledWhileStartingError(WorkerLaunchError):
-    """A process was killed while it started, which says nothing of itself: another try may do."""
+    """A process was killed from outside while it started; a further attempt may succeed."""
 
 
 class SlotRefusedError(UsageError):
-    """A worker looked at its slot (checkpoint, spaces, settings) and cannot play it."""
+    """A worker checked its slot (checkpoint, spaces, settings) and cannot play it."""
 
 
 class EpisodeError(MosaicError):
-    """Ends the episode it happens in as ``failed``."""
+    """An error that ends its episode as ``failed``."""
 
 
 class EnvironmentFailure(EpisodeError):
-    """The environment raised, or returned what its own spaces do not allow."""
+    """The environment raised an error, or returned a value outside its own spaces."""
 
 
 class EnvironmentLostError(EnvironmentFailure):
-    """The process or machine that the environment lives in is gone: another can play the episode again."""
+    """The process or machine of the environment is gone; another environment can play the episode again."""
 
 
 class ObservationError(EnvironmentFailure):
@@ -165,4 +165,4 @@ class ObservationError(EnvironmentFailure):
 
 
 class PolicyFailure(EpisodeError):
-    """A policy raised, gave an unusable action, or did not answer in time."""
+    """A policy raised an error, gave an unusable action, or did not answer in time."""

@@ -1,4 +1,4 @@
-"""The environment variables of Python programs that come with an interpreter of their own."""
+"""Environment variables for Python programs that may use another interpreter than MOSAIC's."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gym_gui.core.paths import PACKAGE
 
 
 def sdk_folder(foreign: bool) -> Path:
-    """Folder that makes ``mosaic_worker`` and ``mosaic_env_server`` importable.
+    """Return the folder that makes ``mosaic_worker`` and ``mosaic_env_server`` importable.
 
     Args:
-        foreign: For an interpreter other than ours, which must not see our site-packages.
+        foreign: Whether the program uses another interpreter, which must not see our site-packages.
     """
     ours = Path(mosaic_worker.__file__).resolve().parent.parent
     bundled = PACKAGE / "bundled" / "mosaic_worker_sdk"
@@ -25,16 +25,16 @@ def sdk_folder(foreign: bool) -> Path:
 def python_environment(
     foreign: bool, cache: Path, *, path: Sequence[Path] = (), named: Iterable[str] = ()
 ) -> dict[str, str]:
-    """What a Python program gets that imports the SDK; who starts it adds the tag.
+    """Return the environment variables for a Python program that imports the SDK, without the process tag.
 
-    Caches that libraries would put into the home folder go to a folder of its own, and it computes with one
-    thread, because many share the cores; a person's own word for these holds.
+    Library caches that would go to the home folder go to ``cache``. The program computes with one thread,
+    because many programs share the cores. Variables that the user has set for these keep their values.
 
     Args:
-        foreign: It has another interpreter than ours.
-        cache: Where its libraries may keep things.
-        path: Folders that it imports from, before the SDK's.
-        named: Variables that it gets beyond those that every child gets.
+        foreign: Whether the program uses another interpreter than ours.
+        cache: Folder for the caches of its libraries.
+        path: Folders from which the program imports, before the SDK's.
+        named: Variables that the program receives in addition to those of every child process.
     """
     env = inherited(named)
     folders = [str(folder) for folder in path]

@@ -1,4 +1,4 @@
-"""Numbers that say in which form a file is written."""
+"""Format versions of files, and the check that refuses newer ones."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from gym_gui.core.errors import UsageError
 
 
 class NewerFormatError(UsageError):
-    """A file of a later version, which this version must not write, continue or play."""
+    """A file of a newer version, which this version must not write, continue or play."""
 
 
 def newer(number: Any, known: int) -> bool:
-    """Whether a file's format number is beyond what this version knows.
+    """Return whether a file's format number is newer than this version knows, or is not valid.
 
     Args:
-        number: As the file has it; ``None`` where it says nothing, as the first version did.
-        known: The newest that this version writes.
+        number: Format number in the file; ``None`` if it has none, as in files of the first version.
+        known: Newest format number that this version writes.
     """
     if number is None:
         return False
@@ -24,15 +24,15 @@ def newer(number: Any, known: int) -> bool:
 
 
 def check_format(what: str, number: Any, known: int) -> None:
-    """Refuse a file of a later version.
+    """Refuse a file of a newer version.
 
     Args:
-        what: The file, as messages call it.
+        what: Name of the file in messages.
         number: Its format number.
-        known: The newest that this version writes.
+        known: Newest format number that this version writes.
 
     Raises:
-        NewerFormatError: It is beyond that.
+        NewerFormatError: The file's number is newer or not valid.
     """
     if newer(number, known):
         raise NewerFormatError(

@@ -1,8 +1,8 @@
-"""Which environment variables children get: a short list, and what a worker's manifest names.
+"""The environment variables that child processes inherit: a short list, plus those a worker's manifest names.
 
-A user's environment holds keys and addresses under names that this program cannot guess (``GITHUB_PAT``,
-``DATABASE_URL``); so it passes on only variables that are known to be needed. Keys that an experiment names
-travel in messages to the one worker they are for.
+A user's environment contains keys and addresses under names that this program cannot guess (``GITHUB_PAT``,
+``DATABASE_URL``). So MOSAIC passes on only variables that are known to be needed. A key that an experiment
+names is sent in a message to the one worker that needs it.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ _aside: dict[str, str] = {}
 
 
 def withhold(variable: str) -> None:
-    """From now on no child of this process gets ``variable``, whatever it is called."""
+    """Never pass ``variable`` to a child of this process from now on, whatever its name."""
     _withheld.add(variable)
 
 
 def looks_secret(variable: str) -> bool:
-    """Whether a variable of this name holds a key or a password."""
+    """Return whether a variable of this name is likely to hold a key or a password."""
     return _SECRET.search(variable) is not None
 
 
 def inherited(named: Iterable[str] = ()) -> dict[str, str]:
-    """What a child gets of this process's environment.
+    """Return the environment variables that a child of this process receives.
 
     Args:
-        named: Variables that it gets as well, and proxies that it gets with their password.
+        named: Further variables that the child receives; a proxy named here keeps its password.
     """
     more = frozenset(named)
     return {
@@ -64,9 +64,9 @@ def inherited(named: Iterable[str] = ()) -> dict[str, str]:
 
 
 def set_aside() -> None:
-    """Take out of this process's environment what it has for its children alone.
+    """Remove variables that only children need from this process's environment, and keep them for children.
 
-    For processes that start workers and run the code of environments as well.
+    For processes that start workers and also run the code of environments.
     """
     for name, value in list(os.environ.items()):
         if not _is_needed(name, ()):
@@ -80,7 +80,7 @@ def _is_needed(name: str, named: Collection[str]) -> bool:
 
 
 def _shareable(name: str, value: str) -> str:
-    """A proxy's address without the person's name and password; everything else as it is."""
+    """Return a proxy's address without user name and password, and any other value unchanged."""
     if name.lower() not in _PROXIES or "@" not in value:
         return value
     scheme, _, rest = value.rpartition("//")

@@ -1,5 +1,4 @@
-"""Interpreters of their own for families of environments, and for workers that live with them: where they
-are, and whether they are whole."""
+"""Python environments of families and their workers: paths, completeness and installed versions."""
 
 from __future__ import annotations
 
@@ -16,18 +15,18 @@ from gym_gui.core.paths import PACKAGE, data_dir
 from mosaic_worker.plain_files import replace_file
 
 _COMPLETE: Final = "mosaic.json"
-"""Written last; without it an environment is one whose installation was cut off."""
+"""File that is written last; if it is missing, the installation was not finished."""
 _FORMAT = 1
 
 
 def into_this_python() -> str:
-    """``pip install`` as it reaches this very Python; an environment made by uv has no pip of its own."""
+    """Return the ``pip install`` command for this Python, also if uv made the environment without pip."""
     python = shlex.quote(sys.executable)
     if importlib.util.find_spec("pip") is not None:
         return f"{python} -m pip install"
     on_path = shutil.which("uv")
     found = "uv" if on_path else next((str(place) for place in uv_places() if os.access(place, os.X_OK)), "")
-    # Where there is neither, Python brings a pip of its own.
+    # If there is neither pip nor uv, Python can install its own pip.
     return (
         f"{shlex.quote(found)} pip install --python {python}"
         if found
@@ -36,27 +35,27 @@ def into_this_python() -> str:
 
 
 def uv_places() -> list[Path]:
-    """Where uv may lie beside the search path: with this Python, and where ``run.sh`` puts its own."""
+    """Return where uv may be outside the search path: beside this Python, and where ``run.sh`` puts it."""
     return [Path(sys.executable).parent / "uv", PACKAGE.parent / ".tools" / "uv" / "bin" / "uv"]
 
 
 def environment_folder(name: str) -> Path:
-    """The virtual environment of a family."""
+    """Return the folder of a family's virtual environment."""
     return data_dir() / "environments" / name
 
 
 def interpreter_of(name: str) -> Path:
-    """Its Python."""
+    """Return the Python interpreter of a family's virtual environment."""
     return environment_folder(name) / "bin" / "python"
 
 
 def is_complete(name: str) -> bool:
-    """Whether all was installed that the family needs."""
+    """Return whether everything that the family needs is installed."""
     return (environment_folder(name) / _COMPLETE).is_file() and interpreter_of(name).exists()
 
 
 def installed_versions(name: str) -> dict[str, str]:
-    """Version by package, as it was installed; empty where it was not, or not to its end."""
+    """Return the installed version of each package; empty if the installation is missing or incomplete."""
     try:
         found: Any = json.loads((environment_folder(name) / _COMPLETE).read_text("utf-8"))
         return {str(package): str(version) for package, version in found["versions"].items()}
@@ -65,7 +64,7 @@ def installed_versions(name: str) -> dict[str, str]:
 
 
 def note_complete(name: str, versions: dict[str, str]) -> None:
-    """Write down that all is there.
+    """Record that the installation is complete.
 
     Args:
         name: The family.
@@ -76,5 +75,5 @@ def note_complete(name: str, versions: dict[str, str]) -> None:
 
 
 def note_incomplete(name: str) -> None:
-    """From now on something is missing, until :func:`note_complete`."""
+    """Record that the installation is incomplete until :func:`note_complete` is called."""
     (environment_folder(name) / _COMPLETE).unlink(missing_ok=True)

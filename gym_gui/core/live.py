@@ -1,8 +1,8 @@
-"""What a viewer is shown of a session while it plays, and what a person is asked.
+"""Data that a session sends to a viewer while it plays, and questions to people.
 
-These travel from a session host to its client several times a second, so they are plain
-data: no arrays, no environment objects. A frame (an RGB picture) travels beside them, in
-shared memory; see :mod:`gym_gui.host.frames`.
+A session host sends these structs to its client several times a second, so they are plain data without
+arrays or environment objects. A frame (an RGB picture) is sent separately in shared memory; see
+:mod:`gym_gui.host.frames`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from msgspec import Struct, field
 from gym_gui.core.types import AgentID
 
 OFF_BOARD: Final = (-1, -1)
-"""Target of a move that ends on no square, such as a pass; such a move is a button."""
+"""Target of a move that ends on no square, such as a pass; the window shows such a move as a button."""
 
 
 class Compiling(Struct, frozen=True):
-    """How far the compiling of a package's functions is.
+    """Progress of compiling a package's functions.
 
     Attributes:
-        title: Of the environments that need them, for people.
-        functions: Names of those that are ready, in their order.
-        total: How many there are.
+        title: Title of the environments that need the functions.
+        functions: Names of the functions that are compiled, in order.
+        total: Number of all functions.
     """
 
     title: str
@@ -33,14 +33,14 @@ class Compiling(Struct, frozen=True):
 
 
 class Move(Struct, frozen=True):
-    """A legal action of a board game, as places on the board.
+    """A legal action of a board game, as squares on the board.
 
     Attributes:
         action: The environment's own action number.
-        target: Square (row, column) the move ends on, rows from the top as drawn.
-        source: Square it starts from; ``None`` where a piece is put on the board.
+        target: Square (row, column) on which the move ends; rows count from the top as drawn.
+        source: Square from which the move starts; ``None`` if a piece is put on the board.
         label: The move in the game's own words, for example ``e2e4``.
-        promotion: Piece letter a pawn becomes, or ``""``.
+        promotion: Letter of the piece to which a pawn is promoted, or ``""``.
     """
 
     action: int
@@ -51,13 +51,13 @@ class Move(Struct, frozen=True):
 
 
 class Captured(Struct, frozen=True):
-    """What one side has taken of the other.
+    """Pieces that one side has captured.
 
     Attributes:
-        agent: Whose it is.
-        pieces: What was taken, as in :attr:`Board.cells`, the most valuable first.
-        ahead: By how much its own pieces are worth more than the other's, in the game's own points; not
-            below 0.
+        agent: The agent that captured them.
+        pieces: Captured pieces, as in :attr:`Board.cells`, the most valuable first.
+        ahead: How many points the agent's pieces on the board are worth more than the opponent's, in the
+            game's own points; at least 0.
     """
 
     agent: AgentID
@@ -71,17 +71,17 @@ class Board(Struct, frozen=True):
     Attributes:
         kind: ``chess``, ``connect_four``, ``tic_tac_toe``, ``go``, ``checkers``.
         rows: Rows of squares (points for go).
-        columns: Columns of them.
+        columns: Columns of squares (points for go).
         cells: ``rows * columns`` one-letter pieces, row by row from the top, ``""`` for
             empty: FEN letters for chess; ``X`` (first player) and ``O`` (second) elsewhere;
             checkers' kings are doubled letters.
         moves: Legal moves of the agent on turn.
         last: The squares of the last move: (source, target) or (target,).
         turn: Agent on turn, ``""`` when the game is over.
-        flipped: Draw it from the other side.
-        line: The squares that won: the four of connect four, the three of tic-tac-toe.
-        captured: What each side has taken, in games in which that counts.
-        near: Agent whose side is below as it is drawn; ``""`` where a board has no sides.
+        flipped: Whether to draw the board from the other side.
+        line: The squares that won: four in Connect Four, three in tic-tac-toe.
+        captured: Pieces that each side has captured, in games in which captures count.
+        near: Agent whose side is drawn at the bottom; ``""`` if the board has no sides.
         fen: The position in Forsyth-Edwards notation, which chess programs read; ``""`` in other games.
     """
 
@@ -100,14 +100,14 @@ class Board(Struct, frozen=True):
 
 
 class Pointing(Struct, frozen=True):
-    """What a person may choose by pointing at the picture.
+    """Actions that a person can choose by clicking on the picture.
 
     Attributes:
-        rows: Cells of the picture from top to bottom.
-        columns: The same from left to right.
-        moves: What each cell stands for: ``target`` is the cell, ``label`` what is chosen.
-        part: Where these cells are, where they are not the whole picture: left, top, width and height, as
-            shares of it.
+        rows: Number of cells from top to bottom.
+        columns: Number of cells from left to right.
+        moves: The action of each cell: ``target`` is the cell, ``label`` the action.
+        part: Part of the picture that the cells cover: left, top, width and height, as fractions of the
+            picture.
     """
 
     rows: int
@@ -120,8 +120,8 @@ class PlayedMove(Struct, frozen=True):
     """A move in the game's own notation.
 
     Attributes:
-        agent: Whose it was.
-        word: ``Nf3``, ``column 4``, ``D4``.
+        agent: The agent that made the move.
+        word: The move, such as ``Nf3``, ``column 4`` or ``D4``.
     """
 
     agent: AgentID
@@ -129,28 +129,29 @@ class PlayedMove(Struct, frozen=True):
 
 
 class AgentView(Struct, frozen=True):
-    """What one agent did last.
+    """The last action of one agent, with its totals so far.
 
     Attributes:
         agent: The agent (seat).
-        slot: Configured slot that plays it.
-        action: Its last action as a word, or as short text; ``""`` before the first.
+        slot: Configured slot that plays the agent.
+        action: The agent's last action as a word or short text; ``""`` before the first.
         number: The action's number in a ``Discrete`` space, else ``None``.
-        source: The kind of its chooser (an :class:`~gym_gui.core.enums.ActionSource`), ``""`` before.
-        reward: The agent's reward of the last step.
-        total: Its return (sum of rewards) so far.
-        value: The policy's own estimate, where it gives one.
-        option: The option that its manager chose, in hierarchical play; empty for managers.
-        latency_ms: How long it took to choose.
-        unusable: Decisions so far whose last reply was unusable.
-        by: The player that chose the action, where that is not the slot's player: a player that has left the
-            slot since, in a record also one that took it over; else ``""``.
-        option_since: Step in which the manager chose the option; ``None`` where that is unknown.
-        refused: Why its own answer could not be played, where another action was; else ``""``.
-        name: What its seat is called in this game (``White``); ``""`` where it has no name but its own.
-        used_ms: How long it took to choose all its actions so far.
-        left_ms: How long it still has on its clock; ``None`` where it is on none.
-        clock_runs: Whether its clock runs.
+        source: How the action was chosen (an :class:`~gym_gui.core.enums.ActionSource`); ``""`` before the
+            first.
+        reward: The agent's reward in the last step.
+        total: The agent's return (sum of rewards) so far.
+        value: The policy's own value estimate, if it gives one.
+        option: The option that the agent's manager chose, in hierarchical play; empty for managers.
+        latency_ms: Time that the agent took to choose the action.
+        unusable: Number of decisions so far whose last answer was unusable.
+        by: The player that chose the action, if it is not the slot's present player: a player that has left
+            the slot since, or in a record also one that took the slot over; else ``""``.
+        option_since: Step in which the manager chose the option; ``None`` if unknown.
+        refused: Why the agent's own answer could not be played, if another action was played; else ``""``.
+        name: Name of the seat in this game (``White``); ``""`` if the game has no name for it.
+        used_ms: Time that the agent took for all its actions so far.
+        left_ms: Time left on the agent's clock; ``None`` if the game has no clock.
+        clock_runs: Whether the agent's clock is running.
     """
 
     agent: AgentID
@@ -174,27 +175,27 @@ class AgentView(Struct, frozen=True):
 
 
 class LiveView(Struct, frozen=True):
-    """One look at an episode.
+    """The state of an episode at one step.
 
     Attributes:
-        episode: Its index.
-        seed: Its seed.
+        episode: Index of the episode.
+        seed: Environment seed of the episode.
         step: Environment steps taken.
-        agents: What each agent did last, in the environment's order.
+        agents: The last action of each agent, in the environment's order.
         turn: Agents that are being asked now.
         over: ``""`` while the episode runs, else its status (``completed``, ``failed``, ``aborted``).
-        error: Why it failed, or ``""``.
-        scores: Score by team, as the environment keeps it, or ``None``.
-        outcome: Win, draw or loss by team, once over; ``None`` where no team can win.
+        error: Why the episode failed, or ``""``.
+        scores: Score by team, as the environment counts it, or ``None``.
+        outcome: Win, draw or loss by team at the end; ``None`` if no team can win.
         board: The position, in board games.
-        text: The environment's own text rendering, where that was asked for.
-        frame: Sequence number of the picture that belongs to it; 0 where there is none.
-        kept_from: Seats that people play and from which the game hides something.
-        seen_from: Those of them whose view is shown; empty: everything is.
-        pointing: What a person who is asked may choose in the picture; ``None``: nothing.
-        sent_ns: ``time.monotonic_ns()`` when the step was done, to measure the way to the screen.
-        result: Who won how, in a sentence, once over; ``""`` where the game has no words for it.
-        moves: Everything that was played, in the game's own notation; empty where it has none.
+        text: The environment's own text rendering, if it was requested.
+        frame: Sequence number of the picture of this step; 0 if there is none.
+        kept_from: Seats played by people from which the game hides something.
+        seen_from: The seats of ``kept_from`` whose view is shown; empty: everything is shown.
+        pointing: Actions that a person who is asked may choose in the picture; ``None``: none.
+        sent_ns: ``time.monotonic_ns()`` at the end of the step, to measure the delay until display.
+        result: Sentence that says who won and how, at the end; ``""`` if the game has no words for it.
+        moves: All moves so far in the game's own notation; empty if the game has none.
     """
 
     episode: int
@@ -221,15 +222,15 @@ class HumanQuestion(Struct, frozen=True):
     """A decision that a person has to make.
 
     Attributes:
-        id: To be given back with the answer.
+        id: Number that the answer must repeat.
         episode: Episode index.
         step: Environment step.
         agent: The agent (seat).
         slot: Configured slot whose person is asked.
-        legal: Numbers of the legal actions; ``None`` where all are.
-        deadline_s: Time to answer, ``None`` for as long as it takes.
-        attempt: 0 at the first ask, then counting retries.
-        reason: Why the answer before was refused.
+        legal: Numbers of the legal actions; ``None`` if all actions are legal.
+        deadline_s: Time to answer; ``None``: no limit.
+        attempt: 0 for the first question, then the number of the retry.
+        reason: Why the previous answer was refused.
         space: The action space as JSON data (:mod:`mosaic_worker.spaces`).
     """
 

@@ -1,9 +1,9 @@
-"""Where MOSAIC keeps things, as paths only; nothing is created here but a cache's last resort.
+"""Paths of MOSAIC's folders. This module creates no folder but a temporary cache as a last resort.
 
-Every place can be moved with an environment variable, read at each call:
-``MOSAIC_DATA_DIR`` (workers, policies), ``MOSAIC_RUNS_DIR`` (run folders),
-``MOSAIC_CONFIG_DIR`` (what was allowed), ``MOSAIC_CACHE_DIR`` (may be deleted at any time) and
-``MOSAIC_RUNTIME_DIR`` (sockets).
+Each folder can be moved with an environment variable, which is read at each call: ``MOSAIC_DATA_DIR``
+(workers, policies), ``MOSAIC_RUNS_DIR`` (run folders), ``MOSAIC_CONFIG_DIR`` (hosts and decisions of the
+user, such as trusted code), ``MOSAIC_CACHE_DIR`` (may be deleted at any time) and ``MOSAIC_RUNTIME_DIR``
+(sockets).
 """
 
 from __future__ import annotations
@@ -21,44 +21,44 @@ from mosaic_worker.plain_files import read_file
 
 APP = "mosaic"
 SETTINGS = "settings.json"
-"""What a person has chosen on the Settings page, in :func:`data_dir`."""
+"""File in :func:`data_dir` that holds the user's choices on the Settings page."""
 RUNS_SETTING = "runs_folder"
-"""Its key for the folder of runs."""
+"""Key of the settings file for the folder of runs."""
 
 PACKAGE = Path(__file__).resolve().parents[1]
 """The folder of this package."""
 EXAMPLES = (PACKAGE / "bundled" / "examples", PACKAGE.parent / "docs" / "examples")
-"""Where the examples may lie that come with it: in a wheel inside the package, in a checkout beside it."""
+"""Folders that may hold the examples: inside the package in a wheel, beside the package in a checkout."""
 DOCS = (PACKAGE / "bundled" / "docs", PACKAGE.parent / "docs")
-"""Where the documentation may lie, likewise."""
+"""Folders that may hold the documentation, in a wheel and in a checkout."""
 
 
 def data_dir() -> Path:
-    """The user's own workers, policies and presets."""
+    """Return the folder of the user's workers, policies and presets."""
     return _from_env("MOSAIC_DATA_DIR") or Path(platformdirs.user_data_dir(APP, appauthor=False))
 
 
 def config_dir() -> Path:
-    """What a person has decided for good."""
+    """Return the folder of the user's lasting decisions, such as hosts and trusted code."""
     return _from_env("MOSAIC_CONFIG_DIR") or Path(platformdirs.user_config_dir(APP, appauthor=False))
 
 
 def hosts_file() -> Path:
-    """Where a person's hosts are."""
+    """Return the path of the file that lists the user's hosts."""
     return config_dir() / "hosts.yaml"
 
 
 def runs_dir() -> Path:
-    """Where run folders go when no other place is given.
+    """Return the folder for run folders if no other folder is given.
 
-    ``MOSAIC_RUNS_DIR``, else what a person has chosen on the Settings page, else ``runs`` in the working
+    This is ``MOSAIC_RUNS_DIR``, else the user's choice on the Settings page, else ``runs`` in the working
     directory.
     """
     return _from_env("MOSAIC_RUNS_DIR") or _chosen_runs() or Path("runs")
 
 
 def run_folders(runs: Path) -> list[Path]:
-    """Folders in a folder of runs, newest first, as their names say; none where it is not there."""
+    """Return the folders in a folder of runs, newest name first; empty if the folder cannot be read."""
     try:
         with os.scandir(runs) as entries:
             names = [e.name for e in entries if not e.name.startswith(".") and e.is_dir()]
@@ -68,25 +68,25 @@ def run_folders(runs: Path) -> list[Path]:
 
 
 def find_run(path: Path) -> Path:
-    """A run folder, or the one of that name among the runs here."""
+    """Return ``path`` if it exists, else the run of this name in :func:`runs_dir` if there is one."""
     beside = runs_dir() / path
     return beside if not path.exists() and beside.is_dir() else path
 
 
 def cache_dir() -> Path:
-    """Files that can be made again; where the home takes none, in a private temporary folder."""
+    """Return the cache folder, or a private temporary folder if the cache folder is not writable."""
     given = _from_env("MOSAIC_CACHE_DIR")
     usual = Path(platformdirs.user_cache_dir(APP, appauthor=False))
     return given or (usual if _takes_files(usual) else _temporary() or usual)
 
 
 def user_workers_dir() -> Path:
-    """Folder in which the user drops workers of their own, one folder each."""
+    """Return the folder that holds the user's own workers, one folder for each."""
     return data_dir() / "workers"
 
 
 def _chosen_runs() -> Path | None:
-    """What stands in the window's settings; its own page says so where it cannot be read."""
+    """Return the folder of runs in the window's settings, or ``None`` if it is unset or unreadable."""
     try:
         data: object = json.loads(read_file(data_dir() / SETTINGS, links=True))
     except (OSError, ValueError, RecursionError):
@@ -101,13 +101,13 @@ def _from_env(name: str) -> Path | None:
 
 
 def _takes_files(folder: Path) -> bool:
-    """Whether it can be written to, or made where it is not there yet."""
+    """Return whether the folder is writable, or can be created if it does not exist yet."""
     there = next(place for place in (folder, *folder.parents) if os.path.exists(place))  # noqa: PTH110  # no error
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
 def _temporary() -> Path | None:
-    """A folder of this user that the next process finds again; ``None`` where others may write to it."""
+    """Return a private temporary folder that later processes find again; ``None`` if it is not private."""
     try:
         folder = Path(tempfile.gettempdir()) / f"{APP}-cache-{os.getuid()}"
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Values of spaces as plain JSON data, and actions back from it."""
+"""Converts values of spaces to plain JSON data, and JSON data back to actions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.core.spaces import Space
 
 
 def to_plain(value: Any) -> Any:
-    """JSON data of a value: arrays as nested lists, non-finite numbers as ``None``."""
+    """Convert a value to JSON data: arrays to nested lists, non-finite numbers to ``None``."""
     if isinstance(value, (bool, int, str)) or value is None:
         return value
     if isinstance(value, float):
@@ -29,7 +29,7 @@ def to_plain(value: Any) -> Any:
 
 
 def action_from_plain(space: Space, data: Any) -> Any:
-    """The action that :func:`to_plain` was given.
+    """Convert JSON data that :func:`to_plain` made of an action back to the action.
 
     Raises:
         ValueError: ``data`` is no action of ``space``.
@@ -62,7 +62,7 @@ def _from_plain(space: Space, data: Any) -> Any:
 
 
 def _stack(space: Space, data: Any) -> Any:
-    """Many values of one space, as stacked arrays."""
+    """Convert a list of JSON values of one space to stacked arrays."""
     if space.kind == "Dict":
         return {key: _stack(child, data[key]) for key, child in space.spaces.items()}
     if space.kind == "Tuple":

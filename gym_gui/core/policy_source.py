@@ -1,4 +1,4 @@
-"""Where the actors of an in-process policy come from: one made for each episode's agent, or one object."""
+"""Sources of an in-process policy's actors: a factory that makes one per episode and agent, or one object."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from gym_gui.core.protocols import Actor, FunctionActor, as_actor
 
 @dataclass(frozen=True)
 class ActorContext:
-    """What a factory may know about the seat its actor will take.
+    """What an actor's factory may know about the seat that the actor will play.
 
     Attributes:
         agent_id: The agent, as the environment names it.
         episode_index: Index of the episode in its run.
         seed: Policy seed of (episode, agent), or ``None`` outside a session.
-        observation_space: Gymnasium space of what the agent sees, where known.
-        action_space: Gymnasium space of what it may do, where known.
+        observation_space: Gymnasium space of the agent's observations, if known.
+        action_space: Gymnasium space of the agent's actions, if known.
         noop_action: The environment's own no-op, or ``None``.
-        config: The binding's settings.
+        config: Settings of the slot.
     """
 
     agent_id: str = "agent_0"
@@ -35,11 +35,12 @@ class ActorContext:
 
 @dataclass(frozen=True)
 class PolicySource:
-    """An in-process policy, as episodes get at it.
+    """Makes the actors of an in-process policy.
 
     Attributes:
-        make: Returns the actor of one episode's agent.
-        exclusive: It returns the same object each time, which one episode at a time may hold.
+        make: Returns the actor for one agent in one episode.
+        exclusive: Whether ``make`` returns the same object each time, so that only one episode at a time
+            may use it.
     """
 
     make: Callable[[ActorContext], Actor]
@@ -47,32 +48,32 @@ class PolicySource:
 
     @classmethod
     def of(cls, policy: object) -> PolicySource:
-        """The source of what a person passes as a policy.
+        """Return the source of actors for an object that a user passes as a policy.
 
         Args:
             policy: A class, called for each episode and agent; an object with ``select_action``,
                 held by one episode at a time; or a function of the observation.
 
         Raises:
-            UsageError: It is no policy.
+            UsageError: The object is no policy.
         """
         if isinstance(policy, type):
             return cls.made_by(policy)
         if hasattr(policy, "select_action"):
             return cls.held(policy)
-        as_actor(policy)  # what cannot be called either is refused here
+        as_actor(policy)  # refuses an object that is not callable
         function = cast("Callable[..., Any]", policy)
         return cls(lambda _context: FunctionActor(function))
 
     @classmethod
     def held(cls, policy: object) -> PolicySource:
-        """The one object there is; raises as :func:`~gym_gui.core.protocols.as_actor`."""
+        """Return a source that always gives this object; raises as :func:`as_actor` does."""
         actor = as_actor(policy)
         return cls(lambda _context: actor, exclusive=True)
 
     @classmethod
     def made_by(cls, factory: Callable[..., object]) -> PolicySource:
-        """What ``factory`` makes; where it has a required parameter, it is given the context."""
+        """Return a source that calls ``factory``, with the context if it has a required parameter."""
         if _wants_context(factory):
             return cls(lambda context: as_actor(factory(context)))
         return cls(lambda _context: as_actor(factory()))

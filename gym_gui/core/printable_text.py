@@ -1,8 +1,8 @@
-"""Text for a terminal: what was written by others is shown, and never obeyed.
+"""Makes text safe for a terminal: control characters in text from others are replaced, not executed.
 
-Names in a run folder, a worker's log and a policy's name may hold characters that a terminal takes
-as commands: to change its title, to overwrite what it says, to type. The standard streams of our
-programs let none of them through.
+Names in a run folder, a worker's log and a policy's name may contain characters that a terminal executes as
+commands: to change its title, to overwrite its text, to type. The standard streams of our programs let none
+of these characters through.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from contextlib import contextmanager
 from typing import Any, Final, TextIO, cast
 
 _OBEYED: Final = re.compile(
-    # C0 but for line break and tab, DEL and C1; half characters.
+    # C0 except line break and tab, DEL and C1; lone surrogates.
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
-    # What turns the direction of writing, breaks lines, or is not seen at all; joiners stay.
+    # Characters that change the writing direction, break lines or are invisible; joiners stay.
     "\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 
 
 def visible(text: str) -> str:
-    """``text`` with a replacement character for each that a terminal would obey."""
+    """Return ``text`` with each character that a terminal would execute replaced."""
     return _OBEYED.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
 def visible_json(text: str) -> str:
-    """JSON text with those characters escaped: a JSON parser reads the same value from it."""
+    """Return JSON text with these characters escaped, so that a JSON parser reads the same value."""
     return _OBEYED.sub(lambda found: json.dumps(found.group())[1:-1], text)
 
 
 class VisibleStream:
-    """A text stream that shows and does not obey; everything but writing is the stream's own.
+    """A text stream that replaces control characters in what is written to it; all else is the raw stream's.
 
     Args:
-        raw: The stream, for what we write ourselves to be obeyed: colors and bars.
+        raw: The underlying stream, to which our own colors and progress bars are written directly.
     """
 
     def __init__(self, raw: TextIO) -> None:
@@ -46,24 +46,24 @@ class VisibleStream:
         return getattr(self.raw, name)
 
     def write(self, text: str) -> int:
-        """Write text; returns its length."""
+        """Write text and return its length."""
         self.raw.write(visible(text))
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
-        """Write several texts."""
+        """Write several texts, each as :meth:`write` does."""
         for line in lines:
             self.write(line)
 
 
 def show_only() -> None:
-    """Let this process's standard streams show and not obey, for as long as it lives."""
+    """Replace control characters in this process's standard streams from now on."""
     sys.stdout, sys.stderr = _shown(sys.stdout), _shown(sys.stderr)
 
 
 @contextmanager
 def visible_streams() -> Generator[None]:
-    """As :func:`show_only`, for a while."""
+    """Replace control characters in the standard streams as :func:`show_only` does, within the context."""
     before = sys.stdout, sys.stderr
     show_only()
     try:
@@ -73,7 +73,7 @@ def visible_streams() -> Generator[None]:
 
 
 def raw(stream: TextIO) -> TextIO:
-    """The stream behind a :class:`VisibleStream`."""
+    """Return the stream behind a :class:`VisibleStream`, or the stream itself."""
     return stream.raw if isinstance(stream, VisibleStream) else stream
 
 

@@ -1,14 +1,14 @@
-"""What an in-process decision-maker may look like.
+"""Interfaces of in-process policies, and their conversion to :class:`Actor`.
 
-Four shapes are accepted in a slot; :func:`as_actor` turns each into the first:
+A slot accepts four kinds of objects, and :func:`as_actor` makes an :class:`Actor` of each:
 
-* :class:`Actor` sees a whole :class:`~gym_gui.core.types.StepSnapshot`;
-* :class:`Operator` sees an observation, and legal actions where there are any; ``select_action``
-  alone is enough;
-* :class:`OperatorController` and :class:`PolicyController` decide for several agents;
+* an :class:`Actor`, which receives a whole :class:`~gym_gui.core.types.StepSnapshot`;
+* an :class:`Operator`, which receives an observation, and the legal actions if its ``select_action``
+  accepts them; an object that has only ``select_action`` is enough;
+* an :class:`OperatorController` or :class:`PolicyController`, which decides for several agents;
 * a function from observation to action.
 
-All are structural: no base class to inherit from.
+The protocols are structural: no base class is needed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WANTED = (
 
 @runtime_checkable
 class Actor(Protocol):
-    """A policy of one agent, shown everything the slot knows."""
+    """A policy of one agent that receives everything the slot knows."""
 
     @property
     def id(self) -> str:
@@ -42,17 +42,17 @@ class Actor(Protocol):
         ...
 
     def on_step(self, snapshot: StepSnapshot) -> None:
-        """Receive what the last action led to."""
+        """Receive the result of the last action."""
         ...
 
     def on_episode_end(self, summary: EpisodeSummary) -> None:
-        """The episode is over; forget its state."""
+        """Forget the state of the episode that has ended."""
         ...
 
 
 @runtime_checkable
 class Operator(Protocol):
-    """Any entity that selects actions from observations."""
+    """A policy that selects actions from observations."""
 
     @property
     def id(self) -> str:
@@ -75,26 +75,26 @@ class Operator(Protocol):
     def on_step_result(
         self, observation: Any, action: Any, reward: float, terminated: bool, truncated: bool
     ) -> None:
-        """Receive feedback from the environment."""
+        """Receive the result of the last action."""
         ...
 
 
 @runtime_checkable
 class OperatorController(Protocol):
-    """Multi-agent extension of the Operator protocol."""
+    """A policy that chooses actions for several agents."""
 
     def select_action(self, agent_id: str, observation: Any, info: Any = None) -> Any:
-        """AEC mode: one agent acts at a time."""
+        """Return the action of one agent, in environments whose agents act one after another (AEC)."""
         ...
 
     def select_actions(self, observations: dict[str, Any]) -> dict[str, Any]:
-        """Parallel mode: all agents act simultaneously."""
+        """Return the actions of all agents that act simultaneously (parallel)."""
         ...
 
 
 @runtime_checkable
 class PolicyController(Protocol):
-    """A policy that decides for any agent it is asked about."""
+    """A policy that chooses actions for any agent, and may receive their results."""
 
     @property
     def id(self) -> str:
@@ -107,22 +107,22 @@ class PolicyController(Protocol):
         ...
 
     def select_action(self, agent_id: str, observation: Any, info: dict[str, Any] | None = None) -> Any:
-        """Select action for a specific agent."""
+        """Return the action of one agent."""
         ...
 
     def select_actions(
         self, observations: dict[str, Any], infos: dict[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Select actions for multiple agents (POSG mode)."""
+        """Return the actions of several agents that act simultaneously (POSG)."""
         ...
 
     def on_step_result(self, agent_id: str, reward: float, done: bool, info: dict[str, Any]) -> None:
-        """Receive feedback after step."""
+        """Receive the result of an agent's step."""
         ...
 
 
 class PartialActor:
-    """Makes an :class:`Actor` of an object that has only some of its methods beside ``select_action``."""
+    """Makes an :class:`Actor` of an object that has ``select_action`` and only some of the other methods."""
 
     def __init__(self, policy: Any) -> None:
         self._id = str(getattr(policy, "id", type(policy).__name__))
@@ -145,14 +145,14 @@ class PartialActor:
 
 
 def _tell_nobody(_told: object) -> None:
-    """Stands in for a method that the policy lacks: does nothing."""
+    """Do nothing, in place of a method that the policy lacks."""
 
 
 class OperatorActor:
-    """Shows an :class:`Operator`, or whatever has its ``select_action`` alone, the slot.
+    """Makes an :class:`Actor` of an :class:`Operator`, or of any object with ``select_action``.
 
-    ``reset`` is called at an episode's first decision with the low 32 bits of the policy
-    seed, because many libraries (``numpy.random.seed``) accept no more.
+    ``reset`` is called at an episode's first decision with the low 32 bits of the policy seed, because many
+    libraries (``numpy.random.seed``) accept no more.
     """
 
     def __init__(self, operator: Any) -> None:
@@ -192,9 +192,9 @@ class OperatorActor:
 
 
 class ControllerActor:
-    """Shows one agent of an :class:`OperatorController` or :class:`PolicyController`.
+    """Makes an :class:`Actor` for one agent of an :class:`OperatorController` or :class:`PolicyController`.
 
-    A mask travels as ``info["action_mask"]``, where PettingZoo puts it too.
+    The controller receives an action mask as ``info["action_mask"]``, where PettingZoo puts it, too.
     """
 
     def __init__(self, controller: OperatorController | PolicyController) -> None:
@@ -218,11 +218,11 @@ class ControllerActor:
             self._feedback(snapshot.agent_id, snapshot.reward, done, _info_with_mask(snapshot))
 
     def on_episode_end(self, summary: EpisodeSummary) -> None:
-        """Controllers have no notion of an episode's end."""
+        """Do nothing, because controllers have no method for an episode's end."""
 
 
 class FunctionActor:
-    """Makes a policy of ``f(observation)`` or ``f(observation, legal_actions)``."""
+    """Makes an :class:`Actor` of ``f(observation)`` or ``f(observation, legal_actions)``."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._id = getattr(function, "__name__", type(function).__name__)
@@ -236,10 +236,10 @@ class FunctionActor:
         return self._select(snapshot.observation, snapshot.legal_actions)
 
     def on_step(self, snapshot: StepSnapshot) -> None:
-        """A function keeps no state."""
+        """Do nothing, because a function keeps no state."""
 
     def on_episode_end(self, summary: EpisodeSummary) -> None:
-        """A function keeps no state."""
+        """Do nothing, because a function keeps no state."""
 
 
 def as_actor(obj: object) -> Actor:
@@ -249,7 +249,7 @@ def as_actor(obj: object) -> Actor:
         obj: An actor, operator, controller, or function of an observation.
 
     Raises:
-        UsageError: It is none of them; the message names what it lacks.
+        UsageError: ``obj`` is none of these; the message says what a policy may be.
     """
     if isinstance(obj, type):
         raise UsageError(f"{obj.__name__} is a class, not a policy", fix=f"Pass {obj.__name__}(…)")
@@ -266,10 +266,10 @@ def as_actor(obj: object) -> Actor:
 
 
 def check_policy(obj: object) -> None:
-    """Refuse what cannot play, before anything is started; a class is one to be made per episode.
+    """Refuse an object that is no policy before anything is started; a class is made for each episode.
 
     Raises:
-        UsageError: With what a policy may be.
+        UsageError: The object is no policy; the message says what a policy may be.
     """
     if not isinstance(obj, type):
         as_actor(obj)
@@ -282,7 +282,7 @@ def _article(word: str) -> str:
 
 
 def _with_seed(reset: Callable[..., None] | None) -> Callable[[int | None], None]:
-    """``reset`` as a call with a seed, whether it takes one or not."""
+    """Return a function of a seed that calls ``reset``, with the seed if ``reset`` accepts one."""
     if reset is None:
         return _tell_nobody
     try:
@@ -295,7 +295,7 @@ def _with_seed(reset: Callable[..., None] | None) -> Callable[[int | None], None
 
 
 def _with_legal(function: Callable[..., Any]) -> Callable[[Any, list[int] | None], Any]:
-    """``function`` as a call with observation and legal actions, whichever of them it takes."""
+    """Return a function of observation and legal actions that calls ``function`` with those it accepts."""
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):  # some builtins have no signature

@@ -1,7 +1,7 @@
-"""Takes typed values out of decoded JSON, with errors that name the place.
+"""Readers that take typed values from decoded JSON, with errors that name the place.
 
-Each reader here turns a decoded value into one of the wanted type, or gives ``None``
-when it is of another; :class:`Fields` turns that into a sentence.
+Each reader here returns a decoded value in the wanted type, or ``None`` if the value is of another type;
+:class:`Fields` makes an error message of ``None``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _E = TypeVar("_E", bound=StrEnum)
 
 
 class Fields:
-    """Takes typed values out of one JSON object; what is left over is ``extra``."""
+    """Takes typed values out of one JSON object; :meth:`rest` returns the keys that are left."""
 
     def __init__(self, row: object, where: str) -> None:
         if not isinstance(row, dict):
@@ -27,25 +27,25 @@ class Fields:
         self._where = where
 
     def rest(self) -> dict[str, Any]:
-        """Keys that no reader has taken, with their values."""
+        """Return the keys that no reader has taken, with their values."""
         return self._row
 
     def has(self, key: str) -> bool:
-        """Whether there is such a key."""
+        """Return whether the key is present and was not taken."""
         return key in self._row
 
     def any(self, key: str) -> Any:
-        """The value as it stands, ``None`` if absent."""
+        """Take a value of any type, ``None`` if absent."""
         return self._row.pop(key, None)
 
     def need(self, key: str, read: Callable[[Any], _T | None], what: str) -> _T:
-        """A value that must be there."""
+        """Take a required value."""
         if key not in self._row:
             raise RunFormatError(self._where, f"{key!r} is missing")
         return self._value(key, self._row.pop(key), read, what)
 
     def optional(self, key: str, read: Callable[[Any], _T | None], what: str) -> _T | None:
-        """A value that may be absent or null."""
+        """Take a value that may be absent or null."""
         value = self._row.pop(key, None)
         return None if value is None else self._value(key, value, read, what)
 
@@ -56,7 +56,7 @@ class Fields:
         return got
 
     def word(self, key: str, words: type[_E]) -> _E:
-        """One of a closed set of words."""
+        """Take a required word of an enumeration."""
         value = self.need(key, text, "text")
         try:
             return words(value)
@@ -65,11 +65,11 @@ class Fields:
             raise RunFormatError(self._where, f"{key!r} is {value!r}, which is none of {known}") from None
 
     def rows(self, key: str) -> list[Fields]:
-        """The objects of a list; empty if absent."""
+        """Take a list of objects; empty if absent."""
         return [Fields(item, f"{self._where}: {key}") for item in self.optional(key, items, "a list") or ()]
 
     def table(self, key: str, read_item: Callable[[object, str], _T]) -> dict[str, _T]:
-        """A mapping whose every value is read by ``read_item``; empty if absent."""
+        """Take a mapping and read each of its values with ``read_item``; empty if absent."""
         value = self.optional(key, mapping, "an object") or {}
         return {name: read_item(item, f"{self._where}: {key}.{name}") for name, item in value.items()}
 
@@ -86,58 +86,58 @@ def _kind(value: object) -> str:
 
 
 def text(value: Any) -> str | None:
-    """Text."""
+    """Return the value if it is text, else ``None``."""
     return value if isinstance(value, str) else None
 
 
 def boolean(value: Any) -> bool | None:
-    """True or false."""
+    """Return the value if it is true or false, else ``None``."""
     return value if isinstance(value, bool) else None
 
 
 def mapping(value: Any) -> dict[str, Any] | None:
-    """An object."""
+    """Return the value if it is a JSON object, else ``None``."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 def integer(value: Any) -> int | None:
-    """A whole number; true and false are none."""
+    """Return the value if it is a whole number, else ``None``; true and false are no numbers."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def count(value: Any) -> int | None:
-    """A whole number from 0, of those that other programs can hold."""
+    """Return the value if it is a whole number from 0 to 2**63 - 1, else ``None``."""
     number = integer(value)
     return number if number is not None and 0 <= number < 1 << 63 else None
 
 
 def number(value: Any) -> float | None:
-    """A finite number."""
+    """Return the value as a float if it is a finite number, else ``None``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    # A comparison, since isfinite() raises on whole numbers beyond the floats.
+    # A comparison, since isfinite() raises for whole numbers that are too large for a float.
     return float(value) if abs(value) <= sys.float_info.max else None
 
 
 def items(value: Any) -> list[Any] | None:
-    """A list of anything."""
+    """Return the value if it is a list, else ``None``."""
     return cast("list[Any]", value) if isinstance(value, list) else None
 
 
 def strings(value: Any) -> tuple[str, ...] | None:
-    """A list of texts."""
+    """Return the value as a tuple if it is a list of texts, else ``None``."""
     found = items(value)
     return None if found is None or not all(isinstance(item, str) for item in found) else tuple(found)
 
 
 def integers(value: Any) -> tuple[int, ...] | None:
-    """A list of whole numbers."""
+    """Return the value as a tuple if it is a list of whole numbers, else ``None``."""
     found = items(value)
     return None if found is None or any(integer(item) is None for item in found) else tuple(found)
 
 
 def each_value(read: Callable[[Any], _T | None], what: str) -> Callable[[object, str], _T]:
-    """A reader for the items of :meth:`Fields.table`."""
+    """Return a reader for :meth:`Fields.table` that raises :class:`RunFormatError` for other values."""
 
     def one(value: object, where: str) -> _T:
         got = read(value)
@@ -149,5 +149,5 @@ def each_value(read: Callable[[Any], _T | None], what: str) -> Callable[[object,
 
 
 def number_or_none(value: object, where: str) -> float | None:
-    """A finite number or null, as an item of a table."""
+    """Read a finite number or null, as a value of a table."""
     return None if value is None else each_value(number, "a finite number or null")(value, where)

@@ -1,10 +1,10 @@
 """The rows of a run folder as typed objects, and the parsers that make them.
 
 ``docs/run_directory.md`` describes the files. An episode's line is written from its record
-(:meth:`EpisodeRecord.to_row`); the rows of ``steps.jsonl`` are *written* by the engine, which is optimised by
-hand (:mod:`gym_gui.controllers.engine.episode_rows`): their model is for reading and as documentation.
-Parsers demand what statistics and verification rest on, give the rest a default, and keep keys they do not
-know in ``extra``, so that a run written by a newer version stays readable.
+(:meth:`EpisodeRecord.to_row`). The engine writes the rows of ``steps.jsonl`` with hand-optimized code
+(:mod:`gym_gui.controllers.engine.episode_rows`); :class:`StepRecord` is only for reading and as
+documentation. Parsers require the keys on which statistics and verification rest, use defaults for other
+keys, and keep unknown keys in ``extra``, so that a run written by a newer version stays readable.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from gym_gui.core.record_fields import (
 from gym_gui.core.validation import ConfigError
 
 SESSION, WORKER, ENVIRONMENT, SERVER = "session", "worker", "environment", "server"
-"""Processes that may be lost, as ``lost`` has them."""
+"""Values of the key ``lost``: the kinds of processes that may be lost."""
 
 _LOST_ONCE = re.compile(
     r"[^:]+: worker \S+ (?:was killed|was ended|ended with|failed)\b(?!.*, \d+ times$).*"
@@ -50,14 +50,14 @@ _LOST_ONCE = re.compile(
 
 
 class AgentRecord(Struct, frozen=True):
-    """Who sat in a seat during one episode.
+    """The player of a seat during one episode.
 
     Attributes:
         worker_id: The worker, for example ``"cleanrl_worker"``.
         worker_type: Its kind: ``rl``, ``llm``, ``baseline``, …
-        policy: The worker's own name for what it played, or ``None``.
-        slot: The configured slot whose assignment sat here; differs from the seat
-            only where seats are swapped.
+        policy: The worker's own name for its policy, or ``None``.
+        slot: The configured slot whose player sat here; differs from the seat only if seats are
+            swapped.
         extra: Keys this version does not know.
     """
 
@@ -68,20 +68,20 @@ class AgentRecord(Struct, frozen=True):
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def to_row(self) -> dict[str, Any]:
-        """As the file has it."""
+        """Return the player in the form of the file."""
         named = {"worker_id": self.worker_id, "worker_type": self.worker_type, "policy": self.policy}
         return {**named, **self.extra, "slot": self.slot}
 
 
 class RebindingRecord(Struct, frozen=True):
-    """Another player took over a seat during an episode.
+    """A change of the player of a seat during an episode.
 
     Attributes:
         step_index: The first step of the seat that the new player decided.
         agent_id: The seat.
         worker_id: The new player's worker.
         worker_type: The worker's kind.
-        policy: The worker's own name for what it plays, or ``None``.
+        policy: The worker's own name for its policy, or ``None``.
     """
 
     step_index: int
@@ -92,12 +92,12 @@ class RebindingRecord(Struct, frozen=True):
 
 
 class TeamRecord(Struct, frozen=True):
-    """What the seats of one team achieved in one episode.
+    """Results of one team in one episode.
 
     Attributes:
         agents: The team's seats.
-        return_: Sum of their rewards (``return`` in the file), or ``None`` if not finite.
-        score: The environment's own count (goals, points), or ``None`` where it has none.
+        return_: Sum of the seats' rewards (``return`` in the file), or ``None`` if not finite.
+        score: The environment's own count (goals, points), or ``None`` if it has none.
     """
 
     agents: tuple[str, ...]
@@ -105,7 +105,7 @@ class TeamRecord(Struct, frozen=True):
     score: float | None
 
     def to_row(self) -> dict[str, Any]:
-        """As the file has it."""
+        """Return the team in the form of the file."""
         return {"agents": list(self.agents), "return": self.return_, "score": self.score}
 
 
@@ -117,11 +117,11 @@ class TokenCount(Struct, frozen=True):
 
 
 class TakenBackRecord(Struct, frozen=True):
-    """From where an episode goes on whose players took moves back.
+    """The beginning that an episode shares with an earlier one, because players took moves back.
 
     Attributes:
-        episode: Index of the episode whose beginning it shares.
-        step: Environment steps that it shares; they stand in its rows, too.
+        episode: Index of the earlier episode.
+        step: Number of shared environment steps; the rows of this episode contain these steps, too.
     """
 
     episode: int
@@ -129,7 +129,7 @@ class TakenBackRecord(Struct, frozen=True):
 
 
 class EpisodeRecord(Struct, frozen=True):
-    """One line of ``episodes.jsonl``: a finished episode.
+    """One line of ``episodes.jsonl``: an episode that has ended.
 
     Attributes:
         operator_id: The operator that played it.
@@ -139,35 +139,37 @@ class EpisodeRecord(Struct, frozen=True):
         length: Environment steps.
         total_reward: Sum over all agents, or ``None`` if not finite.
         returns: Sum of rewards by seat.
-        teams: Results by the team that the seats belong to.
-        outcome: Win, draw or loss by team, or ``None`` where no team can win.
+        teams: Results by team.
+        outcome: Win, draw or loss by team, or ``None`` if no team can win.
         success: Whether the environment reports success, or ``None``.
         terminated: The environment reached an end state.
         truncated: A limit cut the episode off.
         agents: The player of each seat at the beginning.
         rebound: Players that took over seats, in order of time.
         invalid_actions: Unusable answers by seat.
-        unusable_decisions: Decisions by seat whose last answer was unusable, all retries used up; ``None``:
-            earlier versions did not count them.
-        unusable_causes: Unusable decisions by seat and :class:`~gym_gui.core.enums.UnusableCause`; earlier
-            versions have none.
-        saw_everything: Seats that a person has played who saw what the seat may not know.
-        saw_state: Seats whose player was handed the simulator's whole state.
+        unusable_decisions: Number of decisions by seat whose last answer was unusable after all retries;
+            ``None``: written by an earlier version, which did not count them.
+        unusable_causes: Unusable decisions by seat and :class:`~gym_gui.core.enums.UnusableCause`; empty in
+            files of earlier versions.
+        saw_everything: Seats of people who saw information that is hidden from the seat.
+        saw_state: Seats whose player received the simulator's whole state.
         tokens: Language-model tokens by seat.
         error: Why the episode failed, or ``None``.
-        lost: The process that was missing, ``worker`` or ``session``, where neither the players nor the
-            environment made the episode fail; the episode is played again when the run is resumed.
+        lost: The process whose loss made the episode fail, such as ``worker`` or ``session``, or ``None``;
+            the episode is played again when the run is resumed.
         started_at: ISO 8601 with offset, or ``None``.
         wall_s: Seconds from reset to end.
         trajectory_sha256: Digest of what was played, or ``None``.
-        record_sha256: Digest of all that is recorded of it but times, or ``None`` (earlier versions).
-        limit: The player that used up its share of an episode, and of what, where that ended the episode; or
+        record_sha256: Digest of the episode's whole record except times, or ``None`` (earlier versions).
+        limit: The player that reached a limit per episode, and which limit, if that ended the episode; else
             ``None``.
         unplayed: The episode was broken off because the run's budgets do not cover it.
-        result: Who won how, in the game's own words; ``None`` where it has none for it.
-        taken_back: The episode that this one continues after moves were taken back; then it counts nowhere.
+        result: Who won and how, in the game's own words; ``None`` if the game has no words for it.
+        taken_back: The episode that this one continues after moves were taken back, or ``None``; such an
+            episode is left out of all statistics.
         time_control: How much time each side had; ``None``: no limit.
-        out_of_time: Seat whose time was over, where that ended the episode; then it counts nowhere.
+        out_of_time: Seat whose clock ran out, if that ended the episode, or ``None``; such an episode is left
+            out of all statistics.
         extra: Keys this version does not know.
     """
 
@@ -206,7 +208,7 @@ class EpisodeRecord(Struct, frozen=True):
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def to_row(self) -> dict[str, Any]:
-        """As the file has it; what a reader takes for absent is left out."""
+        """Return the episode in the form of the file, without optional keys at their default."""
         row: dict[str, Any] = {
             "operator_id": self.operator_id,
             "episode_index": self.episode_index,
@@ -257,7 +259,7 @@ class EpisodeRecord(Struct, frozen=True):
 
     @property
     def left_out(self) -> bool:
-        """Whether nothing of it counts: moves were taken back, or a clock has decided it, not the game."""
+        """Whether statistics ignore the episode, because moves were taken back or a clock decided it."""
         return self.taken_back is not None or self.out_of_time is not None
 
     @property
@@ -267,25 +269,25 @@ class EpisodeRecord(Struct, frozen=True):
 
 
 class StepRecord(Struct, frozen=True):
-    """One line of ``steps.jsonl``: one agent's decision and what it led to.
+    """One line of ``steps.jsonl``: one agent's decision and its result.
 
     Attributes:
-        episode_index: The episode it belongs to.
+        episode_index: Index of the episode.
         step_index: Environment step within the episode, from 0.
         seed: The environment's seed.
         agent_id: The seat that acted.
-        action: As JSON carries it: a number, a list, a mapping, text.
-        reward: Reward that this agent received for it, or ``None`` if not finite.
+        action: The action as JSON data: a number, a list, a mapping, text.
+        reward: Reward that this agent received for the action, or ``None`` if not finite.
         terminated: The environment ended for this agent.
         truncated: A limit cut this agent off.
-        action_source: Who chose the action.
+        action_source: How the action was chosen.
         state_sha: Chained digest up to and including this row.
         latency_ms: Milliseconds from the question to the answer.
         tokens: Language-model tokens of this decision.
-        call_ref: Refers to a row of ``calls.jsonl``.
-        value: The policy's state value.
+        call_ref: Reference to a row of ``calls.jsonl``.
+        value: The policy's value estimate of the state.
         option: The option in force (hierarchical agents).
-        word: The action in the game's own notation; ``""`` where it has none, and in earlier versions.
+        word: The action in the game's own notation; ``""`` if there is none, or in files of earlier versions.
         extra: Keys this version does not know.
     """
 
@@ -309,13 +311,13 @@ class StepRecord(Struct, frozen=True):
 
 
 class RetryRecord(Struct, frozen=True):
-    """An episode that was begun again because a process was lost.
+    """An episode that was started again because a process was lost.
 
     Attributes:
-        operator_id: Its operator.
-        episode_index: Its index.
-        reason: How that process ended.
-        lost: Which it was: ``session``, ``worker`` or ``environment``.
+        operator_id: Operator that plays the episode.
+        episode_index: Index of the episode.
+        reason: How the process ended.
+        lost: The kind of process: ``session``, ``worker`` or ``environment``.
     """
 
     operator_id: str
@@ -325,29 +327,29 @@ class RetryRecord(Struct, frozen=True):
 
 
 IN_PROCESS: Final = "in_process"
-"""Worker id of a policy that lives in the engine's own process."""
+"""Worker id of a policy that runs in the engine's own process."""
 RENAMED: Final = "renamed"
-"""Key of ``run.json``: by operator and slot, what was called otherwise."""
+"""Key of ``run.json``: renamings, by operator and slot."""
 SEAT_NAMES: Final = "seat_names"
-"""Key of ``run.json``: by operator and slot, what the game calls the seat: ``White``."""
+"""Key of ``run.json``: the game's name of the seat, such as ``White``, by operator and slot."""
 TOURNAMENT: Final = "tournament"
-"""Key of ``run.json``: the tournament whose pairings its operators are, where it is one."""
+"""Key of ``run.json``: the tournament whose pairings are the operators, if the run is a tournament."""
 
 
 class RunRecord(Struct, frozen=True):
-    """``run.json``: what was asked for, by what code, on which machine.
+    """The content of ``run.json``: experiment, software versions and machine.
 
     Attributes:
         run_id: A ULID, the name of the folder.
         status: ``running``, ``completed``, ``failed`` or ``stopped``.
-        experiment: The experiment as resolved; it can be run again as it stands.
-        seeds: The environment seeds in order (by itself or in the experiment's ``execution``).
-        versions: Version by name of everything that acts.
+        experiment: The resolved experiment, which can be run again.
+        seeds: The environment seeds in order (from ``seeds``, else from the experiment's ``execution``).
+        versions: Version of each program and package that takes part, by name.
         machine: Platform, processor count, memory.
         commit: Git commit of the code, or ``None``.
         started_at: ISO 8601 with offset, or ``None``.
-        finished_at: The same, ``None`` while the run is on.
-        retries: Episodes that were begun again.
+        finished_at: The same; ``None`` while the run goes on.
+        retries: Episodes that were started again.
         problem: What ended the run early, or ``None``.
         extra: Keys this version does not know.
     """
@@ -367,7 +369,7 @@ class RunRecord(Struct, frozen=True):
 
     @property
     def failure_score(self) -> float | None:
-        """What the experiment says that a failed episode counts as, ``None`` where it does not."""
+        """Score that the experiment gives to a failed episode, ``None`` if it defines none."""
         execution = mapping(self.experiment.get("execution")) or {}
         return number(execution.get("failure_score"))
 
@@ -420,10 +422,11 @@ def _player(f: Fields) -> _Player:
 
 
 def is_open(status: str, lost: object, error: object) -> bool:
-    """Whether an episode that has a line is played again when its run is resumed.
+    """Return whether an episode that has a line is played again when its run is resumed.
 
-    Aborted episodes are, and failed ones that failed only because a process was lost. Earlier versions
-    failed an episode at the first loss of its worker and did not mark it: the error's words tell.
+    These are aborted episodes, and failed episodes that failed only because a process was lost. Earlier
+    versions failed an episode at the first loss of its worker and did not mark it, so that only the text of
+    the error shows the loss.
 
     Args:
         status: The line's status.
@@ -448,7 +451,7 @@ def parse_episode(row: object, where: str) -> EpisodeRecord:
     f = Fields(row, where)
     outcome = f.any("outcome")
     invalid = f.table("invalid_actions", each_value(count, "a count"))
-    # Where no answer was unusable, no line says how many decisions were.
+    # If no answer was unusable, the line has no number of unusable decisions.
     unusable = f.table("unusable_decisions", each_value(count, "a count"))
     return EpisodeRecord(
         operator_id=f.need("operator_id", text, "text"),
@@ -581,22 +584,22 @@ def _seeds(f: Fields, experiment: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 RUN_FORMAT = 2
-"""Form of ``run.json`` and the files beside it."""
+"""Format number of ``run.json`` and the files beside it."""
 _DIGESTED = 2
-"""From this form on every episode has a digest, and every run that has ended."""
+"""From this format number on, each episode and each run that has ended has a digest."""
 
 
 def has_digests(header: Mapping[str, Any]) -> bool:
-    """Whether a run must have digests: those of earlier forms may have none."""
+    """Return whether a run must have digests; runs in older formats may have none."""
     form = header.get("format")
     return isinstance(form, int) and form >= _DIGESTED
 
 
 def check_run_format(row: object, where: str) -> None:
-    """Refuse a ``run.json`` of a later version: what its rows mean is not known here.
+    """Refuse a ``run.json`` of a newer version, because the meaning of its rows is unknown.
 
     Raises:
-        NewerFormatError: It is of one.
+        NewerFormatError: The file's format is newer.
     """
     number = cast("dict[str, object]", row).get("format") if isinstance(row, dict) else None
     check_format(where, number, RUN_FORMAT)
@@ -611,7 +614,7 @@ def parse_run(row: object, where: str) -> RunRecord:
 
     Raises:
         RunFormatError: Something needed is missing or of the wrong type.
-        NewerFormatError: A later version has written it.
+        NewerFormatError: A newer version has written the file.
     """
     f = Fields(row, where)
     check_run_format(row, where)

@@ -1,4 +1,4 @@
-"""What people call a run, and keep with it: in a file of its own, so that ``run.json`` stays as recorded."""
+"""Labels that the user gives a run, kept in a separate file so that ``run.json`` stays as recorded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _one_at_a_time = threading.Lock()
 
 
 class LabelsError(UsageError):
-    """Labels that cannot be read, written, or are none."""
+    """Labels that are not valid or cannot be read or written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,12 @@ class RunLabels:
     """Labels of one run.
 
     Attributes:
-        name: The run's name; empty: it is called after its players.
-        tags: Words by which the run is found, each once, in the order given.
-        group: What the run belongs to; empty: to nothing.
-        notes: What the user wants to remember, in several lines.
-        star: Whether the user marked the run.
-        extra: Keys that a later version may have written, kept as they are.
+        name: The run's name; empty: the run is named after its players.
+        tags: Words for finding the run, each once, in the order given.
+        group: Name of the group of the run; empty: no group.
+        notes: The user's notes, in several lines.
+        star: Whether the user marked the run with a star.
+        extra: Keys that a later version may have written, kept unchanged.
     """
 
     name: str = ""
@@ -50,7 +50,7 @@ class RunLabels:
     extra: Mapping[str, Any] = field(default_factory=dict[str, Any], hash=False)
 
     def to_data(self) -> dict[str, Any]:
-        """As the file has them: only labels that are set."""
+        """Return the labels that are set, in the form of the file."""
         said = {
             "name": self.name,
             "tags": list(self.tags),
@@ -65,7 +65,7 @@ NONE: Final = RunLabels()
 
 
 def read_labels(folder: Path) -> RunLabels:
-    """The labels of a run folder; none where it has no file of labels.
+    """Return the labels of a run folder; :data:`NONE` if it has no file of labels.
 
     Raises:
         LabelsError: The file is damaged, no regular file, of a later version, or cannot be read.
@@ -94,7 +94,7 @@ def read_labels(folder: Path) -> RunLabels:
 
 
 def name_of(folder: Path) -> str:
-    """The name of a run; empty where it has none, or where its labels cannot be read."""
+    """Return the name of a run; empty if it has none or if its labels cannot be read."""
     try:
         return read_labels(folder).name
     except LabelsError:
@@ -104,19 +104,19 @@ def name_of(folder: Path) -> str:
 def change_labels(
     folder: Path, changes: Mapping[str, object], *, add: Sequence[str] = (), remove: Sequence[str] = ()
 ) -> tuple[RunLabels, RunLabels]:
-    """Change some labels of a run; what is not named stays as it stands in the file.
+    """Change some labels of a run; labels that are not named stay as they are in the file.
 
     Args:
         folder: The run folder.
-        changes: Of ``name``, ``tags``, ``group``, ``notes`` and ``star``.
-        add: Tags that it gets beside those in the file.
-        remove: Tags that it loses, whatever their case.
+        changes: New values by label: ``name``, ``tags``, ``group``, ``notes`` and ``star``.
+        add: Tags to add.
+        remove: Tags to remove, in any case.
 
     Returns:
-        The labels before, and now.
+        The labels before and after the change.
 
     Raises:
-        LabelsError: A label is too long or of the wrong kind; what is in the file cannot be read, and
+        LabelsError: A label is too long or of the wrong kind; the file cannot be read, so that its content
             would be lost; or the folder cannot be written.
     """
     with _held(folder):
@@ -127,13 +127,13 @@ def change_labels(
 def _held(folder: Path) -> Generator[None]:
     """Keep other threads and processes, such as a command beside the window, from changing the run's labels.
 
-    It locks ``run.json``, so that no further file stays in the folder; the folder's own lock belongs to the
-    process that records the run. A file system without locks has none.
+    The function locks ``run.json``, so that no lock file stays in the folder; the folder's own lock belongs
+    to the process that records the run. On a file system without locks, nothing is locked.
     """
     with _one_at_a_time, ExitStack() as held:
         with suppress(OSError):
             handle = os.open(folder / "run.json", os.O_RDONLY | os.O_NOFOLLOW)
-            held.callback(os.close, handle)  # which lets go of it
+            held.callback(os.close, handle)  # closing releases the lock
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
 
@@ -168,12 +168,12 @@ def _change(
 
 
 def one_line(text: str) -> str:
-    """Text as a name holds it: on one line, without spaces around it."""
+    """Return text on one line, without spaces around it, as names need it."""
     return " ".join(text.split())
 
 
 def tags_of(texts: Iterable[str]) -> tuple[str, ...]:
-    """Tags as they are kept: each on one line, whatever its case once, commas between several in one text."""
+    """Return tags, each on one line and once regardless of case; a text may hold several with commas."""
     found: dict[str, str] = {}
     for text in texts:
         for part in text.split(","):
@@ -183,7 +183,7 @@ def tags_of(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _taken(given: dict[str, Any], before: RunLabels = NONE) -> RunLabels:
-    """Labels with some in place of others; what has no place in them is kept as it is."""
+    """Return labels with the given values in place of earlier ones; unknown keys become ``extra``."""
     name = one_line(_text(given, "name", before.name, LONGEST_NAME))
     group = one_line(_text(given, "group", before.group, LONGEST_NAME))
     notes = _text(given, "notes", before.notes, LONGEST_NOTES).strip()

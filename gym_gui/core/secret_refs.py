@@ -1,8 +1,8 @@
-"""Secrets are named, never written: ``env:NAME`` or ``keyring:NAME``.
+"""References to secrets (``env:NAME`` or ``keyring:NAME``), which experiments contain instead of secrets.
 
-Run folders are shared and kept, so a key that stands in an experiment would be
-published with it. Here is decided what counts as a reference; :mod:`mosaic_worker.secret_words` says what
-counts as a secret, and :mod:`gym_gui.services.secrets` looks references up.
+Run folders are shared and kept, so a key in an experiment would be published with it. This module decides
+what counts as a reference; :mod:`mosaic_worker.secret_words` decides what counts as a secret, and
+:mod:`gym_gui.services.secrets` looks references up.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ __all__ = [
 _REFERENCE_PATTERN: Final = r"(env|keyring):([A-Za-z_][A-Za-z0-9_.\-]{0,127})"
 _REFERENCE: Final = re.compile(_REFERENCE_PATTERN)
 _PLACEHOLDERS: Final = ("", "EMPTY")
-"""Stand-ins that local servers ask for (vLLM documents ``EMPTY``)."""
+"""Placeholder keys that local servers require (vLLM documents ``EMPTY``)."""
 VALUE_PATTERN: Final = "|".join((_REFERENCE_PATTERN, *_PLACEHOLDERS))
-"""What may stand under the name of a secret."""
+"""Regular expression of the values that the key of a secret may have."""
 
 
 class SecretRef(NamedTuple):
-    """Where a secret is found.
+    """Store and name of a secret.
 
     Attributes:
         store: ``"env"`` or ``"keyring"``.
-        name: Its name there.
+        name: Name of the secret in the store.
     """
 
     store: str
@@ -45,13 +45,13 @@ class SecretRef(NamedTuple):
 
 
 def parse_reference(value: object) -> SecretRef | None:
-    """The reference that ``value`` is, or ``None``."""
+    """Return ``value`` as a reference, or ``None`` if it is none."""
     match = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
     return SecretRef(match[1], match[2]) if match else None
 
 
 def references(settings: Mapping[str, Plain], where: str = "") -> Iterator[tuple[str, SecretRef]]:
-    """All references in a settings tree, each with its place (``"api_key"``)."""
+    """Yield each reference in a settings tree with its place (``"api_key"``)."""
     for place, _, value in _leaves(dict(settings), where, ""):
         ref = parse_reference(value)
         if ref is not None:
@@ -59,7 +59,7 @@ def references(settings: Mapping[str, Plain], where: str = "") -> Iterator[tuple
 
 
 def without_references(settings: Mapping[str, Plain]) -> dict[str, Plain]:
-    """A settings tree without its references, wherever they stand."""
+    """Return a copy of a settings tree without the references in mappings and lists."""
     return {name: _without(value) for name, value in settings.items() if parse_reference(value) is None}
 
 
@@ -72,15 +72,15 @@ def _without(value: Plain) -> Plain:
 
 
 def refuse_literals(settings: Mapping[str, Plain], where: str, *, by_name: bool = True) -> None:
-    """Refuse a settings tree in which a secret is written out.
+    """Refuse a settings tree that contains a literal secret.
 
     Args:
         settings: The tree.
-        where: Its place.
-        by_name: Also refuse any value under a key that :func:`is_secret_key` knows.
+        where: Place of the tree.
+        by_name: Also refuse any text or number under a key that :func:`is_secret_key` recognizes.
 
     Raises:
-        ConfigError: With the place, never the value.
+        ConfigError: The tree contains a secret; the error names the place, never the value.
     """
     for place, key, value in _leaves(dict(settings), where, ""):
         if value is None or isinstance(value, bool) or value in _PLACEHOLDERS or parse_reference(value):
@@ -96,7 +96,7 @@ def refuse_literals(settings: Mapping[str, Plain], where: str, *, by_name: bool 
 
 
 def _leaves(value: Plain, where: str, key: str) -> Iterator[tuple[str, str, Plain]]:
-    """(place, nearest key, value) of every leaf."""
+    """Yield (place, nearest key, value) for each leaf."""
     if isinstance(value, dict):
         for name, item in value.items():
             yield from _leaves(item, join(where, key_place(name)), name)

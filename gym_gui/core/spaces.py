@@ -1,12 +1,12 @@
-"""Gymnasium spaces to plain data and back, and values over the wire.
+"""Converts Gymnasium spaces to plain data and back, and encodes values of spaces for sending.
 
-The data form and the value codec are the worker SDK's (:mod:`mosaic_worker.spaces`,
-:mod:`mosaic_worker.codec`), so that both ends of a wire run the same code.
+The data form and the value codec are those of the worker SDK (:mod:`mosaic_worker.spaces`,
+:mod:`mosaic_worker.codec`), so that both ends of a connection run the same code.
 
-A space that Gymnasium does not define is *custom* (see :func:`to_space`). Its values travel as JSON:
-what the space's own ``to_jsonable`` gives, or ``str(value)`` where it has none or that is not
-JSON. On the way back (an action) its ``from_jsonable`` is asked. Within a ``Sequence``,
-``Graph`` or ``OneOf`` they travel as ``str(value)``.
+A space that Gymnasium does not define is *custom* (see :func:`to_space`). A value of such a space is sent
+as JSON: the result of the space's own ``to_jsonable``, or ``str(value)`` if the space has no such method or
+the result is not JSON. An action is converted back with the space's ``from_jsonable``. Within a
+``Sequence``, ``Graph`` or ``OneOf``, values of custom spaces are sent as ``str(value)``.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def to_space(space: Any) -> Space:
 
 
 def short_space(space: Any) -> str:
-    """A space on a few characters, for people: ``Discrete(8)``, ``Box(3, 3, 4)``, ``Dict of 3``."""
+    """Return a short text for a space, for people: ``Discrete(8)``, ``Box(3, 3, 4)``, ``Dict of 3``."""
     described = to_space(space)
     if described.kind == "Discrete":
         return f"Discrete({described.n})"
@@ -65,7 +65,7 @@ def short_space(space: Any) -> str:
 
 
 def space_to_spec(space: Any) -> dict[str, Any]:
-    """Plain JSON data of a Gymnasium space (or of a :class:`Space`)."""
+    """Return a Gymnasium space (or a :class:`Space`) as JSON data."""
     return to_space(space).to_json()
 
 
@@ -73,7 +73,7 @@ def spec_to_space(spec: Mapping[str, Any] | Space) -> Any:
     """Make the Gymnasium space that ``spec`` describes.
 
     Raises:
-        SpaceError: The description is of a custom space, which only its owner can make.
+        SpaceError: ``spec`` describes a custom space, which only its own class can make.
     """
     described = spec if isinstance(spec, Space) else Space.from_json(spec)
     custom = _custom(described)
@@ -83,14 +83,14 @@ def spec_to_space(spec: Mapping[str, Any] | Space) -> Any:
 
 
 def _custom(space: Space) -> Space | None:
-    """A custom space in it, or ``None``."""
+    """Return a custom space within ``space``, or ``None``."""
     if space.kind == "Custom":
         return space
     return next((found for child in space.spaces.values() if (found := _custom(child))), None)
 
 
 class SpaceCodec(Codec):
-    """The SDK's codec for a Gymnasium space, custom spaces included.
+    """Codec for values of a Gymnasium space, including custom spaces; extends the SDK's codec.
 
     Args:
         space: A Gymnasium space or a :class:`Space`.
@@ -107,7 +107,7 @@ class SpaceCodec(Codec):
 
 
 def _leaves(space: Any) -> Iterator[Any]:
-    """Leaves of a Gymnasium space, in the order of :attr:`Space.leaves`."""
+    """Yield the leaves of a Gymnasium space in the order of :attr:`Space.leaves`."""
     kind = "" if isinstance(space, Space) else kind_of(space)
     if kind not in ("Dict", "Tuple"):
         yield space
@@ -117,7 +117,7 @@ def _leaves(space: Any) -> Iterator[Any]:
 
 
 def _speaks_json(space: Any) -> bool:
-    """Whether a custom space has a ``to_jsonable`` of its own; an inherited one knows other values."""
+    """Return whether a custom space defines ``to_jsonable`` itself; inherited ones are for other values."""
     if isinstance(space, Space) or kind_of(space) != "Custom":
         return False
     own = itertools.takewhile(
@@ -157,23 +157,23 @@ def _gymnasium_graph(nodes: Any, edges: Any, edge_links: Any) -> Any:
 
 
 def non_finite_row(codec: Codec, rows: Sequence[Parts]) -> int | None:
-    """Index of the first encoded value that holds a NaN, or ``None``.
+    """Return the index of the first encoded value that contains NaN, or ``None``.
 
-    Infinities are left alone: a ``Box`` may be unbounded, but no space contains NaN.
+    Infinities are allowed, because a ``Box`` may be unbounded, but no space contains NaN.
     """
     for j, dtype in codec.float_leaves:
         flat = np.frombuffer(rows[0][j] if len(rows) == 1 else b"".join([row[j] for row in rows]), dtype)
-        # The least of them is NaN if and only if one is, and costs less than looking at each.
+        # The minimum is NaN if and only if a value is, and costs less than a check of each value.
         if flat.size and (least := np.minimum.reduce(flat)) != least:
             return int(np.flatnonzero(np.isnan(flat))[0]) // max(1, flat.size // len(rows))
     return None
 
 
 def zero_action(space: Space) -> Any:
-    """The action that stands for doing nothing where an environment names none.
+    """Return the action that counts as "do nothing" if an environment has no no-op of its own.
 
-    Zero (or the bound nearest to it) for arrays, the lowest value for discrete spaces,
-    recursively for containers.
+    This is zero (or the nearest bound) for arrays, the lowest value for discrete spaces, and recursively so
+    for containers.
     """
     if space.kind == "Discrete":
         return space.start
@@ -195,11 +195,11 @@ def zero_action(space: Space) -> Any:
 
 
 def sample_legal(space: Space, mask: Any, seed: int) -> Any:
-    """A legal action drawn uniformly, the same for the same ``seed``.
+    """Draw a legal action uniformly, the same action for the same ``seed``.
 
     Args:
         space: The slot's action space.
-        mask: Its action mask, or ``None``.
+        mask: Action mask of the slot, or ``None``.
         seed: Any 64-bit number; callers derive it from (policy seed, step).
     """
     if space.kind == "Discrete" and mask is not None:

@@ -1,4 +1,4 @@
-"""The console that reports and commands print to."""
+"""Consoles and tables for the terminal output of reports and commands."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from rich.text import Text
 from gym_gui.core.printable_text import raw, visible
 
 PLAIN_WIDTH = 100
-"""Columns where the output is no terminal and ``COLUMNS`` does not say."""
+"""Width in columns if the output is no terminal and ``COLUMNS`` is not set."""
 
 
 class _Console(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Segments whose text shows what others wrote; rich's own commands are in segments of their own."""
+        """Replace control characters in the text of segments; rich's own control segments are unchanged."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """As rich does it, with characters that are as wide as they are measured to be."""
+        """Replace control characters before rich measures the text, so that its width is right."""
         return super().render_str(visible(text), **options)
 
     def on_broken_pipe(self) -> None:
-        """Pass the error on to the caller: it is no failure when the reader of the output is gone."""
-        raise  # called where the error is being handled
+        """Raise the error again for the caller, because a closed reader of the output is no failure."""
+        raise  # rich calls this method while it handles the error
 
 
 def console(*, stderr: bool = False, file: TextIO | None = None, width: int | None = None) -> Console:
-    """A console for people: colors in a terminal alone, ``NO_COLOR`` and ``COLUMNS`` respected.
+    """Make a console for people: colors only in a terminal, ``NO_COLOR`` and ``COLUMNS`` respected.
 
-    Names and other text of others are no markup and no commands in it.
+    The console executes no markup and no control characters in the text that it prints.
 
     Args:
         stderr: Print to standard error.
-        file: Print there instead, without colors.
-        width: Columns.
+        file: Print to this file instead, without colors.
+        width: Width in columns; used only with ``file``.
 
     Raises:
-        BrokenPipeError: While printing, where the reader of the output is gone.
+        BrokenPipeError: While printing, if the reader of the output is gone.
     """
     if file is not None:
-        # In a notebook rich would show it there and then, whatever the file.
+        # In a notebook rich would otherwise display the output at once and ignore the file.
         return _Console(
             file=file,
             width=width or plain_width(),
@@ -68,18 +68,18 @@ def console(*, stderr: bool = False, file: TextIO | None = None, width: int | No
 
 
 def plain_width() -> int:
-    """Columns of what is not printed to a terminal."""
+    """Return the width in columns of output that is not printed to a terminal."""
     given = os.environ.get("COLUMNS", "")
     return int(given) if given.isdigit() and int(given) > 0 else PLAIN_WIDTH
 
 
 class Heading(NamedTuple):
-    """The head of a column.
+    """The heading of a column.
 
     Attributes:
-        text: What stands there.
-        words: Whether its cells are words: at the left, broken over lines where there is little room. Figures
-            are broken only where the terminal is narrower than the first column and one figure.
+        text: Text of the heading.
+        words: Whether the cells contain words, which are left-aligned and broken over lines if the space is
+            short. Figures are broken only if the terminal is narrower than the first column and one figure.
     """
 
     text: str
@@ -98,17 +98,17 @@ def print_table(
     title: str = "",
     total: bool = False,
 ) -> None:
-    """Print a table in which nothing is cut off and nothing left out.
+    """Print a table without cutting off or leaving out anything.
 
-    Where all columns do not fit beside each other, the table is printed in parts, one below the other; each
-    part begins with the first column, which says whose row it is.
+    If the columns do not fit beside each other, the table is printed in parts, one below the other. Each
+    part begins with the first column, which identifies the row.
 
     Args:
-        out: Where to; its width counts.
-        headings: Of the columns.
-        rows: A cell for each heading.
-        title: Above the table.
-        total: Whether a line stands above the last row.
+        out: Console to print to; its width limits the table.
+        headings: Headings of the columns.
+        rows: Rows with one cell for each heading.
+        title: Title above the table.
+        total: Whether to print a line above the last row.
     """
     columns = [[heading.text, *(row[i].plain for row in rows)] for i, heading in enumerate(headings)]
     natural = [max(cell_len(line) for text in column for line in text.split("\n")) for column in columns]
@@ -145,17 +145,17 @@ def print_rows(
     """Print a table of plain text to standard output.
 
     Args:
-        headings: Of the columns.
-        rows: A cell for each heading.
-        title: Above the table.
-        words: Headings of columns whose cells are words, beside the first.
+        headings: Headings of the columns.
+        rows: Rows with one cell for each heading.
+        title: Title above the table.
+        words: Headings of the columns, besides the first, whose cells contain words.
     """
     shown = [Heading(text, not i or text in words) for i, text in enumerate(headings)]
     print_table(console(), shown, [list(map(Text, row)) for row in rows], title=title)
 
 
 def _parts(least: Sequence[int], width: int) -> list[list[int]]:
-    """Which columns stand beside each other, each part with the first of all."""
+    """Divide the columns into parts that fit the width; each part begins with the first column."""
     parts, used = [[0]], least[0]
     for i, wide in enumerate(least[1:], 1):
         if used + _GAP + wide > width and len(parts[-1]) > 1:
@@ -167,7 +167,7 @@ def _parts(least: Sequence[int], width: int) -> list[list[int]]:
 
 
 def _widths(least: Sequence[int], natural: Sequence[int], width: int) -> list[int]:
-    """The room of each column: what is left over goes to those that want more, the narrowest first."""
+    """Return the width of each column; spare space goes to columns that need more, the narrowest first."""
     left = width - sum(least) - _GAP * (len(least) - 1)
     given = list(least)
     while left > 0 and (wanting := [i for i, wide in enumerate(natural) if given[i] < wide]):
@@ -175,7 +175,7 @@ def _widths(least: Sequence[int], natural: Sequence[int], width: int) -> list[in
         left -= 1
     while (
         left < 0 and max(given) > 1
-    ):  # narrower than the first column and a figure: these are broken after all
+    ):  # the terminal is narrower than the first column and a figure, so that cells are broken
         given[max(range(len(given)), key=lambda i: given[i])] -= 1
         left += 1
     return given

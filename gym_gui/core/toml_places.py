@@ -1,4 +1,4 @@
-"""At which line of a TOML file it is what a sentence says is wrong there."""
+"""Finds the line of a TOML file to which an error message refers."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ _KEY: Final = re.compile(r"""^\s*(?:\[+\s*(?P<table>[^\]]+?)\s*\]+|(?P<key>"[^"]
 
 
 def place_in_toml(file: str, source: str, sentence: str) -> Place:
-    """Where it is: what a parser says, else the line of the key or table that the sentence names.
+    """Return the place of an error: the parser's, else the line of the key or table that the message names.
 
     Args:
         file: The file.
         source: Its text.
-        sentence: What is wrong.
+        sentence: The error message.
 
     Returns:
-        Of several lines the one whose key is named with its table, or the longest; 0 where none is named.
+        The place. If the message fits several lines, the line whose key is named together with its table,
+            or the longest key; line 0 if the message names no key.
     """
     if (said := _AT.search(sentence)) is not None:
         return Place(file, int(said[1]), int(said[2]))

@@ -1,7 +1,8 @@
-"""What passes between environment, engine and policies.
+"""Types that environment, engine and policies exchange.
 
-What is made once per agent decision is no frozen dataclass, which takes several times as long to
-build. Questions and answers are structs, at a third of the cost of a ``NamedTuple``; others are that.
+Objects that are made for each decision are no frozen dataclasses, because these take several times as long
+to make. Questions and answers are structs, which cost a third of a ``NamedTuple``; the others are named
+tuples.
 """
 
 from __future__ import annotations
@@ -18,35 +19,35 @@ from gym_gui.core.enums import Limit, Loss
 
 AgentID = str
 Plan = Sequence[Sequence[float]]
-"""Points in the world through which a player means to go."""
+"""Points in the environment's coordinates through which a player intends to go."""
 PLAN_POINTS: Final = "plan_points"
-"""The field of an action's record that holds them."""
+"""Field of an action's record that holds the points of the plan."""
 PLANNED: Final = "planned"
-"""The field that holds the course of a plan: what it is to earn, and its controls, by steps ahead."""
+"""Field that holds the predicted course of a plan: its rewards and controls for each step ahead."""
 CAUSE: Final = "cause"
-"""The field that says of what kind an answer is that cannot be played; see ``UnusableCause``."""
+"""Field that says why an answer could not be played, as an ``UnusableCause``."""
 REFUSED: Final = "refused"
-"""The field that says why the answer could not be played, in the record of what was played instead."""
+"""Field that says in words why an answer could not be played, in the record of the substitute action."""
 CLOCK: Final = "clock_s"
-"""The field that has the seconds that an agent has left after its move, of games on the clock."""
+"""Field that holds the seconds that an agent has left after its move, in games with a clock."""
 WORD: Final = "word"
-"""The field that has an action in its game's own notation, of games that have one: ``Nf3``, ``column 4``."""
+"""Field that holds an action in the game's own notation, such as ``Nf3`` or ``column 4``, if it has one."""
 Mask = NDArray[np.bool_] | NDArray[np.int8]
-"""1-D, one entry per action of a ``Discrete`` space (or the concatenation of a
-``MultiDiscrete``'s components); non-zero means legal."""
+"""Action mask: 1-D, one entry per action of a ``Discrete`` space (or the concatenated masks of the components
+of a ``MultiDiscrete``); non-zero means legal."""
 
 
 class StepResult(NamedTuple):
-    """What one call of :meth:`ParadigmAdapter.step` made known.
+    """The result of one call of :meth:`ParadigmAdapter.step`.
 
     Attributes:
-        observations: For each agent that acts next, what it sees. At the end of an
-            agent's life also its final observation, where the environment gives one.
-        rewards: Reward that became known with this step, by agent. In turn-based
-            environments this includes agents that acted earlier (late rewards).
-        terminated: Agents for which the environment reached an end state.
-        truncated: Agents cut off by a limit.
-        infos: The environment's ``info`` by agent, passed on untouched.
+        observations: Observation of each agent that acts next. An agent that has ended also has its final
+            observation, if the environment gives one.
+        rewards: Reward that became known with this step, by agent. In turn-based environments this includes
+            agents that acted earlier (late rewards).
+        terminated: By agent, whether the environment reached an end state.
+        truncated: By agent, whether a limit cut the agent off.
+        infos: The environment's ``info`` by agent, unchanged.
     """
 
     observations: dict[AgentID, Any]
@@ -62,22 +63,22 @@ class StepResult(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A legal action and its word, where words depend on the position (chess: ``"e2e4"``)."""
+    """A legal action and its word, in environments whose words depend on the position (chess: ``"e2e4"``)."""
 
     action: int
     word: str
 
 
 class Shown(NamedTuple):
-    """What a slot is shown beside its observation; for policies that read or look.
+    """What a slot receives besides its observation, for policies that read text or see images.
 
     Attributes:
-        text: The observation in words.
-        image: PNG of a picture, ``b""`` where none was asked for.
-        messages: What teammates have said since the last decision, ``"green_1: I go left"``.
-        choices: The legal actions in words, where the words depend on the position.
-        facts: The observation as ground facts, ``"door(yellow, locked, 2, -1)"``.
-        state: All of the simulator's state.
+        text: The observation as text.
+        image: PNG of a picture; ``b""`` if the slot requested none.
+        messages: Messages of teammates since the last decision, such as ``"green_1: I go left"``.
+        choices: The legal actions as words, if the words depend on the position.
+        facts: The observation as ground facts, such as ``"door(yellow, locked, 2, -1)"``.
+        state: The simulator's whole state.
     """
 
     text: str = ""
@@ -89,22 +90,22 @@ class Shown(NamedTuple):
 
 
 class Decision(Struct, frozen=True, gc=False):
-    """One question to one agent: this is what you see, what do you do?
+    """A question to one agent: an observation for which a policy must choose an action.
 
     Attributes:
         id: Unique within a session; answers refer to it.
         episode: Episode index.
         step: Environment step within the episode, from 0.
         agent_id: Agent that acts.
-        slot: Configured slot whose policy is asked: ``agent_id``, unless seats are swapped.
+        slot: Configured slot whose policy is asked; equals ``agent_id`` unless seats are swapped.
         seed: Policy seed of (episode, agent), derived by :mod:`gym_gui.core.seeding`.
-        observation: As the environment gave it, the action mask taken out.
-        encoded: The same in wire form: one ``bytes`` per leaf of the observation space.
-        action_mask: Legal actions, or ``None`` where all are.
+        observation: The environment's observation without the action mask.
+        encoded: The observation in encoded form: one ``bytes`` per leaf of the observation space.
+        action_mask: Mask of the legal actions, or ``None`` if all actions are legal.
         info: The environment's info for this agent.
-        attempt: 0 at the first ask, then 1, 2, … for retries.
+        attempt: 0 for the first question, then 1, 2, … for retries.
         reason: Why the previous attempt was refused, empty at the first.
-        shown: The observation in words or as a picture, for slots that asked for it.
+        shown: The observation as text or as a picture, for slots that requested it.
     """
 
     id: int
@@ -123,21 +124,22 @@ class Decision(Struct, frozen=True, gc=False):
 
 
 class Answer(Struct, frozen=True, gc=False):
-    """What came back for a decision.
+    """The answer to a decision.
 
-    Exactly one of three cases: a usable ``action`` (``invalid`` and ``failure``
-    empty); an unusable one (``invalid`` says why, the slot's ``on_invalid`` rule
-    decides); or a policy that is broken (``failure`` says why, the episode ends).
+    There are exactly three cases. The ``action`` is usable (``invalid`` and ``failure`` are empty). Or the
+    answer is unusable (``invalid`` says why, and the slot's ``on_invalid`` rule decides). Or the policy is
+    broken (``failure`` says why, and the episode ends).
 
     Attributes:
-        decision: The question this answers.
-        action: In the action space and legal, unless ``invalid`` or ``failure`` is set.
-        invalid: Why the reply cannot be played.
-        failure: Why no reply can be had from this policy.
-        latency_ms: Milliseconds from the ask to the answer.
-        extras: Optional row fields: ``value``, ``tokens``, ``call_ref``, ``option``, ``human``, ``said``.
-        loss: With ``failure``, where the worker was lost and its policy may be blameless.
-        limit: With ``failure``, where nothing is broken and a limit was reached.
+        decision: The decision that is answered.
+        action: An element of the action space and legal, unless ``invalid`` or ``failure`` is set.
+        invalid: Why the answer cannot be played.
+        failure: Why the policy can give no answer.
+        latency_ms: Milliseconds from the question to the answer.
+        extras: Optional fields of the row: ``value``, ``tokens``, ``call_ref``, ``option``, ``human``,
+            ``said``.
+        loss: How the worker was lost, if ``failure`` is set because of that; the policy may be blameless.
+        limit: The limit that was reached, if ``failure`` is set because of that and nothing is broken.
     """
 
     decision: Decision
@@ -151,20 +153,20 @@ class Answer(Struct, frozen=True, gc=False):
 
 
 class StepOutcome(NamedTuple):
-    """What an earlier decision led to, for policies that learn or remember.
+    """The result of an earlier decision, for policies that learn or remember.
 
     Attributes:
         episode: Episode index.
         step: Step of the decision.
         agent_id: Agent that acted.
-        slot: Configured slot whose policy chose.
-        observation: What the agent saw next (or last, when it ended).
-        encoded: The same in wire form.
-        action: What was played.
-        reward: Sum of rewards until the agent acts again or ends; NaN where the slot is not told.
-        terminated: The environment ended for the agent.
-        truncated: A limit cut the agent off.
-        info: The environment's info that came with it.
+        slot: Configured slot whose policy chose the action.
+        observation: The agent's next observation (or its last, when it ended).
+        encoded: The observation in encoded form.
+        action: The action that was played.
+        reward: Sum of rewards until the agent acts again or ends; NaN if the slot does not receive rewards.
+        terminated: Whether the environment ended for the agent.
+        truncated: Whether a limit cut the agent off.
+        info: The environment's info for this result.
     """
 
     episode: int
@@ -182,20 +184,20 @@ class StepOutcome(NamedTuple):
 
 @dataclass(slots=True)
 class StepSnapshot:
-    """What an in-process :class:`~gym_gui.core.protocols.Actor` is shown.
+    """What an in-process :class:`~gym_gui.core.protocols.Actor` receives.
 
     Attributes:
         step_index: Environment step within the episode, from 0.
-        observation: What the agent sees.
-        reward: Reward since this agent's last move.
+        observation: The agent's observation.
+        reward: Reward since this agent's last action.
         terminated: Whether the environment ended for this agent.
         truncated: Whether a limit cut this agent off.
         agent_id: The agent, ``"agent_0"`` in single-agent environments.
         episode_index: Index of the episode in its run.
         seed: Policy seed for this agent and episode, or ``None`` outside a session.
-        action_mask: Legal actions, or ``None`` where all are.
+        action_mask: Mask of the legal actions, or ``None`` if all actions are legal.
         info: The environment's info for this agent.
-        action: In :meth:`on_step`, what was really played (the engine may have substituted it).
+        action: In :meth:`on_step`, the action that was played (the engine may have substituted it).
     """
 
     step_index: int = 0
@@ -212,13 +214,13 @@ class StepSnapshot:
 
     @property
     def legal_actions(self) -> list[int] | None:
-        """Indices of legal actions, or ``None`` where all actions are legal."""
+        """Indices of the legal actions, or ``None`` if all actions are legal."""
         return legal_indices(self.action_mask)
 
 
 @dataclass(slots=True)
 class EpisodeSummary:
-    """What a policy gets when an episode is over.
+    """What a policy receives when an episode is over.
 
     Attributes:
         episode_index: Index of the episode in its run.
@@ -227,7 +229,7 @@ class EpisodeSummary:
         seed: The environment's seed.
         agent_id: The agent of the policy.
         status: ``completed``, ``failed`` or ``aborted``.
-        metadata: Whatever else is known.
+        metadata: Further information.
     """
 
     episode_index: int = 0
@@ -240,5 +242,5 @@ class EpisodeSummary:
 
 
 def legal_indices(mask: Mask | None) -> list[int] | None:
-    """Indices of non-zero entries of ``mask``; ``None`` means every action is legal."""
+    """Return the indices of non-zero entries of ``mask``; ``None`` means that every action is legal."""
     return None if mask is None else [int(i) for i in np.flatnonzero(mask)]

@@ -1,8 +1,8 @@
-"""Checks that turn what a person wrote into exact values, or say where it is wrong.
+"""Checks that convert what a user wrote to exact values, or raise an error that names the place.
 
-Every function takes a value of any type and returns one that is right, or raises
-:class:`ConfigError`. Errors carry the place (``operators[1].workers.agent.seed``);
-callers that know more of it add theirs with :func:`under`.
+Every check accepts a value of any type and returns a valid one, or raises :class:`ConfigError`. Errors
+contain the place (``operators[1].workers.agent.seed``); a caller that knows an outer part of the place adds
+it with :func:`under`.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from typing import Final, TypeAlias, cast
 from gym_gui.core.errors import ExperimentError
 
 Plain: TypeAlias = "bool | int | float | str | list[Plain] | dict[str, Plain] | None"
-"""What JSON can say: the only kind of value that settings hold."""
+"""A JSON value, the only kind of value that settings may contain."""
 
 MAX_DEPTH: Final = 32
 MAX_VALUES: Final = 200_000
-"""Values in one settings tree; YAML aliases can make a small file arbitrarily large."""
+"""Largest number of values in a settings tree; needed because YAML aliases can make a tree of any size."""
 
 _ENDLESS: Final = 2**53
 
 _RESERVED_NAMES: Final = frozenset(
     {"con", "prn", "aux", "nul", *(f"com{i}" for i in range(10)), *(f"lpt{i}" for i in range(10))}
 )
-"""Names that Windows keeps for devices; run folders are copied between machines."""
+"""Names that Windows reserves for devices; refused because run folders are copied between machines."""
 
 
 class ConfigError(ExperimentError):
-    """A value that cannot be used, and where it stands.
+    """A value that cannot be used, with its place.
 
     Args:
         problem: What is wrong, without a trailing full stop.
@@ -51,7 +51,7 @@ class ConfigError(ExperimentError):
 
 @contextmanager
 def under(prefix: str) -> Generator[None]:
-    """Put ``prefix`` before the place named by a :class:`ConfigError` raised inside."""
+    """Put ``prefix`` before the place of a :class:`ConfigError` that is raised inside the context."""
     try:
         yield
     except ConfigError as error:
@@ -69,14 +69,14 @@ def freeze(target: object, **values: object) -> None:
 
 
 def key_place(key: object) -> str:
-    """How a mapping's key is written in a place: ``agent_0`` or ``['a key']``."""
+    """Return a mapping's key as a place writes it: ``agent_0`` or ``['a key']``."""
     if isinstance(key, str) and key.replace("/", "_").isidentifier() and len(key) <= 64:
         return key
     return f"[{shown(key)}]"
 
 
 def shown(value: object) -> str:
-    """A short, one-line picture of any value for an error message."""
+    """Return a short text for any value, on one line, for an error message."""
     if isinstance(value, str):
         text = str(value)
         return repr(text if len(text) <= 60 else text[:57] + "...")
@@ -95,14 +95,14 @@ def shown(value: object) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The fix for a wrong name: the nearest known one, or the list of all."""
+    """Return the fix for a wrong name: the nearest known name, or the list of all."""
     choices = sorted({str(name) for name in known})
     near = difflib.get_close_matches(name[:80], choices, n=1, cutoff=0.6)
     return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(choices)}"
 
 
 def text(value: object, where: str, *, max_length: int = 512, empty: bool = False) -> str:
-    """A string of printable characters; ``empty`` allows ``""``."""
+    """Check that the value is printable text and return it; ``empty`` allows ``""``."""
     if not isinstance(value, str):
         raise ConfigError(f"must be text, not {shown(value)}", where=where)
     result = str(value.value) if isinstance(value, Enum) else str(value)
@@ -116,7 +116,7 @@ def text(value: object, where: str, *, max_length: int = 512, empty: bool = Fals
 
 
 def choice(value: object, where: str, choices: Iterable[str]) -> str:
-    """One of ``choices``."""
+    """Check that the value is one of ``choices`` and return it."""
     known = tuple(choices)
     result = text(value, where)
     if result not in known:
@@ -125,14 +125,14 @@ def choice(value: object, where: str, choices: Iterable[str]) -> str:
 
 
 def boolean(value: object, where: str) -> bool:
-    """``True`` or ``False``; numbers do not count."""
+    """Check that the value is ``True`` or ``False`` and return it; numbers are refused."""
     if not isinstance(value, bool):
         raise ConfigError(f"must be true or false, not {shown(value)}", where=where)
     return value
 
 
 def integer(value: object, where: str, *, low: int, high: int) -> int:
-    """An integer (numpy's too) from ``low`` to ``high``, both included."""
+    """Check that the value is an integer (NumPy's too) from ``low`` to ``high`` inclusive, and return it."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -140,23 +140,23 @@ def integer(value: object, where: str, *, low: int, high: int) -> int:
     except TypeError:
         raise ConfigError(f"must be a whole number, not {shown(value)}", where=where) from None
     if not low <= result <= high:
-        # The end of a range that only the size of a machine word sets tells the user nothing.
+        # An upper bound that comes only from the size of a machine word does not help the user.
         bounds = f"be at least {low}" if result < low and high > _ENDLESS else f"lie between {low} and {high}"
         raise ConfigError(f"must {bounds}, not {shown(result)}", where=where)
     return result
 
 
 def number(value: object, where: str, *, low: float, high: float) -> float:
-    """A finite number from ``low`` to ``high``, both included."""
+    """Check that the value is a finite number from ``low`` to ``high``, both included, and return it."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ConfigError(f"must be a number, not {shown(value)}", where=where)
-    if not low <= value <= high:  # NaN compares false and ends here too
+    if not low <= value <= high:  # NaN compares false and is refused here, too
         raise ConfigError(f"must lie between {low:g} and {high:g}, not {shown(value)}", where=where)
     return float(value)
 
 
 def mapping(value: object, where: str) -> dict[str, object]:
-    """A mapping whose keys are text."""
+    """Check that the value is a mapping whose keys are text and return it."""
     if not isinstance(value, Mapping):
         raise ConfigError(f"must be a mapping, not {shown(value)}", where=where)
     items = cast("Mapping[object, object]", value)
@@ -167,22 +167,23 @@ def mapping(value: object, where: str) -> dict[str, object]:
 
 
 def sequence(value: object, where: str) -> list[object]:
-    """A list or tuple."""
+    """Check that the value is a list or tuple and return it as a list."""
     if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise ConfigError(f"must be a list, not {shown(value)}", where=where)
     return list(cast("Sequence[object]", value))
 
 
 def keys(value: object, where: str, known: Mapping[str, str]) -> dict[str, object]:
-    """A mapping with only known keys, other spellings replaced.
+    """Check that a mapping has only known keys, and return it with other spellings replaced.
 
     Args:
-        value: What was written.
-        where: Its place.
-        known: Accepted spelling -> stored name.
+        value: The value that the user wrote.
+        where: Place of the value.
+        known: Stored name by accepted spelling.
 
     Raises:
-        ConfigError: Not a mapping, an unknown key, or two spellings that disagree.
+        ConfigError: The value is no mapping, a key is unknown, or two spellings of a key have different
+            values.
     """
     found: dict[str, object] = {}
     for key, item in mapping(value, where).items():
@@ -197,7 +198,7 @@ def keys(value: object, where: str, known: Mapping[str, str]) -> dict[str, objec
 
 
 def folder_name(value: object, where: str) -> str:
-    """Text that is a safe, portable name of a folder (1 to 64 characters)."""
+    """Check that the value is a safe, portable folder name (1 to 64 characters) and return it."""
     name = text(value, where, max_length=64)
     bad = sorted(set(name) & set('/\\<>:"|?*'))
     if bad:
@@ -216,10 +217,10 @@ def folder_name(value: object, where: str) -> str:
 
 
 def refuse_shared_folders(ids: Sequence[str], where: str) -> None:
-    """Ids that differ only in case would share a folder on some file systems.
+    """Refuse ids that differ only in case, because they would share a folder on some file systems.
 
     Raises:
-        ConfigError: At the place of the second of two.
+        ConfigError: Two ids collide; the error names the place of the second.
     """
     seen: dict[str, str] = {}
     for i, name in enumerate(ids):
@@ -234,27 +235,27 @@ def refuse_shared_folders(ids: Sequence[str], where: str) -> None:
 
 
 def short_id(name: str) -> str:
-    """A name short enough for a folder; a checksum keeps names apart whose ends are cut off."""
+    """Return the name, cut to the 64 characters of a folder name with a checksum if it is longer."""
     return name if len(name) <= 64 else f"{name[:55]}_{zlib.crc32(name.encode()):08x}"
 
 
 def plain(value: object, where: str) -> Plain:
-    """A copy of ``value`` made of JSON's types only; tuples and ranges become lists.
+    """Return a copy of ``value`` that contains only JSON types; tuples and ranges become lists.
 
     Raises:
-        ConfigError: Another type, a number that is not finite or beyond 64 bits, or
+        ConfigError: A value is of another type, a number is not finite or beyond 64 bits, or there are
             more than :data:`MAX_DEPTH` levels or :data:`MAX_VALUES` values.
     """
     return _PlainCopy().copy(value, where, 0)
 
 
 def plain_mapping(value: object, where: str) -> dict[str, Plain]:
-    """As :func:`plain`, for a mapping."""
+    """Return a copy of a mapping that contains only JSON types, as :func:`plain` does."""
     return cast("dict[str, Plain]", plain(mapping(value, where), where))
 
 
 class _PlainCopy:
-    """One walk over a tree, counting its values."""
+    """Copies one tree and counts its values."""
 
     def __init__(self) -> None:
         self._seen = 0

@@ -1,4 +1,4 @@
-"""``gym_gui.evaluate``: the engine, a run folder and the statistics, in one call from Python."""
+"""``gym_gui.evaluate``: engine, run folder and statistics in one call from Python."""
 
 from gym_gui.evaluation.evaluation_run import aevaluate, evaluate
 from gym_gui.evaluation.players import Policy

@@ -1,4 +1,4 @@
-"""Plays episodes from Python and keeps them as a run folder."""
+"""Plays episodes from Python and records them in a run folder."""
 
 from __future__ import annotations
 
@@ -56,40 +56,40 @@ async def aevaluate(
     on_progress: OnProgress | None = None,
     origin: Origin = TYPED,
 ) -> Results:
-    """Play episodes and keep them as a run folder.
+    """Play episodes and record them in a run folder.
 
-    ``evaluate`` returns when all is played. ``aevaluate`` is awaited, where an event loop runs (Jupyter, a
-    server): the loop runs other tasks during play. Cancelling ends the workers and leaves a run folder
-    with the finished episodes.
+    ``evaluate`` returns when all episodes are played. ``aevaluate`` is awaited in a running event loop
+    (Jupyter, a server). The loop runs other tasks meanwhile; canceling the call ends the workers and leaves
+    a run folder with the finished episodes.
 
     Args:
         env_id: Environment id, or ``"module:factory"``.
-        agents: Who plays each agent; a bare function plays the only agent, a joint policy all of its
-            agents. A policy object is held by one episode at a time; pass its class to have one per episode.
-            ``"<agent>/goal"`` puts a manager above an agent.
-        seeds: Seeds in order, or how many (0, 1, …, n - 1).
-        episodes: How many; one per seed by default.
-        name: What people read; by default the policies' names.
+        agents: Policy of each agent; a bare function plays the only agent, a joint policy all of its
+            agents. A policy object is used by one episode at a time; pass its class to get one object per
+            episode. ``"<agent>/goal"`` adds a manager for an agent.
+        seeds: Seeds in order, or their number (0, 1, …, n - 1).
+        episodes: Number of episodes; one per seed by default.
+        name: Name for people; by default the policies' names.
         out: Folder for the run folder; ``MOSAIC_RUNS_DIR`` or ``runs`` by default.
         max_steps: Environment steps after which an episode is truncated.
-        concurrency: Episodes in flight.
-        api: ``"aec"`` or ``"parallel"``, where there is a choice.
+        concurrency: Number of episodes in flight.
+        api: ``"aec"`` or ``"parallel"``, if the environment offers both.
         seats: ``"swap"`` plays every seed once per rotation of the teams.
-        teams: Agents of each team, where the environment's own teams are not meant.
-        env_kwargs: For the environment's factory.
-        observations: Record observations.
-        failure_score: Return that a failed episode counts as; left out, a failed episode is not counted,
+        teams: Agents of each team, if these are not the environment's own teams.
+        env_kwargs: Keyword arguments for the environment's factory.
+        observations: Whether to record observations.
+        failure_score: Return that a failed episode counts as. Without it, a failed episode is not counted,
             and a comparison that may depend on its absence is not decided.
-        against: Other players of the same seeds, by name; each as ``agents``.
-        until: ``"decided"`` plays no more seeds than it takes until every comparison is decided, and
-            ``seeds`` at most (``docs/statistics.md``); ``"all"`` plays them all.
-        batch: Seeds between two looks at what is decided; a tenth of all by default.
-        on_progress: Told how far it is, a few times a second.
-        origin: The file that names the environment, where a file does. What the caller passes counts
-            as allowed; what a file names has to be allowed first (``docs/security.md``).
+        against: Other policies for the same seeds, by name; each in the form of ``agents``.
+        until: ``"decided"`` plays only as many seeds as are needed to decide every comparison, at most
+            ``seeds`` (``docs/statistics.md``); ``"all"`` plays all seeds.
+        batch: Number of seeds between two evaluations of the comparisons; a tenth of all by default.
+        on_progress: Receives the progress a few times per second.
+        origin: The file that names the environment, if a file does. Names that the caller passes count as
+            allowed; names in a file must be allowed first (``docs/security.md``).
 
     Returns:
-        The results; episodes that failed are in them, with their errors.
+        The results, including failed episodes with their errors.
 
     Raises:
         UsageError: Something to fix: a name, a checkpoint, an agent without a policy.
@@ -147,14 +147,14 @@ async def aevaluate(
         raise error.with_traceback(None) from own_part(error.__cause__)
     results = Results(result.folder, result.status)
     if failures := results.summary.failures if result.status == "failed" else ():
-        # Printed results say it too; a script that reads numbers alone would not see it.
+        # Printed results contain this, too, but a script that reads only numbers would not see it.
         words = incomplete_in_words(results.summary)
         _log.warning("%s, the first: %s", words, failure_in_words(failures[0]))
     return results
 
 
 def _to_its_end(job: Callable[_P, Coroutine[Any, Any, _T]], name: str) -> Callable[_P, _T]:
-    """A coroutine function as an ordinary one, with the same parameters and documentation."""
+    """Make an ordinary function of a coroutine function, with the same parameters and documentation."""
 
     @functools.wraps(job)
     def played(*args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -171,7 +171,7 @@ evaluate = _to_its_end(aevaluate, "evaluate")
 
 
 def seed_list(seeds: Iterable[int] | int) -> Iterable[int]:
-    """Seeds as they are, or as many as are asked for."""
+    """Return the seeds, or 0, 1, … for a number of seeds."""
     try:
         wanted = operator.index(cast("int", seeds))
     except TypeError:
@@ -186,7 +186,7 @@ def seed_list(seeds: Iterable[int] | int) -> Iterable[int]:
 
 
 def open_here(resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent) -> Session:
-    """A session in this process."""
+    """Make a session in this process."""
     secrets = {agent: resolve_secrets(a) for agent, a in resolved.assignments.items()}
     return LocalSession(resolved, settings, on_event, secrets)
 
@@ -194,13 +194,13 @@ def open_here(resolved: ResolvedOperator, settings: SessionSettings, on_event: O
 def run_to_end(job: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine to its end, also from inside a notebook's own event loop.
 
-    There it gets a thread with a loop of its own, which lives until the last worker is
-    gone: the kernel ends workers with the thread that started them.
+    In a running loop, the coroutine gets a thread with its own loop. The thread lives until the last worker
+    is gone, because the kernel ends workers with the thread that started them.
     """
     running: asyncio.AbstractEventLoop | None = None
     with suppress(RuntimeError):
         running = asyncio.get_running_loop()
-    # Not within an except block: a traceback of what a policy raises would begin with this RuntimeError.
+    # Not within an except block: the traceback of a policy's error would begin with this RuntimeError.
     if running is None:
         return asyncio.run(job)
     outcome: list[_T] = []

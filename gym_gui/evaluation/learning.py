@@ -1,8 +1,8 @@
-"""Episodes of which a training decides for one agent, and others for the rest.
+"""Episodes in which a training decides for one agent, and other policies for the others.
 
-The engine plays them, as it plays everything: a training in self-play or with partners is one more policy
-behind a slot, that takes its time. The others are workers in processes of their own, or policies that the
-training holds itself.
+The engine plays these episodes like all others: a training in self-play or with partners is one more policy
+of a slot, which takes its time. The other policies are workers in their own processes, or policies that the
+training itself holds.
 """
 
 from __future__ import annotations
@@ -44,34 +44,34 @@ from gym_gui.workers.supervisor import SessionEvents, Supervisor
 from gym_gui.workers.team_context import Joined
 
 MOST_WORKERS = 32
-"""Worker processes that a training keeps for those whom it meets: one for each of its usual 32 games."""
+"""Largest number of worker processes of other policies: one for each of a training's usual 32 games."""
 _FILES = (".yaml", ".yml", ".json")
 
 
 class HeldPolicy(Protocol):
-    """A policy that the training holds itself; it plays any number of seats and episodes at once."""
+    """A policy that the training itself holds; it plays any number of seats and episodes at once."""
 
     def begin(self, episode: int, agent_id: AgentID, slot: AgentID) -> None:
-        """An episode begins, in which it plays ``agent_id`` from a slot that is otherwise another agent's."""
+        """Begin an episode in which the policy plays ``agent_id`` in ``slot``, usually another agent's."""
         ...
 
     def choose(self, decisions: Sequence[Decision]) -> Sequence[Any]:
-        """An action for each."""
+        """Return an action for each decision."""
         ...
 
     def end(self, episode: int, agent_id: AgentID) -> None:
-        """An episode is over."""
+        """End an episode."""
         ...
 
 
 class Game(NamedTuple):
-    """An episode that is to be played.
+    """An episode to play.
 
     Attributes:
-        episode: Its number; no other of the training has it.
-        seed: Of the environment.
+        episode: Number that is unique in the training.
+        seed: Environment seed.
         seat: Agent for which the training decides; one of :attr:`LearnerSession.seats`.
-        others: Name of who plays all other agents.
+        others: Name of the policy that plays all other agents.
     """
 
     episode: int
@@ -84,10 +84,10 @@ class Invited(NamedTuple):
     """A member of a pool.
 
     Attributes:
-        name: Name under which the training meets it.
-        plays: What plays under that name, in words.
-        folder: Folder of its policy, where the member is a trained policy and nothing else; else empty.
-        player: The member as a tournament file writes it, plain data.
+        name: Name of the member in the training.
+        plays: Description of the member's policies.
+        folder: Folder of its policy, if the member is only a trained policy; else empty.
+        player: The member in the form of a tournament file, as plain data.
     """
 
     name: str
@@ -97,14 +97,14 @@ class Invited(NamedTuple):
 
 
 class GameOver(NamedTuple):
-    """How an episode ended.
+    """The result of an episode.
 
     Attributes:
-        episode: Its number.
+        episode: Number of the episode.
         total: Return of the training's agent.
-        score: 1 where that agent's side has won, 0.5 where no side has, 0 where it has lost; ``None`` where
-            all agents are on one side.
-        error: Why the episode has failed; empty where it has not.
+        score: 1 if that agent's side has won, 0.5 if no side has, 0 if it has lost; ``None`` if all agents
+            are on one side.
+        error: Why the episode failed; empty if it did not.
     """
 
     episode: int
@@ -114,12 +114,12 @@ class GameOver(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What has happened until every episode waits for the training, or is over.
+    """Events until every episode waits for the training or is over.
 
     Attributes:
-        outcomes: What the training's actions led to.
+        outcomes: Results of the training's actions.
         over: Episodes that are over.
-        decisions: What is asked now, by episode.
+        decisions: Open decisions, by episode.
     """
 
     outcomes: list[StepOutcome]
@@ -130,22 +130,23 @@ class Progress(NamedTuple):
 class LearnerSession:
     """Plays episodes in which a training decides for one agent.
 
-    Use it from one thread, in which no event loop runs. :meth:`begin` and :meth:`step` return when each
-    episode waits for the training or is over, so that results do not depend on which episode is faster.
+    Must be used from one thread in which no event loop runs. :meth:`begin` and :meth:`step` return when
+    each episode waits for the training or is over, so that results do not depend on which episode is
+    faster.
 
     Args:
         env_id: The environment.
         learner: Agent for which the training decides; the first one by default. The training decides in
             turn for each agent with the same spaces.
-        concurrency: Episodes in flight at most.
-        most_workers: Worker processes at most: before more are started, those of the member met longest ago
-            are ended. Those of the episodes in flight stay, however many that are.
-        on_log: Told what workers log, from warnings on.
-        on_call: Told each paid call that a worker makes, as JSON.
+        concurrency: Largest number of episodes in flight.
+        most_workers: Largest number of worker processes. Before more are started, those of the pool member
+            that played longest ago are ended. Workers of episodes in flight always stay.
+        on_log: Receives log lines of workers, from warnings on.
+        on_call: Receives each paid call of a worker, as JSON.
 
     Attributes:
         slots: All agents of the environment.
-        seats: Those for which the training may decide.
+        seats: Agents for which the training may decide.
         teams: Agents by side.
 
     Raises:
@@ -181,19 +182,20 @@ class LearnerSession:
         self._loop = asyncio.new_event_loop()
 
     def hold(self, name: str, policy: HeldPolicy) -> None:
-        """Have a policy of the training's own play the others' seats under a name."""
+        """Register a policy of the training itself, under a name, for the seats of other agents."""
         self._held[name] = policy
 
     def invite(self, entry: str, hold: Callable[[Path], HeldPolicy | None]) -> list[Invited]:
-        """Have others play under their names; they are checked now, and started when they are met.
+        """Add policies of other players to the pool. They are checked now and started when they first play.
 
         Args:
-            entry: The folder of a trained policy of any worker, or ``library:NAME``; a tournament file, all
-                of whose policies are meant; or the name of a behavior, ``random`` among them.
-            hold: Makes of a policy's folder one that the training holds itself; ``None``: it cannot.
+            entry: Folder of a trained policy of any worker, or ``library:NAME``; a tournament file, whose
+                policies are all added; or the name of a behavior, such as ``random``.
+            hold: Makes a policy that the training itself holds from a policy's folder; ``None`` if it
+                cannot.
 
         Raises:
-            UsageError: There is none of that name, or they cannot take the seats, or are not installed.
+            UsageError: There is no such policy, it cannot take the seats, or it is not installed.
         """
         players, origin = _meant_by(entry, self._config.task)
         return [self._invited(name, player, origin, hold) for name, player in players.items()]
@@ -212,7 +214,7 @@ class LearnerSession:
         config = replace(self._config, workers=players, origin=origin)
         resolved = resolve_operator(config, {self._learner: _nobody})
         for each in players.values():
-            resolve_secrets(each)  # after the gate: a file that may not use a key learns nothing of it
+            resolve_secrets(each)  # after the check of trust, so that a refused file learns nothing of a key
         folder = _checkpoint_alone(player)
         held = None if folder is None else hold(folder)
         if held is not None:
@@ -224,11 +226,11 @@ class LearnerSession:
         return Invited(name, words, "" if folder is None else str(folder), player.to_record())
 
     def game(self, episode: int, seed: int, seat: AgentID, others: str) -> Game:
-        """An episode that is to be played."""
+        """Return an episode to play."""
         return Game(episode, seed, seat, others)
 
     def begin(self, games: Sequence[Game]) -> Progress:
-        """Begin episodes.
+        """Begin episodes, and play until each waits for the training or is over.
 
         Raises:
             UsageError: A worker could not be started.
@@ -245,10 +247,10 @@ class LearnerSession:
         return self._progress()
 
     def step(self, actions: Mapping[int, Any]) -> Progress:
-        """Decide, in every episode that waits.
+        """Play the training's actions in all waiting episodes, until each waits again or is over.
 
         Args:
-            actions: By episode.
+            actions: Action by episode.
         """
         codec = self.slots[self._learner].action_codec
         for index, action in actions.items():
@@ -256,13 +258,13 @@ class LearnerSession:
         return self._progress()
 
     def abandon(self) -> None:
-        """Give up all episodes that are on; they come to nothing."""
+        """Abort all episodes in flight without results."""
         for table in self._tables.values():
             table.controller.abort()
         self._progress()
 
     def close(self) -> None:
-        """End who plays; nothing they started is left."""
+        """Stop all workers and everything that they started."""
         if self._loop.is_closed():
             return
         tables, self._tables = list(self._tables.values()), {}
@@ -283,24 +285,25 @@ class LearnerSession:
         while desk.decisions.keys() != self._on.keys():
             for table in self._tables.values():
                 if table.task.done():
-                    table.task.result()  # raises what ended it
+                    table.task.result()  # raises the error that ended the task
             await desk.wait()
 
     async def _table_of(self, name: str) -> _Table:
-        """The table at which a member is met; policies that the training holds itself share one."""
+        """Return the engine for games with a pool member; policies held by the training share one engine."""
         key = "" if name in self._held else name
         table = self._tables.pop(key, None)
         if table is None:
             if key:
                 await self._make_room(len(process_groups(self._known[name])))
             table = await (self._own_table() if not key else self._worker_table(name))
-        self._tables[key] = table  # the last one: it was met last
+        self._tables[key] = table  # moved to the end, as the one used last
         return table
 
     async def _make_room(self, workers: int) -> None:
-        """End who was met longest ago, and is in no episode, until there is room for so many workers.
+        """Stop workers of idle pool members, longest unused first, until new workers are within the limit.
 
-        They play the same when they are met again: what a worker decides depends on its episode alone.
+        A member plays the same when it is started again, because a worker's decisions depend only on its
+        episode.
         """
         playing = {game.others for game in self._on.values()}
         idle = [name for name in self._tables if name and name not in playing]
@@ -337,7 +340,7 @@ class LearnerSession:
             raise
 
     def _seated(self, resolved: ResolvedOperator) -> ResolvedOperator:
-        """With a seating for each of the training's seats, in which it changes places with who has that."""
+        """Return the operator with a seating for each of the training's seats, swapped with the learner."""
         own = {slot: slot for slot in self.slots}
         return replace(
             resolved, seatings=[{**own, seat: self._learner, self._learner: seat} for seat in self.seats]
@@ -345,7 +348,7 @@ class LearnerSession:
 
     def _table(self, bound: BoundOperator, supervisor: Supervisor) -> _Table:
         _bind(bound, self._learner, "learner", _LearnerSlot(self._desk, bound.policies.collect))
-        # A loss ends its episode: what the training has done in it cannot be taken back.
+        # A lost worker ends its episode, because the training cannot take its own actions back.
         controller = SessionController(
             bound, self._on_event, concurrency=self._concurrency, begin_again=False
         )
@@ -375,7 +378,7 @@ def _bind(bound: BoundOperator, agent: AgentID, name: str, policy: PolicyBackend
 
 
 def _score(game: Game, episode: EpisodeRecord) -> float | None:
-    """Points of the training's side against the best of the others, as a tournament counts them."""
+    """Return the points of the training's side against the best other side, as in a tournament."""
     results = side_results(episode)
     if len(episode.teams) < 2 or results is None:
         return None
@@ -389,7 +392,7 @@ async def _all_of(jobs: Sequence[Coroutine[Any, Any, None]]) -> None:
 
 @dataclass(frozen=True)
 class _Table:
-    """An engine, and the workers that it asks."""
+    """An engine with its workers."""
 
     controller: SessionController
     supervisor: Supervisor
@@ -397,7 +400,7 @@ class _Table:
 
     @property
     def workers(self) -> int:
-        """Its worker processes."""
+        """Number of its worker processes."""
         return len(self.supervisor.processes())
 
     async def close(self) -> None:
@@ -406,7 +409,7 @@ class _Table:
 
 
 class _Desk:
-    """What waits for the training, and what it has not been told yet."""
+    """Decisions that wait for the training, and news that it has not received yet."""
 
     def __init__(self) -> None:
         self.decisions: dict[int, Decision] = {}
@@ -447,7 +450,7 @@ class _Desk:
 
 
 class _LearnerSlot:
-    """The training behind a slot of one engine."""
+    """The training as the policy of a slot of one engine."""
 
     carrier = None
     exclusive = False
@@ -457,7 +460,7 @@ class _LearnerSlot:
         self._desk, self._sink = desk, sink
 
     def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
-        """The training has begun it."""
+        """Do nothing, because the training itself has begun the episode."""
 
     def ask(self, decisions: Sequence[Decision]) -> None:
         for decision in decisions:
@@ -470,11 +473,11 @@ class _LearnerSlot:
         self._desk.forget(summary.episode_index)
 
     def settle(self) -> None:
-        """Nothing to do: the training gets each event at once."""
+        """Do nothing, because nothing is held back for the training."""
 
 
 class _HeldSlot:
-    """Policies that the training holds, behind one slot: another one in each episode."""
+    """Policies that the training holds, as the policy of one slot: a different one in each episode."""
 
     carrier = None
     exclusive = False
@@ -498,7 +501,7 @@ class _HeldSlot:
             self._sink([Answer(d, codec.decode(codec.encode(a))) for d, a in zip(each, chosen, strict=True)])
 
     def result(self, outcome: StepOutcome) -> None:
-        """It does not learn."""
+        """Do nothing, because the policy does not learn."""
 
     def end(self, summary: EpisodeSummary) -> None:
         policy = self._playing.pop(summary.episode_index, None)
@@ -506,32 +509,32 @@ class _HeldSlot:
             policy.end(summary.episode_index, summary.agent_id)
 
     def settle(self) -> None:
-        """Nothing is ever pending."""
+        """Do nothing, because nothing is held back."""
 
 
 def _meant_by(entry: str, env_id: str) -> tuple[dict[str, Player], Origin]:
-    """Who is meant by an entry of a pool: by name, and the file that says so."""
+    """Return the players of an entry of a pool, by name, and the file that names them."""
     place = Path(entry).expanduser()
     if place.suffix in _FILES and not place.is_dir():
         tournament = load_tournament(place)
         return dict(tournament.policies), tournament.operator.origin
     if entry.startswith("library:") or place.exists() or "/" in entry:
         assignment = as_assignment(entry if entry.startswith("library:") else place.absolute())
-        # It draws its actions, so that no two episodes with it need be the same.
+        # The policy samples its actions, so that its episodes differ.
         return {place.name.removeprefix("library:"): replace(assignment, deterministic=False)}, TYPED
     slot = {"type": "random"} if entry == "random" else {"type": "baseline", "behavior": entry}
     return players_from_data({entry: slot}, env_id), TYPED
 
 
 def _checkpoint_alone(player: Player) -> Path | None:
-    """The folder of a policy, where nothing else is said of who plays."""
+    """Return the folder of a policy if the player has no other setting, else ``None``."""
     if not isinstance(player, WorkerAssignment) or set(player.settings) != {"checkpoint"}:
         return None
     return Path(str(player.settings["checkpoint"]))
 
 
 def _words(player: WorkerAssignment) -> str:
-    """``openspiel_worker, simulations 10``: who plays, as a list of members has it."""
+    """Return a description of a player for a list: ``openspiel_worker, simulations 10``."""
     settings = {name: value for name, value in player.settings.items() if name != "checkpoint"}
     if "behavior" in settings:
         return str(settings["behavior"])
@@ -539,16 +542,16 @@ def _words(player: WorkerAssignment) -> str:
 
 
 def _nobody(observation: Any) -> Any:
-    """Stands for who is put behind a slot before the first episode."""
+    """Stand in for the policy that is bound to a slot before the first episode."""
     raise AssertionError("the training decides here")
 
 
 def _no_log(level: int, logger: str, text: str) -> None:
-    """There is no worker."""
+    """Do nothing, because there is no worker."""
 
 
 def _no_person(slot: WorkerSlot, request: pb.HumanRequest) -> None:
-    """No person plays here: the question is answered with ``None``."""
+    """Answer a question to a person with ``None``, because no person plays here."""
     decision = slot.on_human(request)
     if decision is not None:
         slot.answer_human(decision, None)
@@ -560,23 +563,23 @@ def open_session(
     hold: Callable[[Path], HeldPolicy | None],
     **keywords: Any,
 ) -> tuple[LearnerSession, list[Invited]]:
-    """A session, and who of the pool can be met in it.
+    """Open a session and add the members of a pool.
 
     Args:
         env_id: The environment.
-        pool: As :meth:`LearnerSession.invite` takes them.
-        hold: The same.
-        keywords: Of :class:`LearnerSession`.
+        pool: Entries as for :meth:`LearnerSession.invite`.
+        hold: As for :meth:`LearnerSession.invite`.
+        keywords: Further arguments of :class:`LearnerSession`.
 
     Raises:
-        UsageError: One line that says what is wrong, and what to do.
+        UsageError: Something is wrong; the message says in one line what it is and what to do.
     """
     session = LearnerSession(env_id, **keywords)
     try:
         return session, [each for entry in pool for each in session.invite(entry, hold)]
     except NotAllowedError as error:
         session.close()
-        # No option of a training's command reaches what its pool names.
+        # The option --trust of a training's command does not apply to what its pool names.
         allow = f"Look at it; then allow it: mosaic trust add {error.needs[0].subject.name}"
         raise UsageError(error.message, fix=allow) from error
     except BaseException:

@@ -1,4 +1,4 @@
-"""Who plays: the forms in which a policy may be given from Python."""
+"""The forms in which a policy may be given from Python."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from gym_gui.services.policies.policy_library import PolicyLibrary
 from gym_gui.services.policy_files import read_policy_file
 
 Policy = Callable[..., Any] | WorkerAssignment | Mapping[str, Any] | str | Path | object
-"""A function of the observation, an Operator, Actor or controller object, a class of one of
-these (made anew for every episode), a checkpoint's path or ``library:NAME``, a slot as in an
-experiment file, or ``group:NAME``: each policy of a group of trainings."""
+"""A policy in one of these forms: a function of the observation; an Operator, Actor or controller object,
+or a class of such objects (of which each episode gets a new one); a checkpoint's path or
+``library:NAME``; a slot as in an experiment file; ``group:NAME``, which means each policy of a group of
+trainings."""
 
 _SHORT = {"agent": SINGLE_AGENT, "agent" + GOAL_SUFFIX: SINGLE_AGENT + GOAL_SUFFIX}
 
 
 @dataclass(frozen=True)
 class Players:
-    """Who plays, sorted: workers by slot, policies held here, and who is above whom."""
+    """Given policies, sorted: workers by slot, objects in this process, and managers by agent."""
 
     slots: Mapping[str, WorkerAssignment]
     objects: Mapping[str, Policy]
@@ -33,10 +34,10 @@ class Players:
 
     @classmethod
     def of(cls, agents: Mapping[str, Policy] | Callable[..., Any]) -> Players:
-        """Sort what :func:`gym_gui.evaluate` was given.
+        """Sort the policies that were passed to :func:`gym_gui.evaluate`.
 
         Raises:
-            UsageError: A policy is none, or is not found.
+            UsageError: An object is no policy, or a policy is not found.
         """
         by_agent = cast("Mapping[str, Policy]", agents) if isinstance(agents, Mapping) else _seats(agents)
         given = {_SHORT.get(agent, agent): policy for agent, policy in by_agent.items()}
@@ -44,7 +45,7 @@ class Players:
         objects = {a: p for a, p in given.items() if a not in slots}
         for policy in objects.values():
             check_policy(policy)
-        # A manager's slot exists where the operator names one; an object takes the named one's place.
+        # A manager's slot exists only if the operator names a manager; an object replaces the named one.
         managers = {
             a.removesuffix(GOAL_SUFFIX): slots.pop(a, None) or WorkerAssignment(worker_type="random")
             for a in given
@@ -54,18 +55,18 @@ class Players:
 
 
 def is_configured(policy: Policy) -> bool:
-    """Whether it is a slot of an experiment file, or a checkpoint; else it plays in this process."""
+    """Return whether the policy is a slot of an experiment file or a checkpoint, not an object here."""
     return isinstance(policy, (WorkerAssignment, Mapping, str, Path))
 
 
 def as_assignment(policy: Policy) -> WorkerAssignment:
-    """The slot that a configured policy stands for."""
+    """Return the slot for a configured policy."""
     if isinstance(policy, WorkerAssignment):
         return policy
     if isinstance(policy, Mapping):
         slot = dict(cast("Mapping[str, Any]", policy))
     elif str(policy).startswith(GROUP_PREFIX):
-        from gym_gui.services.trainings.training_groups import TrainingGroups  # most name none
+        from gym_gui.services.trainings.training_groups import TrainingGroups  # most name no group
 
         worker = TrainingGroups().find(str(policy)).about.worker
         slot = {"type": "rl", "checkpoint": str(policy), "worker_id": worker}
@@ -78,7 +79,7 @@ def as_assignment(policy: Policy) -> WorkerAssignment:
 
 
 def _seats(policy: Policy) -> dict[str, Policy]:
-    """The agents that a policy plays where the caller names none: for a joint policy, each of its agents."""
+    """Return the policy by agent if the caller names no agents: for a joint policy, each of its agents."""
     if isinstance(policy, (str, Path)) and not str(policy).startswith(GROUP_PREFIX):
         file = read_policy_file(Path(PolicyLibrary().path_of(str(policy))))
         if file is not None and len(file.agents) > 1:

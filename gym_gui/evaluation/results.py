@@ -1,4 +1,4 @@
-"""What an evaluation gave, for a person at a prompt and for programs."""
+"""Results of an evaluation, for interactive use and for programs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from gym_gui.core.records import EpisodeRecord
 
 @dataclass(frozen=True)
 class Results:
-    """What an evaluation gave. Printing it prints the comparison.
+    """Results of an evaluation. Printing the object prints the comparison.
 
     Attributes:
-        folder: The run folder; ``mosaic report`` and ``mosaic verify`` take it.
+        folder: The run folder, for ``mosaic report`` and ``mosaic verify``.
         status: ``completed``, ``failed`` (some episode failed) or ``stopped``.
     """
 
@@ -37,7 +37,7 @@ class Results:
 
     @cached_property
     def summary(self) -> Summary:
-        """Means, intervals, comparisons."""
+        """Means, intervals and comparisons."""
         return summarize([self.run])
 
     @cached_property
@@ -50,11 +50,11 @@ class Results:
         ]
 
     def returns(self, agent: str = "agent_0", *, of: str = "") -> NDArray[np.float64]:
-        """Returns of one agent's seat, float (episodes,); NaN where an episode has none.
+        """Return the returns of one agent's seat, float (episodes,); NaN if an episode has none.
 
         Args:
-            agent: Whose seat.
-            of: Name of the operator, where several were evaluated; by default the first.
+            agent: The seat.
+            of: Name of the operator if several were evaluated; by default the first.
 
         Raises:
             UsageError: No episode has that agent, or no operator has that name.
@@ -74,23 +74,23 @@ class Results:
         return np.array([np.nan if v is None else v for v in values])
 
     def against(self, *others: Results) -> Summary:
-        """Compare with other evaluations on the seeds they share; printing it prints the comparison."""
+        """Compare with other evaluations on shared seeds; printing the result prints the comparison."""
         return summarize([self.run, *(o.run for o in others)])
 
     @cached_property
     def page(self) -> Path:
-        """The report as one HTML page beside the run's files; written when it is first asked for.
+        """Path of the report as one HTML page in the run folder, written at the first access.
 
         Raises:
-            UsageError: It cannot be written.
+            UsageError: The page cannot be written.
         """
         return write_report(self.summary, self.folder, [self.run])
 
     def to_pandas(self, *, steps: bool = False) -> Any:
-        """A ``pandas.DataFrame`` with a row per episode and the columns of an export.
+        """Return a ``pandas.DataFrame`` with a row per episode and the columns of an export.
 
         Args:
-            steps: A row per decision instead, those of managers too.
+            steps: Whether to return a row per decision instead, including those of managers.
 
         Raises:
             MissingDependencyError: pandas is not installed.
@@ -104,7 +104,7 @@ class Results:
         return notebook_html(self.summary, self._places())
 
     def _places(self) -> list[tuple[str, Path]]:
-        """Run folder and page; without the page where it cannot be written."""
+        """Return the paths of run folder and page; without the page if it cannot be written."""
         with suppress(UsageError):
             return [("Run", self.folder), ("Page", self.page)]
         return [("Run", self.folder)]

@@ -1,4 +1,4 @@
-"""Scores of trained policies: how they do in their own environment."""
+"""Scores of trained policies in their own environments."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def score_policy(
     max_steps: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> PolicyScore:
-    """Play a trained policy in its own environment on the standard seeds; no run folder is left.
+    """Play a trained policy in its own environment with the standard seeds, without leaving a run folder.
 
     Args:
         policy: The policy.
         seeds: Environment seeds, one episode each.
         max_steps: Environment steps after which an episode is truncated.
-        on_progress: Told how far it is, a few times a second.
+        on_progress: Receives the progress a few times per second.
 
     Returns:
-        Return of each episode; of a joint policy, the sum over the agents it plays.
+        Return of each episode; for a joint policy, the sum over the agents that it plays.
 
     Raises:
-        UsageError: It cannot play there alone, or its worker is not installed.
+        UsageError: The policy cannot play there alone, or its worker is not installed.
         PolicyFailure: An episode failed.
     """
     about = policy.description
@@ -63,11 +63,11 @@ def score_policy(
 
 
 def see_allowed(policy: PolicyFile) -> None:
-    """Refuse a policy whose environment is code that the person has not allowed; imports nothing.
+    """Refuse a policy whose environment is code that the user has not allowed, without importing it.
 
     Raises:
-        NotAllowedError: It is.
-        UsageError: The environment is not there.
+        NotAllowedError: The environment is such code.
+        UsageError: The environment does not exist.
     """
     origin = _origin(policy)
     require(needs_of(resolve(policy.description.env_id, origin=origin), {}), origin)

@@ -1,1 +1,1 @@
-"""The session host process and its client."""
+"""The session host (a process that runs one session) and its client."""

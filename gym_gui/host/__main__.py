@@ -1,4 +1,4 @@
-"""``python -m gym_gui.host`` is a session host process."""
+"""Runs a session host process: ``python -m gym_gui.host``."""
 
 import argparse
 import gc
@@ -14,7 +14,7 @@ def _run() -> int:
     parser.add_argument("--frames", type=int, help="inherited memory for pictures")
     args = parser.parse_args()
     die_with_parent(args.parent)  # before anything that takes long
-    gc.disable()  # nothing of what is imported is ever garbage; looking for some costs a tenth of the time
+    gc.disable()  # imports leave no garbage, and the search for it costs a tenth of the time
     from gym_gui.host.server import main
 
     gc.freeze()

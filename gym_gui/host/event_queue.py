@@ -1,4 +1,4 @@
-"""What a session host has to say, on its way to the client."""
+"""The queue of events from a session host to its client."""
 
 from __future__ import annotations
 
@@ -35,21 +35,20 @@ _NEWS_S = 0.05
 _NEWS_BYTES = 1 << 18
 _ALIVE_S = 1.0
 _CALLS_BYTES = 1 << 22
-"""Calls that may wait for the client, and so many thoughts; thoughts beyond are left out."""
+"""Largest number of bytes of waiting calls, and of waiting thoughts; further thoughts are dropped."""
 _UNSEEN = 4
-"""Looks that may be on their way; more than the client takes in before it says so (``SEEN_EVERY``)."""
+"""Largest number of views that the client has not confirmed; it confirms every ``SEEN_EVERY`` views."""
 
 
 class Outbox:
-    """Events on their way to the client.
+    """Queue of events to the client.
 
-    Episodes that finish close together share a message. Only a few looks are on their way at a
-    time; while the client has not said that it has seen them, the newest replaces the one that
-    waits. A slow client sees less, and what it sees is new: messages would pile up in the
-    connection's buffers otherwise.
+    Episodes that finish close together share a message. Only a few views are in transit at a time: until
+    the client confirms them, a further view waits, and a newer one replaces it. So a slow client gets fewer
+    views, but recent ones. Otherwise messages would accumulate in the connection's buffers.
 
     Args:
-        begun: File descriptor of the pipe that takes the index of each episode that begins.
+        begun: File descriptor of the pipe that receives the index of each episode that begins.
         frames: Memory shared with the client; without it pictures are part of the messages.
     """
 
@@ -67,21 +66,21 @@ class Outbox:
         self._calls_bytes = self._thoughts_bytes = 0
 
     def watch(self, session: LocalSession) -> None:
-        """Take the figures of the news from ``session``."""
+        """Take the step and episode counts for news from ``session``."""
         self._session = session
 
     def put(self, event: pb.Event) -> None:
-        """Queue an event, behind what was told before."""
+        """Queue an event behind earlier ones."""
         self.flush()
         self._queue.put_nowait(event)
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """End the queue after the events so far."""
         self.flush()
         self._queue.put_nowait(None)
 
     async def events(self) -> AsyncIterator[pb.Event]:
-        """Everything queued, as it comes; a sign of life when there is nothing else."""
+        """Yield queued events as they come, and a sign of life if there are none."""
         while True:
             try:
                 event = await asyncio.wait_for(self._queue.get(), _ALIVE_S)
@@ -104,7 +103,7 @@ class Outbox:
             self._news.live, self._news.steps = controller.live, controller.total_steps
 
     def flush(self) -> None:
-        """Queue the news so far."""
+        """Queue the collected news."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -119,19 +118,19 @@ class Outbox:
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_NEWS_S, self.flush)
 
-    # -- what the session says ---------------------------------------------------------------
+    # -- events of the session ---------------------------------------------------------------
 
     def on_event(self, event: SessionEvent) -> None:
-        """Have it on its way to the client."""
+        """Queue an event of the session for the client."""
         match event:
             case EpisodeStarted(index):
-                # Written before the episode's first step: what is in the pipe survives this process.
+                # Written before the episode's first step, because data in the pipe survive this process.
                 with contextlib.suppress(BrokenPipeError):
                     os.write(self._begun, b"%d\n" % index)
             case EpisodeFinished():
                 self._add(event)
             case StepsTaken():
-                pass  # told with the news
+                pass  # the news contain the steps
             case EpisodeRetried(index, reason, lost):
                 self.put(pb.Event(retried=pb.Retried(index=index, reason=reason, lost=lost)))
             case CallMade(line):
@@ -165,7 +164,7 @@ class Outbox:
                 self.close()
 
     def is_behind(self) -> bool:
-        """Whether so many calls wait for the client that who makes them should wait."""
+        """Return whether so many calls wait for the client that workers should make no more."""
         return self._calls_bytes > _CALLS_BYTES
 
     def _add(self, episode: EpisodeFinished) -> None:
@@ -176,7 +175,7 @@ class Outbox:
         self._size += len(steps) + len(line)
         session = self._session
         if session is not None and not session.controller.live and not session.controller.waiting:
-            self.flush()  # it has run dry: the client may have more
+            self.flush()  # the session has nothing to play: the client may have more episodes
         else:
             self._soon()
 
@@ -187,7 +186,7 @@ class Outbox:
     def _look_at(self, view: LiveView) -> None:
         frame, self._frame = self._frame, None
         if frame is None and view.frame:
-            view = replace(view, frame=0)  # too large to be sent
+            view = replace(view, frame=0)  # the picture is too large to be sent
         event = pb.Event(view=view_message(view, frame))
         if self._look is not None:
             self._look.CopyFrom(event)
@@ -196,7 +195,7 @@ class Outbox:
         else:
             self._queue_look(event)
         if view.over:
-            self._look = None  # the end goes out in any case
+            self._look = None  # no later view may replace that of the end
 
     def _queue_look(self, event: pb.Event) -> None:
         self._look, self._held = event, None
@@ -204,7 +203,7 @@ class Outbox:
         self._queue.put_nowait(event)
 
     def seen(self, looks: int) -> None:
-        """The client has taken in so many more looks: the one that waits may follow."""
+        """Note that the client has received further views, and send the waiting one if possible."""
         self._unseen = max(self._unseen - looks, 0)
         if self._held is not None and self._unseen < _UNSEEN:
             self._queue_look(self._held)

@@ -1,12 +1,11 @@
-"""Pictures from a session host to its client through memory that both have mapped.
+"""Pictures from a session host to its client, through memory that both have mapped.
 
-The memory never has a name: the client makes it and the host process inherits it, so that
-there is nothing that either could leave behind, however and whenever it ends. The newest
-picture wins: the host writes into the oldest of three places and never waits; a client that
-finds a place being overwritten takes the next one.
+The memory has no name: the client makes it and the host process inherits it, so that neither can leave
+anything behind, however and whenever it ends. The newest picture has priority: the host writes into the
+oldest of three buffers and never waits. A client that finds a buffer being overwritten reads the next one.
 
-The memory only grows. A picture that needs more room gets three larger places behind the
-ones before, and each message says where they are.
+The memory only grows. A picture that needs more space gets three larger buffers behind the earlier ones,
+and each message says where the buffers are.
 """
 
 from __future__ import annotations
@@ -22,24 +21,24 @@ _PLACES = 3
 _HEAD = 64
 _WORD = 8
 _BEGUN, _DONE, _HEIGHT, _WIDTH = range(4)
-"""Words at the head of a place: number before anything else of it is written, number after, size.
+"""Words at the head of a buffer: number written before the picture, number written after it, height, width.
 
-Each is written and read as a whole, in this order and no other; :mod:`struct` would clear all
-of them first and then write byte by byte.
+Each word is written and read as a whole, in exactly this order; :mod:`struct` would clear all words
+first and then write byte by byte.
 """
 _PAGE = 4096
 LARGEST = 1 << 26
-"""Most bytes of one picture (a 4K screen has 25 million)."""
+"""Largest number of bytes of one picture (a 4K screen has 25 million)."""
 _SMALLEST = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the three buffers for pictures lie in the shared memory.
+    """Position of the three buffers for pictures in the shared memory.
 
     Attributes:
-        base: Offset of the first.
-        stride: Bytes of each.
+        base: Offset of the first buffer.
+        stride: Bytes of each buffer.
     """
 
     base: int
@@ -47,10 +46,10 @@ class Places:
 
 
 class FrameWriter:
-    """The host's side.
+    """Writes pictures into the shared memory, in the host.
 
     Args:
-        fd: The client's memory.
+        fd: File descriptor of the client's memory.
     """
 
     def __init__(self, fd: int) -> None:
@@ -60,14 +59,14 @@ class FrameWriter:
         self._words: memoryview | None = None
 
     def write(self, frame: NDArray[np.uint8], number: int) -> Places | None:
-        """Show a picture.
+        """Write a picture.
 
         Args:
             frame: ``(height, width, 3)``, RGB.
-            number: Counts up.
+            number: Number of the picture, which must increase.
 
         Returns:
-            Where pictures are; ``None`` where there is no room for one of this size.
+            Position of the buffers; ``None`` if a picture of this size does not fit.
         """
         if frame.nbytes + _HEAD > self._places.stride and not self._grow(frame.nbytes + _HEAD):
             return None
@@ -81,14 +80,14 @@ class FrameWriter:
         return self._places
 
     def _grow(self, size: int) -> bool:
-        """Make larger places; twice as large at least, so that little is left unused before them."""
+        """Make larger buffers, at least twice as large, so that the unused part of the memory stays small."""
         if size > LARGEST:
             return False
         old = self._places
         stride = -(-max(size, 2 * old.stride, _SMALLEST) // _PAGE) * _PAGE
         base = old.base + _PLACES * old.stride
         try:
-            # All of it now: memory that runs out while it is written to would end the process.
+            # Allocated at once, because memory that runs out during a write would end the process.
             os.posix_fallocate(self._fd, base, _PLACES * stride)
             self._memory = mmap.mmap(self._fd, base + _PLACES * stride)
         except OSError:
@@ -104,7 +103,7 @@ class FrameWriter:
 
 
 class FrameReader:
-    """The client's side.
+    """Reads pictures from the shared memory, in the client.
 
     Args:
         fd: From :func:`~gym_gui.host.host_program.make_memory`; closed by :meth:`close`.
@@ -118,7 +117,7 @@ class FrameReader:
         self._seen = 0
 
     def newest(self, places: Places) -> tuple[NDArray[np.uint8], int] | None:
-        """The newest picture and its number, copied; ``None`` when it has been taken already."""
+        """Return a copy of the newest picture and its number; ``None`` if it has been read already."""
         if not self._maps(places):
             return None
         for _ in range(_PLACES):
@@ -132,7 +131,7 @@ class FrameReader:
         return None
 
     def _maps(self, places: Places) -> bool:
-        """See to it that these places are mapped."""
+        """Map the buffers if they are not mapped yet, and return whether they are."""
         end = places.base + _PLACES * places.stride
         if places.stride < _HEAD:
             return False
@@ -149,12 +148,12 @@ class FrameReader:
         return self._words[at // _WORD + which]
 
     def _done(self, places: Places, k: int) -> tuple[int, int]:
-        """Number and offset of what was last written to a place."""
+        """Return number and offset of the last picture written to a buffer."""
         at = places.base + k * places.stride
         return self._word(at, _DONE), at
 
     def _copied(self, number: int, at: int, stride: int) -> NDArray[np.uint8] | None:
-        """A copy of a picture; ``None`` where the host has begun another one in its place."""
+        """Return a copy of a picture; ``None`` if another one has overwritten its buffer meanwhile."""
         height, width = self._word(at, _HEIGHT), self._word(at, _WIDTH)
         if height * width * 3 + _HEAD > stride:
             return None

@@ -1,4 +1,4 @@
-"""A session in a host process; its caller uses it like any other session."""
+"""A session in a host process, with the same interface as any other session."""
 
 from __future__ import annotations
 
@@ -64,27 +64,29 @@ if TYPE_CHECKING:
     from gym_gui.host.remote_session import Elsewhere
 
 SEEN_EVERY = 2
-"""Looks after which the client tells the host that it has taken them in."""
+"""Number of views after which their receipt is confirmed to the host."""
 _PLAYING_FAREWELL_S = 8.0
-"""Where no window watches the session, a host may take longer to stop its workers."""
+"""Seconds for a host to end if no window watches its session; it may take longer to stop its workers."""
 _HASTY_FAREWELL_S = 1.5
-"""Where it was told to end at once."""
+"""Seconds for a host to end if it was told to end at once."""
 
 
 class HostSession:
-    """A session in a host process of its own.
+    """A session in its own host process.
 
     Args:
-        resolved: The operator, checked.
-        settings: How it plays.
-        on_event: Told what happens.
-        store: Where its socket lives.
-        patience_s: Longest silence.
-        share_memory: Whether pictures come through memory; else they are part of the messages, as
-            they must be where the host runs on another machine.
-        take: Has perhaps a process that is started already.
-        elsewhere: The other machine that it runs on; it has its own keys, and shares no memory.
-        steps_per_s: Most environment steps a second of each episode, from the first on; ``None``: no limit.
+        resolved: The checked operator.
+        settings: How the session plays.
+        on_event: Receives the session's events.
+        store: Store whose runtime folder holds the process's socket.
+        patience_s: Longest silence of the host.
+        share_memory: Whether pictures come through shared memory; otherwise they are part of the messages,
+            as for a host on another machine.
+        take: Returns a host process that is already started, or ``None``.
+        elsewhere: The other machine on which the session runs; that machine has its own keys and shares no
+            memory.
+        steps_per_s: Largest number of environment steps per second of each episode, from the beginning;
+            ``None``: no limit.
     """
 
     def __init__(
@@ -121,27 +123,27 @@ class HostSession:
         self._planned: list[EpisodePlan] = []
         self._live: set[int] = set()
         self._begun_late: set[int] = set()
-        """Episodes that are over, and whose beginning has yet to come through the pipe."""
+        """Episodes that are over and whose beginning has not yet come through the pipe."""
         self._broken = ""
         self._closing = self._started = self._ended = self._killed = False
 
     @property
     def pid(self) -> int:
-        """The host's process id."""
+        """Process id of the host."""
         return self._host.pid
 
     async def start(self) -> SessionReady:
         try:
-            # In a thread: a keyring may ask for a password, and what a package has is found out by importing
-            # it in a process the first time. Before the host gets its environment, which secrets are then
-            # kept out of.
+            # In a thread, because a keyring may ask for a password, and because the environments of a package
+            # are first found by importing it in a process. Before the host gets its environment variables,
+            # from which the secrets are then withheld.
             request, allowed = await asyncio.to_thread(self._prepare)
             memory = await self._host.start(allowed, pictures=self._share)
             if memory is not None:
                 self._frames = FrameReader(memory)
             self._host.follow("Follow", self._seen, self._on_event)
             ready = await self._launch(request)
-            if self._closing:  # its last word came while it was being ended
+            if self._closing:  # the answer came while the session was being closed
                 raise HostLostError("was closed")
             self._started = True
             if self._steps_per_s is not None:
@@ -157,7 +159,7 @@ class HostSession:
             raise
 
     def _prepare(self) -> tuple[pb.LaunchRequest, list[Subject]]:
-        """The host's request, and what it may use; raises what these raise."""
+        """Return the launch request and the subjects that the host may use."""
         request = launch_message(self._resolved, self._settings, keys=self._elsewhere is None)
         return request, vouch(self._resolved.config)
 
@@ -174,15 +176,15 @@ class HostSession:
             raise type(exc)(f"{elsewhere.name}: {exc.message}", fix=exc.fix) from None
         return structs.replace(ready, machine=elsewhere.machine)
 
-    # -- what the host says ----------------------------------------------------------------
+    # -- messages from the host ------------------------------------------------------------
 
     def on_output(self, line: str) -> None:
-        """The host, or a process that it started, printed a line."""
+        """Report a line that the host, or a process that it started, printed."""
         self._tell(LogLine(logging.INFO, "session output", line))
 
     def on_begun(self, index: int) -> None:
-        """An episode is about to begin."""
-        # The pipe and the call overtake each other: then its end has told that it began.
+        """Report that an episode is about to begin."""
+        # The pipe may be slower than the call: then the episode's end has already reported its beginning.
         if index in self._begun_late:
             self._begun_late.discard(index)
         else:
@@ -199,7 +201,7 @@ class HostSession:
         self._tell(EpisodeFinished(done.index, status, done.steps, done.episode, done.unplayed))
 
     def on_exit(self, outcome: ChildOutcome) -> None:
-        """The host has ended."""
+        """Report the end of the host."""
         self._ended = True
         self._killed = outcome.status is ChildStatus.KILLED
         self._settle(*self._settling)
@@ -207,7 +209,7 @@ class HostSession:
             self._tell(SessionEnded(self._broken or outcome.words))
 
     def on_failed(self, error: MosaicError) -> None:
-        """It cannot be followed."""
+        """Note the error with which the host's event stream ended."""
         self._broken = str(error)
 
     def _on_event(self, event: pb.Event) -> None:
@@ -259,10 +261,10 @@ class HostSession:
             if number in self._settling and not self._settling[number].done():
                 self._settling[number].set_result(None)
 
-    # -- what is asked of it ----------------------------------------------------------------
+    # -- requests to the host ---------------------------------------------------------------
 
     def play(self, plans: Iterable[EpisodePlan]) -> None:
-        # What one message of news makes room for goes out in one call: each costs as much as an episode.
+        # All episodes after one message of news are sent in one call: a call costs as much as an episode.
         if not self._planned:
             asyncio.get_running_loop().call_soon(self._hand_out)
         self._planned.extend(plans)
@@ -329,7 +331,7 @@ class HostSession:
         told = None if allowance is None else allowance_message(agent, allowance)
         request = pb.RebindRequest(agent=agent, assignment=record, secrets=secrets, allowance=told)
         player = player_of(await self._answered(self._host.ask("Rebind", request)))
-        await self.settled()  # what was shown of it comes on another way, and is to be seen first
+        await self.settled()  # earlier views come on another path, and must be handled first
         return player
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:

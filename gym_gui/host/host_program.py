@@ -1,6 +1,6 @@
-"""The program of a session host: started, told later what it is for, and heard.
+"""The program of a session host: it is started, receives its orders later, and its output is read.
 
-Needs nothing of gRPC or of the engine, so that it can be started before either is imported.
+Needs neither gRPC nor the engine, so that the program can be started before either is imported.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from gym_gui.processes.child import ManagedChild, lines_of
 from gym_gui.processes.outcome import ChildOutcome
 
 ALIVE_EVERY_S: Final = 10.0
-"""How often the client of a session on another machine says that it is still there."""
+"""Seconds between signs of life from the client of a session on another machine."""
 GREETING: Final = b"mosaic-host"
-"""First word of the line in which one on another machine says where it is."""
+"""First word of the line in which a host on another machine reports its socket and version."""
 ENDED: Final = b"ended"
-"""First word of the line in which it says how it has ended."""
+"""First word of the line in which a host on another machine reports how it has ended."""
 LISTENING: Final = b"listening"
-"""First line of the pipe that takes the indices of episodes that begin."""
+"""First line in the pipe that carries the indices of episodes that begin."""
 
 
 class ProgramListener(Protocol):
-    """Gets what a host prints; called from the event loop."""
+    """Receives a host's output; called from the event loop."""
 
     def on_begun(self, index: int) -> None:
-        """It is about to take the first step of an episode."""
+        """Handle the index of an episode whose first step follows."""
         ...
 
     def on_output(self, line: str) -> None:
-        """It, or what runs in it, printed a line."""
+        """Handle a line that the host, or a process in it, printed."""
         ...
 
 
 class HostProgram:
-    """A host that has been started; made by :meth:`start`.
+    """A started host; made by :meth:`start`.
 
     Attributes:
         child: Its process.
-        listening: Set once it has been told what it is for, and can be spoken to.
-        variables: Names of the environment variables that it began with.
+        listening: Event that is set when the host has its orders and accepts connections.
+        variables: Names of the environment variables with which it was started.
     """
 
     def __init__(self, variables: frozenset[str]) -> None:
@@ -60,12 +60,12 @@ class HostProgram:
 
     @classmethod
     async def start(cls, name: str, operator: str = "", *, pictures: bool = False) -> HostProgram:
-        """Start one. It begins with what any child of ours is given; :meth:`tell` has the rest.
+        """Start a host with the environment variables of any child; :meth:`tell` sends the rest.
 
         Args:
-            name: What messages call it.
-            operator: What ``ps`` shows among its arguments, where that is known.
-            pictures: Whether it is to share memory for pictures, where there is such a thing.
+            name: Name of the host in messages.
+            operator: Operator that ``ps`` shows among its arguments, if known.
+            pictures: Whether the host shares memory for pictures, if the system offers such memory.
 
         Raises:
             ChildStartError: It cannot be started.
@@ -83,7 +83,7 @@ class HostProgram:
                 *command,
                 name=name,
                 environment=environment,
-                tied=False,  # it ends with the process that ``--parent`` names
+                tied=False,  # the host ends with the parent named in its arguments
                 listen=program._read_output,
                 stdin=PIPE,
                 stdout=PIPE,
@@ -95,7 +95,7 @@ class HostProgram:
         return program
 
     def take_memory(self) -> int | None:
-        """Memory for pictures, as a file descriptor that the caller closes; ``None``: it shares none."""
+        """Return the file descriptor of the picture memory, which the caller must close, or ``None``."""
         memory, self._memory = self._memory, None
         return memory
 
@@ -104,7 +104,7 @@ class HostProgram:
             os.close(memory)
 
     async def reach(self, socket: Path) -> None:
-        """Make the socket that it will listen on one of this machine; raises as :meth:`start`."""
+        """Make the host's socket reachable on this machine; raises as :meth:`start` does."""
 
     def tell(
         self,
@@ -114,15 +114,15 @@ class HostProgram:
         environment: Mapping[str, str],
         keys: Mapping[str, str] | None = None,
     ) -> None:
-        """Tell it, once, what it is for: on stdin, as none of this is for others to see.
+        """Send the host its orders, once, on stdin, because no other user may see them.
 
         Args:
-            socket: Where it is to listen.
-            token: What its client will show.
-            operator: Who plays there.
-            environment: All its variables from now on.
-            keys: Variables that its operator's settings may refer to, where it looks them up itself;
-                ``None``: its client sends those that it needs.
+            socket: Path of the socket to listen on.
+            token: Token that its client will show.
+            operator: The operator that plays there.
+            environment: All its environment variables from now on.
+            keys: Variables to which its operator's settings may refer, if the host looks them up itself;
+                ``None``: its client sends the keys that it needs.
         """
         orders: dict[str, Any] = {
             "socket": str(socket),
@@ -136,7 +136,7 @@ class HostProgram:
         self.child.stdin.close()
 
     def hear(self, listener: ProgramListener | None) -> None:
-        """Have a listener told what the host prints, and has printed so far; ``None``: no listener."""
+        """Send the host's output so far and from now on to a listener; ``None`` removes the listener."""
         self._listener = listener
         if listener is not None:
             unheard, self._unheard = self._unheard, []
@@ -144,18 +144,18 @@ class HostProgram:
                 listener.on_output(line)
 
     def judge(self, outcome: ChildOutcome) -> ChildOutcome:
-        """How the host has ended, where its process has ended so."""
+        """Return how the host has ended, given the outcome of its process."""
         return outcome
 
     async def release(self) -> None:
-        """Let go of what was needed to reach it; its process has ended."""
+        """Release the resources for reaching the host, after its process has ended."""
         self._let_go_of_memory()
 
     async def _read_output(self, child: ManagedChild) -> None:
         await asyncio.gather(self._read_begun(child), self._read_stderr(child))
 
     async def _read_begun(self, child: ManagedChild) -> None:
-        """That it listens, then episodes that begin: their index, written before their first step."""
+        """Read that the host listens, then the index of each episode, written before its first step."""
         assert child.stdout is not None
         rest = b""
         while data := await child.stdout.read(1 << 16):
@@ -179,11 +179,11 @@ class HostProgram:
 
 
 TakeProgram: TypeAlias = Callable[[Collection[str]], Awaitable[HostProgram | None]]
-"""Hands out a program that is started already, given the names of all variables that it may have."""
+"""Function that returns an already started program, if its variables are among the given names."""
 
 
 def make_memory() -> int | None:
-    """Memory without a name, as a file descriptor; ``None`` where there is no such thing."""
+    """Return the file descriptor of memory without a name; ``None`` if the system offers none."""
     if not hasattr(os, "memfd_create"):
         return None
     fd = os.memfd_create("mosaic-frames", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)

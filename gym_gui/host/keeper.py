@@ -1,8 +1,8 @@
-"""``mosaic session-host``: a session host for a client on another machine, which speaks to it through ssh.
+"""``mosaic session-host``: runs a session host for a client on another machine, which connects through ssh.
 
-The command runs as long as the client holds its stdin open and says every few seconds that it is still
-there. When either ends, for whatever reason, the host, its workers and all that they have started end, and
-so does the command.
+The command runs as long as the client keeps its stdin open and sends a sign of life every few seconds. When
+either stops, for whatever reason, the host, its workers and everything that they started end, and so does
+the command.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from gym_gui.services.store import Store
 from gym_gui.version import __version__
 
 SILENCE_S: Final = 6 * ALIVE_EVERY_S
-"""A client that says nothing for so long has gone, although the connection still seems to be there."""
+"""Seconds of silence after which a client counts as gone, even if the connection still seems to exist."""
 _FAREWELL_S: Final = 5.0
 
 
 class _Relay:
-    """Passes on what the host prints."""
+    """Forwards the host's output to the client."""
 
     def on_begun(self, index: int) -> None:
-        """It is about to take the first step of an episode."""
+        """Forward the index of an episode that is about to begin."""
         say(b"%d" % index)
 
     def on_output(self, line: str) -> None:
-        """It printed a line."""
+        """Forward a printed line."""
         with suppress(OSError):
             os.write(2, line.encode() + b"\n")
 
 
 def say(line: bytes) -> None:
-    """Write a line to the client; a client that has gone is no error."""
+    """Write a line to the client, and ignore a client that has gone."""
     with suppress(OSError):
         os.write(1, line + b"\n")
 
 
 def keep_host() -> int:
-    """Keep one session host; returns the command's exit status."""
+    """Run one session host and return the command's exit status."""
     guard()
     for said in (1, 2):
-        os.set_blocking(said, False)  # a line is lost rather than we wait for a reader that has gone
+        os.set_blocking(said, False)  # rather lose a line than wait for a reader that has gone
     store = Store()
     folders = [SocketFolder(store.runtime_dir()), SocketFolder(store.cache_dir("sent"))]
     for folder in folders:
@@ -72,7 +72,7 @@ async def _keep(socket_folder: Path, files: Path) -> int:
     outcome: ChildOutcome | None = None
     try:
         socket = socket_folder / "h"
-        from gym_gui.services.versions import machine  # while the host imports what it needs
+        from gym_gui.services.versions import machine  # imported while the host does its own imports
 
         about = {"version": __version__, "socket": str(socket), "files": str(files), "machine": machine()}
         say(GREETING + b" " + json.dumps(about).encode())
@@ -103,12 +103,12 @@ def _environment(orders: Mapping[str, Any]) -> dict[str, str]:
     from gym_gui.workers.discovery import find_workers
     from gym_gui.workers.environment_variables import engine_environment
 
-    find_workers(orders["workers"])  # what their manifests name is for it as well
+    find_workers(orders["workers"])  # the host also gets the variables that their manifests name
     return {**engine_environment(), VARIABLE: str(orders["allowed"])}
 
 
 def _keys() -> dict[str, str]:
-    """What this account has in its environment beside what every child gets: its keys among it."""
+    """Return the environment variables that children do not inherit by default, such as keys."""
     ours = inherited()
     return {name: value for name, value in os.environ.items() if name not in ours}
 
@@ -120,13 +120,13 @@ async def _stdin() -> asyncio.StreamReader:
 
 
 async def until_silent(said: asyncio.StreamReader, silence_s: float = SILENCE_S) -> None:
-    """Wait until the client has closed its end, or has said nothing for ``silence_s`` seconds."""
+    """Wait until the client has closed the connection, or has sent nothing for ``silence_s`` seconds."""
     while await _next_line(said, silence_s):
         pass
 
 
 async def _next_line(said: asyncio.StreamReader, silence_s: float = SILENCE_S) -> bytes:
-    """The client's next line; empty where the client has gone."""
+    """Return the client's next line; empty if the client has gone."""
     try:
         async with asyncio.timeout(silence_s):
             return await said.readline()
@@ -135,7 +135,7 @@ async def _next_line(said: asyncio.StreamReader, silence_s: float = SILENCE_S) -
 
 
 async def _until_over(program: HostProgram, said: asyncio.StreamReader) -> None:
-    """Wait until the host has ended, or its client has gone."""
+    """Wait until the host has ended or its client has gone."""
 
     async def tell_listening() -> None:
         await program.listening.wait()
@@ -146,7 +146,7 @@ async def _until_over(program: HostProgram, said: asyncio.StreamReader) -> None:
     try:
         await asyncio.wait({gone, program.child.exited}, return_when=asyncio.FIRST_COMPLETED)
         if program.child.running:
-            # Its client's call breaks off, too: it has a moment to end by itself.
+            # The client's call breaks off, too, so that the host may end by itself in a moment.
             await asyncio.wait({program.child.exited}, timeout=_FAREWELL_S)
     finally:
         for task in (gone, telling):

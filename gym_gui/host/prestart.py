@@ -1,8 +1,8 @@
-"""A host process that is started before it is known what it will play, and what commands ask of environments.
+"""A host process that is started ahead of its session, and environment queries of commands.
 
-What it imports takes as long as a command takes to read and check an experiment: on two cores
-one is done beside the other. No environment is made in the command itself: a process that looks at
-environments (:mod:`gym_gui.controllers.setup.environment_probe`) is asked who can sit where.
+The host's imports take as long as a command takes to read and check an experiment; on two cores both happen
+at the same time. The command itself makes no environment: a separate process
+(:mod:`gym_gui.controllers.setup.environment_probe`) is asked for the seats of environments.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 LONGEST_LOOK_S: Final = 600.0
-"""Packages may download or compile when their environment is made for the first time."""
+"""Longest wait in seconds for an environment; packages may download or compile at the first time."""
 
 
 class SpareHost:
     """At most one started host process that no session uses yet; the next session may take it.
 
     Args:
-        pictures: Whether it shares memory for pictures, for sessions that are watched.
+        pictures: Whether the host shares memory for pictures, for sessions that are watched.
     """
 
     def __init__(self, *, pictures: bool = False) -> None:
         self._pictures = pictures
         self._program: HostProgram | None = None
         self.taken = asyncio.Event()
-        """Set when a session asks for the process, whether there is one or not, and when it is ended."""
+        """Event that is set when a session asks for the process, even if there is none, and at the end."""
 
     @property
     def pid(self) -> int:
-        """Its process id; 0 where there is none."""
+        """Process id of the host; 0 if there is none."""
         return self._program.child.pid if self._program is not None else 0
 
     async def start(self) -> None:
-        """Have one, where there is none.
+        """Start a host if there is none.
 
         Raises:
             ChildStartError: It cannot be started.
@@ -58,11 +58,11 @@ class SpareHost:
             self._program = await HostProgram.start("the session process", pictures=self._pictures)
 
     async def take(self, variables: Collection[str]) -> HostProgram | None:
-        """The process, for good; ``None`` where there is none of use.
+        """Return the host and give it up; ``None`` if there is no suitable one.
 
         Args:
-            variables: Names of all the environment variables that it may have. One that began with
-                more, since withheld for an experiment's sake, is ended.
+            variables: Names of all environment variables that the host may have. A host that was started
+                with others, which have been withheld since, is ended.
         """
         self.taken.set()
         program, self._program = self._program, None
@@ -72,7 +72,7 @@ class SpareHost:
         return None
 
     async def close(self) -> None:
-        """End it, where there is one."""
+        """End the host if there is one."""
         self.taken.set()
         program, self._program = self._program, None
         if program is not None:
@@ -80,13 +80,14 @@ class SpareHost:
 
 
 class HostAhead:
-    """A spare host of a command, what looks at environments for it, and the event loop of both.
+    """A command's spare host, its process for environment queries, and the event loop of both.
 
-    A context: on entry the host is started, on exit both have ended, unless a session has taken the host.
+    A context manager: on entry the host is started; on exit both processes end, unless a session has taken
+    the host.
 
     Args:
-        wanted: Whether anything will be played; else no host is started.
-        longest_s: Seconds after which an environment that does not answer counts as hanging.
+        wanted: Whether anything will be played; otherwise no host is started.
+        longest_s: Seconds after which an environment that does not answer counts as hung.
     """
 
     def __init__(self, *, wanted: bool = True, longest_s: float = LONGEST_LOOK_S) -> None:
@@ -102,7 +103,7 @@ class HostAhead:
             try:
                 self._runner.run(self._spare.start())
             except MosaicError:
-                pass  # the session that needs one tries again, and reports what is wrong
+                pass  # the session that needs a host tries again and reports the error
             except BaseException:
                 self._runner.close()
                 raise
@@ -122,15 +123,15 @@ class HostAhead:
         await self._spare.close()
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Run a coroutine in the loop, as :func:`asyncio.run` would."""
+        """Run a coroutine in the loop, as :func:`asyncio.run` does."""
         return self._runner.run(work)
 
     def seats(self, operator: OperatorConfig) -> EnvironmentSeats:
-        """Who can sit where in an operator's environment, asked once for each; not while :meth:`run` runs.
+        """Return the seats of an operator's environment, queried once for each; not while :meth:`run` runs.
 
         Raises:
-            NotAllowedError: A file names code that the person has not allowed.
-            UsageError: It is unknown, not installed, cannot be made, or has not answered.
+            NotAllowedError: A file names code that the user has not allowed.
+            UsageError: The environment is unknown, not installed, cannot be made, or has not answered.
         """
         if self._env_infos is None:
             from gym_gui.controllers.setup.environment_info_cache import SHEETS_FOLDER, EnvironmentInfos
@@ -142,7 +143,7 @@ class HostAhead:
         return self.run(self._env_infos.seats(operator))
 
     def places(self, operator: OperatorConfig) -> Places:
-        """The same for a matrix, which has no players yet."""
+        """Return slots and teams of an environment for a row of a matrix, which has no players yet."""
         from gym_gui.core.experiment.matrix_expansion import Places
 
         seats = self.seats(operator)
@@ -151,11 +152,11 @@ class HostAhead:
     def open_session(
         self, resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent
     ) -> Session:
-        """A session in a host process: the first that is started gets this one."""
+        """Return a session in a host process; the first session that is started takes the spare host."""
         from gym_gui.host.host_client import HostSession
 
         if self._probe is not None:
-            self._probe.cancel()  # all have been looked at, and it holds as much memory as a host
+            self._probe.cancel()  # all queries are answered, and the process uses as much memory as a host
         return HostSession(resolved, settings, on_event, take=self._spare.take)
 
 

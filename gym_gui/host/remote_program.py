@@ -1,8 +1,9 @@
-"""The program of a session host on another machine, as it is seen through ssh.
+"""The program of a session host on another machine, connected through ssh.
 
-There ``mosaic session-host`` (:mod:`gym_gui.host.keeper`) starts the host and speaks in lines: where its
-socket will be, that it listens, episodes that begin, how it has ended. The client tells it token and
-permissions, and every few seconds that the client is still here: when that stops, everything there ends.
+On that machine ``mosaic session-host`` (:mod:`gym_gui.host.keeper`) starts the host and sends lines: the
+path of its socket, that it listens, the episodes that begin, how it has ended. The client sends token and
+permissions, and every few seconds a sign of life. When these signs stop, everything on the other machine
+ends.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ from gym_gui.services.submissions.ssh.ssh_profile import Host
 from gym_gui.services.submissions.submission_errors import HostFailedError
 
 _GREETING_S: Final = 120.0
-"""Modules that are loaded first, and a disk that has to be woken, take their time."""
+"""Longest wait in seconds for the first line; loading modules and waking a disk take time."""
 
 
 class RemoteProgram(HostProgram):
-    """A host that is being started on another machine; made by :meth:`begin`.
+    """A host on another machine; made by :meth:`begin`.
 
     Attributes:
-        allowed: What it may use, as :data:`gym_gui.core.trusted.trust.VARIABLE` hands it on.
+        allowed: Subjects that it may use, in the form of :data:`gym_gui.core.trusted.trust.VARIABLE`.
         workers: Ids of the workers that play there.
-        files: A private folder there, which goes with it.
-        machine: What it runs on.
+        files: A private folder there, which is removed with the host.
+        machine: Description of the machine.
     """
 
     def __init__(self, host: Host, ssh: SshHost) -> None:
@@ -53,12 +54,12 @@ class RemoteProgram(HostProgram):
 
     @classmethod
     async def begin(cls, host: Host, ssh: SshHost) -> RemoteProgram:
-        """Start one. Whatever comes of it, ``ssh`` is to be closed later.
+        """Start a host on another machine. Whether this succeeds or not, ``ssh`` must be closed later.
 
         Raises:
-            HostAwayError: The host cannot be reached.
-            HostFailedError: It could not start, with its last words.
-            UsageError: It has another version of MOSAIC or none, or its keys are others' as well.
+            HostAwayError: The machine cannot be reached.
+            HostFailedError: The host could not start; the message has its last words.
+            UsageError: The machine has another version of MOSAIC or none, or others can read its keys.
         """
         program = cls(host, ssh)
         child = program.child = await ssh.start(_script(host), program._read_output)
@@ -68,7 +69,7 @@ class RemoteProgram(HostProgram):
         if not program._greeted.done():
             running = child.running
             outcome = await child.end()
-            await check_host(ssh, host)  # says what it is, where that is known
+            await check_host(ssh, host)  # raises the reason, if known
             why = f"did not start within {_GREETING_S:.0f} s" if running else outcome.words
             raise HostFailedError(f"{host.name}: mosaic session-host {why}")
         program._take(program._greeted.result())
@@ -91,7 +92,7 @@ class RemoteProgram(HostProgram):
         environment: Mapping[str, str],
         keys: Mapping[str, str] | None = None,
     ) -> None:
-        """Tell it what it is for. It has an environment of its own, and its own keys."""
+        """Send the host its orders, without variables and keys, because its machine has its own."""
         orders = {"token": token, "operator": operator, "allowed": self.allowed, "workers": self.workers}
         self._write(json.dumps(orders))
         self._alive = asyncio.get_running_loop().create_task(self._stay_alive())
@@ -103,7 +104,7 @@ class RemoteProgram(HostProgram):
 
     def _write(self, line: str) -> None:
         assert self.child.stdin is not None
-        with suppress(OSError, RuntimeError):  # the connection has gone, which is noticed elsewhere
+        with suppress(OSError, RuntimeError):  # a lost connection is noticed elsewhere
             self.child.stdin.write(line.encode() + b"\n")
 
     def _on_line(self, line: bytes) -> None:
@@ -111,14 +112,14 @@ class RemoteProgram(HostProgram):
         if not self._greeted.done():
             if word == GREETING and (said := _object(rest)) is not None:
                 self._greeted.set_result(said)
-            return  # what start files of a shell print
+            return  # ignores the output of the shell's start files
         if word == ENDED:
             self._ended = _outcome(_object(rest) or {})
         else:
             super()._on_line(line)
 
     def judge(self, outcome: ChildOutcome) -> ChildOutcome:
-        """How the host has ended: as it was said, or because of the connection."""
+        """Return how the host has ended: as it reported, or as lost if the connection broke."""
         if outcome.status in (ChildStatus.ENDED, ChildStatus.TIMED_OUT):
             return outcome
         if self._ended is not None:
@@ -148,7 +149,7 @@ def _object(data: bytes) -> dict[str, Any] | None:
 
 
 def _outcome(said: Mapping[str, Any]) -> ChildOutcome:
-    """How a host has ended, as its keeper says."""
+    """Return how a host has ended, from the report of its keeper."""
     signal, code = said.get("signal"), said.get("code")
     if isinstance(signal, int):
         return ChildOutcome(ChildStatus.KILLED, signal=signal)

@@ -1,4 +1,4 @@
-"""Where a session runs that runs on another machine: reached by ssh, with what it plays sent there."""
+"""Runs a session on another machine: connects by ssh and sends the files that the session needs."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from gym_gui.services.submissions.ssh.ssh_profile import Host
 
 
 class Elsewhere:
-    """One host for one session.
+    """Another machine for one session.
 
-    Its socket is listened for here as well, in a private folder, as long as the connection lasts; no
-    port is opened on either machine. Policies and code of one's own are sent, and go with the session;
-    keys are not: the host has its own.
+    The host's socket is forwarded to a private folder on this machine as long as the connection lasts; no
+    port is opened on either machine. The user's own policies and code are sent and removed with the
+    session. Keys are not sent, because the other machine has its own.
 
     Args:
-        host: The host.
-        config: Who plays there.
-        ssh_config: A configuration of OpenSSH; empty: the person's own.
+        host: The other machine.
+        config: The operator that plays there.
+        ssh_config: A configuration file of OpenSSH; empty: the user's own.
 
     Attributes:
-        name: Of the host.
-        operator: Who plays there, in the host's own paths, once :meth:`take` is through.
+        name: Name of the other machine.
+        operator: The operator that plays there, with the other machine's paths after :meth:`take`.
     """
 
     def __init__(self, host: Host, config: OperatorConfig, ssh_config: str = "") -> None:
@@ -50,17 +50,18 @@ class Elsewhere:
 
     @property
     def machine(self) -> Mapping[str, Any]:
-        """What it runs on, as ``run.json`` says it."""
+        """Description of the machine for ``run.json``."""
         return {} if self._program is None else self._program.machine
 
     async def take(self, variables: Collection[str]) -> HostProgram:
-        """Begin a session host there.
+        """Start a session host on the other machine.
 
         Args:
-            variables: Of this machine's environment; it has its own.
+            variables: Environment variables of this machine, which are not used, as the other machine has
+                its own.
 
         Raises:
-            MosaicError: It cannot be reached, or cannot play, with the reason.
+            MosaicError: The machine cannot be reached, or cannot play; the message says why.
         """
         try:
             program = self._program = await RemoteProgram.begin(self._host, self._ssh)
@@ -95,7 +96,7 @@ class Elsewhere:
         self.operator = replace(there, origin=replace(there.origin, folder=place)) if own else there
 
     async def send_player(self, player: WorkerAssignment) -> WorkerAssignment:
-        """Send the files of a player that joins; returns the player with paths on the host's machine.
+        """Send the files of a player that joins; return the player with paths on the other machine.
 
         Raises:
             MosaicError: The files cannot be read or sent.

@@ -1,4 +1,4 @@
-"""The client's side of a replay: fills a reel with what a host process plays."""
+"""The client's side of a replay: fills a reel with the positions that a host process plays again."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from gym_gui.services.store import Store
 _log = logging.getLogger(__name__)
 
 _FAREWELL_S = 2.0
-"""Time a host has to end by itself: no caller needs the rest of its replay."""
+"""Seconds for a host to end by itself; short, because no caller needs the rest of its replay."""
 
 
 class ReplaySession:
-    """Plays one recorded episode again in a process of its own.
+    """Plays one recorded episode again in its own process.
 
     Args:
         order: The episode.
-        reel: Gets every look.
-        on_looks: Called when looks have been added.
-        store: Where the process's socket lives.
+        reel: Receives every position.
+        on_looks: Called when positions have been added.
+        store: Store whose runtime folder holds the process's socket.
 
     Attributes:
-        meanings: A word for each discrete action, by seat; empty until the first look.
-        seats: What seats are called in this game, where they have a name there; likewise.
-        moves: What was played so far, in the game's own notation, where it has one.
-        over: Whether all looks are there.
-        departs: With ``over``: how what was played differs from the record, or ``""``.
+        meanings: A word for each discrete action, by seat; empty until the first position.
+        seats: Names of the seats in this game, if it has names; empty until the first position.
+        moves: Moves so far in the game's own notation, if it has one.
+        over: Whether all positions have arrived.
+        departs: With ``over``: how the replay differs from the record, or ``""``.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class ReplaySession:
 
     @property
     def pid(self) -> int:
-        """Its process id, 0 before it has started."""
+        """Process id of the host; 0 before the start."""
         return self._host.pid
 
     async def play(self) -> None:
-        """Fill the reel to the end of the record. Cancel it to stop.
+        """Fill the reel to the end of the record. Cancel this call to stop.
 
         Raises:
-            UsageError: The environment is not there.
+            UsageError: The environment does not exist.
             MosaicError: The process ended before its work was done.
         """
         self._played = asyncio.get_running_loop().create_future()
@@ -83,7 +83,7 @@ class ReplaySession:
             self._host.follow("Replay", replay_message(self._order), self._take_looks)
             await self._played
         finally:
-            self._played = None  # it holds its exception, whose traceback holds this session
+            self._played = None  # breaks a cycle: its exception's traceback holds this session
             await self._host.close(hang_up=True)
 
     def _fail(self, error: MosaicError) -> None:
@@ -92,7 +92,7 @@ class ReplaySession:
             self._played.exception()  # read here: the caller that awaited it may have been cancelled
 
     def on_failed(self, error: MosaicError) -> None:
-        """It cannot be played."""
+        """Fail the replay with this error."""
         self._fail(error)
 
     def _take_looks(self, news: pb.Looks) -> None:
@@ -106,14 +106,14 @@ class ReplaySession:
             self._played.set_result(None)
 
     def on_output(self, line: str) -> None:
-        """The host, or a process that it started, printed a line."""
+        """Log a line that the host, or a process that it started, printed."""
         _log.info("%s: %s", self._name, line)
 
     def on_begun(self, index: int) -> None:
-        """No episode is played in earnest."""
+        """Do nothing, because a replay begins no new episode."""
 
     def on_exit(self, outcome: ChildOutcome) -> None:
-        """The host has ended."""
+        """Fail the replay if it has not finished, because the host has ended."""
         self._fail(MosaicError(f"the {self._name} {outcome.words}", fix="Play it again"))
 
     def _add(self, look: pb.Look) -> None:

@@ -1,4 +1,4 @@
-"""An episode that is to be played again, as a message, and back."""
+"""Converts the order of a replay to a message and back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gym_gui.host.view_messages import text_by_name, texts
 
 
 def replay_message(order: ReplayOrder) -> pb.ReplayRequest:
-    """The episode as a message."""
+    """Return the order as a message."""
     return pb.ReplayRequest(
         operator=json.dumps(order.operator).encode(),
         index=order.index,
@@ -26,7 +26,7 @@ def replay_message(order: ReplayOrder) -> pb.ReplayRequest:
 
 
 def replay_order_of(message: pb.ReplayRequest) -> ReplayOrder:
-    """The episode of a message."""
+    """Return the order in a message."""
     return ReplayOrder(
         json.loads(message.operator),
         message.index,

@@ -1,4 +1,4 @@
-"""The host's side of a replay: plays the episode and says what it looks like."""
+"""The host's side of a replay: plays the episode again and sends its positions."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _BYTES = 1 << 18
 
 
 async def replayed(request: pb.ReplayRequest) -> AsyncGenerator[pb.Looks]:
-    """Play an episode again; the environment waits while the client does not take the looks.
+    """Play an episode again; the environment waits while the client does not receive the positions.
 
     Args:
         request: The episode.
 
     Raises:
-        UsageError: The environment is not there, or cannot be made as it was.
+        UsageError: The environment does not exist, or cannot be made as it was.
     """
     replay = EpisodeReplay(replay_order_of(request))
     replay.open()
     try:
         news = pb.Looks(meanings=words(replay.meanings), seats=texts(replay.seats))
-        size, sent = 0, 0.0  # the first look goes at once
+        size, sent = 0, 0.0  # the first position is sent at once
         for frame in replay.frames():
             look = _look(frame)
             news.looks.append(look)

@@ -1,4 +1,4 @@
-"""What a session host is asked for, as messages, and back."""
+"""Converts requests to a session host, and its answers, to messages and back."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from gym_gui.services.secrets import resolve_secrets
 def launch_message(
     resolved: ResolvedOperator, settings: SessionSettings, *, keys: bool = True
 ) -> pb.LaunchRequest:
-    """The operator and how it plays.
+    """Return the launch request for an operator.
 
     Args:
         resolved: The operator.
-        settings: How it plays.
-        keys: Whether it is sent what its settings refer to; else the host has keys of its own.
+        settings: How the session plays.
+        keys: Whether to send the secrets to which its settings refer; otherwise the host uses its own.
 
     Raises:
-        ExperimentError: A secret that its settings refer to is not there.
+        ExperimentError: A secret to which its settings refer does not exist.
     """
     found = keys_of(resolved) if keys else {}
     secrets = {f"{agent} {place}": secret for agent, kept in found.items() for place, secret in kept.items()}
@@ -48,22 +48,22 @@ def launch_message(
 
 
 def keys_of(resolved: ResolvedOperator) -> dict[str, dict[str, str]]:
-    """The keys that an operator's settings refer to, by slot and place; raises as :func:`launch_message`."""
+    """Return the secrets of an operator's settings by slot and place; raises as :func:`launch_message`."""
     return {agent: resolve_secrets(assignment) for agent, assignment in resolved.assignments.items()}
 
 
 def operator_of(message: pb.LaunchRequest) -> ResolvedOperator:
-    """The operator that is to be launched.
+    """Return the operator in a launch request.
 
     Raises:
-        UsageError: It cannot play here.
+        UsageError: The operator cannot play here.
     """
     experiment = experiment_from_data({"operators": [json.loads(message.operator)]})
     return resolve_operator(experiment.operators[0])
 
 
 def settings_of(message: pb.LaunchRequest, resolved: ResolvedOperator) -> SessionSettings:
-    """How it is to play."""
+    """Return the session's settings in a launch request."""
     return SessionSettings(
         message.concurrency or default_concurrency(resolved, 1 << 30),
         message.max_steps or None,
@@ -73,7 +73,7 @@ def settings_of(message: pb.LaunchRequest, resolved: ResolvedOperator) -> Sessio
 
 
 def secrets_of(message: pb.LaunchRequest) -> dict[str, dict[str, str]]:
-    """Its keys, by slot and place."""
+    """Return the secrets in a launch request, by slot and place."""
     secrets: dict[str, dict[str, str]] = {}
     for key, secret in message.secrets.items():
         agent, _, place = key.partition(" ")
@@ -82,16 +82,16 @@ def secrets_of(message: pb.LaunchRequest) -> dict[str, dict[str, str]]:
 
 
 def live_message(live: LiveSettings) -> pb.Live:
-    """How a session is watched."""
+    """Return the settings for watching a session as a message."""
     first = None if live.first is None else episode_message(live.first)
     return pb.Live(fps=live.fps, render=live.render, everything=live.everything, first=first)
 
 
 def live_of(message: pb.Live) -> LiveSettings:
-    """How a session is watched.
+    """Return the settings for watching a session in a message.
 
     Raises:
-        UsageError: So often, or in that way, nothing can be shown.
+        UsageError: The frame rate or the kind of rendering is not possible.
     """
     render: Any = message.render  # checked by the settings themselves
     first = plan_of(message.first) if message.HasField("first") else None
@@ -99,7 +99,7 @@ def live_of(message: pb.Live) -> LiveSettings:
 
 
 def episode_message(plan: EpisodePlan) -> pb.Episode:
-    """An episode to be played."""
+    """Return a planned episode as a message."""
     allowances = [allowance_message(slot, allowance) for slot, allowance in plan.allowances.items()]
     before = plan.opening
     opening = None if before is None else pb.Opening(episode=before.episode, step=before.step)
@@ -116,17 +116,17 @@ def episode_message(plan: EpisodePlan) -> pb.Episode:
 
 
 def allowance_message(slot: str, allowance: Amount) -> pb.Allowance:
-    """What a slot may take in an episode."""
+    """Return the amount that a slot may spend in an episode as a message."""
     return pb.Allowance(slot=slot, tokens=allowance.tokens, usd=allowance.usd)
 
 
 def amount_of(message: pb.Allowance) -> Amount:
-    """The allowance of a message."""
+    """Return the amount in a message."""
     return Amount(message.tokens, message.usd)
 
 
 def plan_of(message: pb.Episode) -> EpisodePlan:
-    """The episode that a message asks for."""
+    """Return the planned episode in a message."""
     allowances = {a.slot: amount_of(a) for a in message.allowances}
     before = message.opening
     opening = Opening(before.episode, before.step) if message.HasField("opening") else None
@@ -136,16 +136,16 @@ def plan_of(message: pb.Episode) -> EpisodePlan:
 
 
 def assignment_of(message: pb.RebindRequest) -> WorkerAssignment:
-    """Who is to play a slot."""
+    """Return the new player of a slot in a request."""
     record: dict[str, Any] = json.loads(message.assignment)
     return WorkerAssignment(worker_type=record.pop("type"), **record)
 
 
-# -- what is answered -------------------------------------------------------------------------
+# -- answers ----------------------------------------------------------------------------------
 
 
 def ready_message(ready: SessionReady) -> pb.Ready:
-    """What a session says of itself once everybody sits."""
+    """Return the description of a started session as a message."""
     return pb.Ready(
         pid=ready.pid,
         players=[player_message(slot, player) for slot, player in ready.players.items()],
@@ -159,7 +159,7 @@ def ready_message(ready: SessionReady) -> pb.Ready:
 
 
 def ready_of(message: pb.Ready) -> SessionReady:
-    """What a message says of a session."""
+    """Return the description of a started session in a message."""
     return SessionReady(
         message.pid,
         {player.slot: player_of(player) for player in message.players},
@@ -173,11 +173,11 @@ def ready_of(message: pb.Ready) -> SessionReady:
 
 
 def player_message(slot: str, player: Mapping[str, str]) -> pb.Player:
-    """Who plays a slot."""
+    """Return the player of a slot as a message."""
     return pb.Player(slot=slot, **player)
 
 
 def player_of(message: pb.Player) -> dict[str, str]:
-    """Worker, type, policy, version."""
+    """Return worker, type, policy and version of the player in a message."""
     player = {"worker_id": message.worker_id, "worker_type": message.worker_type, "policy": message.policy}
     return {**player, "version": message.version} if message.HasField("version") else player

@@ -1,7 +1,7 @@
-"""The session host process: one operator's engine behind a Unix socket.
+"""The session host process: runs one operator's session behind a Unix socket.
 
-It serves one client, once: when that call ends, for whatever reason, the process stops its
-workers and ends. It reads its token and its settings from stdin; the token is never an argument.
+It serves one client, once. When that client's call ends, for whatever reason, the process stops its workers
+and ends. The token comes in on stdin with the other orders, never as an argument.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gym_gui.services.secrets import provide
 
 
 class _Forward(logging.Handler):
-    """Hands what our own code logs to the client, in whatever thread it does."""
+    """Forwards log records of our own code to the client, from any thread."""
 
     def __init__(self, outbox: Outbox) -> None:
         super().__init__(logging.WARNING)
@@ -40,21 +40,21 @@ class _Forward(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         line = record.levelno, record.name, self.format(record)
-        with suppress(RuntimeError):  # the session is over
+        with suppress(RuntimeError):  # raised if the session is over
             self._loop.call_soon_threadsafe(self._outbox.on_event, LogLine(*line))
 
 
 async def serve(
     socket_path: str, token: str, begun: int, frames: int | None = None, *, own_keys: bool = False
 ) -> None:
-    """Serve one client on a Unix socket, then return.
+    """Serve one client on a Unix socket until its call ends.
 
     Args:
-        socket_path: Where to listen.
-        token: What the client must show.
-        begun: Pipe that gets ``listening``, then the indices of episodes that begin.
-        frames: The client's memory for pictures.
-        own_keys: Whether it looks up keys itself; else the client sends them.
+        socket_path: Path of the socket.
+        token: Token that the client must show.
+        begun: Pipe that receives ``listening``, then the indices of episodes that begin.
+        frames: File descriptor of the client's memory for pictures.
+        own_keys: Whether the host looks up keys itself; otherwise the client sends them.
     """
     outbox = Outbox(begun, None if frames is None else FrameWriter(frames))
     done = asyncio.Event()
@@ -67,7 +67,7 @@ async def serve(
     forward = _Forward(outbox)
     ours = logging.getLogger("gym_gui")
     ours.addHandler(forward)
-    ours.propagate = False  # else it is said a second time, as output
+    ours.propagate = False  # otherwise the line would be reported again, as output
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, done.set)
     await done.wait()
@@ -76,13 +76,13 @@ async def serve(
 
 
 def main(frames: int | None = None) -> int:
-    """Run a session host; returns its exit status.
+    """Run a session host and return its exit status.
 
-    What it is for comes in on stdin (:meth:`gym_gui.host.host_program.HostProgram.tell`); where nothing
-    comes, it is not needed.
+    Its orders come in on stdin (:meth:`gym_gui.host.host_program.HostProgram.tell`); without orders it ends
+    at once.
 
     Args:
-        frames: The client's memory for pictures, inherited.
+        frames: File descriptor of the client's memory for pictures, inherited.
     """
     said = sys.stdin.readline()
     if not said:
@@ -94,9 +94,9 @@ def main(frames: int | None = None) -> int:
     adopt_orphans()
     set_aside()
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
-    begun = keep_stdout()  # what an environment prints must not get between
+    begun = keep_stdout()  # the output of an environment must not mix with ours
     if frames is not None:
-        os.set_inheritable(frames, False)  # workers have no business with it
+        os.set_inheritable(frames, False)  # workers must not inherit the memory
     keys = orders["keys"]
     provide(keys or {})
     serving = serve(orders["socket"], orders["token"], begun, frames, own_keys=keys is not None)
@@ -105,7 +105,7 @@ def main(frames: int | None = None) -> int:
 
 
 def _take_over(environment: Mapping[str, str]) -> None:
-    """Have these variables and no others, but for the trees that this process belongs to."""
+    """Replace all environment variables by these, except the tags of the trees of this process."""
     trees = os.environ.get(TAG)
     os.environ.clear()
     os.environ.update(environment)
@@ -114,6 +114,6 @@ def _take_over(environment: Mapping[str, str]) -> None:
 
 
 def _be_called(operator: str) -> None:
-    """Have ``ps`` and ``top`` show who plays here: a host may be started before that is known."""
-    with suppress(OSError):  # elsewhere than on Linux
+    """Show the operator in ``ps`` and ``top``, since a host may be started before its operator is known."""
+    with suppress(OSError):  # systems other than Linux
         Path("/proc/self/comm").write_bytes(operator.encode()[:15])

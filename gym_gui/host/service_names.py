@@ -1,4 +1,4 @@
-"""Names both ends of the host's service share."""
+"""Names that both ends of the host's service share."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from gym_gui.host.pb import session_pb2 as pb
 from gym_gui.version import __version__
 
 PROTOCOL = 6
-"""Raised with every change of ``session.proto``."""
+"""Version of the protocol, increased with every change of ``session.proto``."""
 
 
 def greeting() -> pb.Greeting:
-    """What this end says of itself."""
+    """Return the protocol and the version of this end."""
     return pb.Greeting(protocol=PROTOCOL, version=__version__)
 
 

@@ -1,4 +1,4 @@
-"""Sessions in host processes, for callers that import gRPC only once they want a session."""
+"""Opens sessions in host processes, for callers that import gRPC only when they need a session."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ async def open_host_session(
     store: Store,
     take: TakeProgram | None = None,
 ) -> Session:
-    """A session in a process of its own, for an operator that is not checked yet; it is not started.
+    """Return a session in its own process for an unchecked operator; the session is not started.
 
-    The process is on the machine that the operator names.
-
-    The modules that the session needs are imported in a thread: that takes half a second.
+    The process runs on the machine that the operator names. The modules that the session needs are imported
+    in a thread, because this takes half a second.
 
     Args:
         config: The operator.
-        settings: How it plays.
-        on_event: Told what happens.
-        store: Where its socket lives.
-        take: May have a process on this machine that is started already.
+        settings: How the session plays.
+        on_event: Receives the session's events.
+        store: Store whose runtime folder holds the process's socket.
+        take: Returns a host process on this machine that is already started, or ``None``.
 
     Raises:
         UsageError: The user's hosts file has no such host.

@@ -1,4 +1,4 @@
-"""A session host process and the one call that is made to it: started, listened to, ended."""
+"""A session host process with its connection: start, requests, event stream and end."""
 
 from __future__ import annotations
 
@@ -32,42 +32,42 @@ _log = logging.getLogger(__name__)
 
 START_TIMEOUT_S = 60.0
 PATIENCE_S = 60.0
-"""A host that sends nothing for so long (it sends a sign of life every second) is ended."""
+"""Seconds of silence after which a host is killed; it sends a sign of life every second."""
 FAREWELL_S = 3.0
-"""Time a host has to end when it is asked to, or its call is over."""
+"""Seconds for a host to end after a request to end, or after the end of its call."""
 _DRAIN_S = 3.0
 
 
 class HostLostError(MosaicError):
-    """A host has ended, or does not answer; the message says how, to follow its name."""
+    """A host has ended or does not answer; the message continues a sentence that begins with the host."""
 
 
 class HostOwner(ProgramListener, Protocol):
-    """Gets what a host says; called from the event loop."""
+    """Receives output and end of a host; called from the event loop."""
 
     def on_failed(self, error: MosaicError) -> None:
-        """What was followed has ended with an error."""
+        """Handle an error with which the followed stream has ended."""
         ...
 
     def on_exit(self, outcome: ChildOutcome) -> None:
-        """It has ended, and so has all that it started."""
+        """Handle the end of the host and of everything that it started."""
         ...
 
 
 class HostProcess:
     """A host that serves one owner, once.
 
-    Once it is closed, it holds no reference to its owner. So the owner frees gRPC's channel at once when it
-    drops this object, and with the last channel gRPC ends its thread.
+    After :meth:`close` it holds no reference to its owner. So the owner frees gRPC's channel at once when
+    it drops this object, and with the last channel gRPC ends its thread.
 
     Args:
-        owner: Told what happens to the host.
-        name: What messages call it: ``"session process of blue"``.
-        operator: What ``ps`` shows.
-        store: Where its socket lives.
+        owner: Receives output and end of the host.
+        name: Name of the host in messages: ``"session process of blue"``.
+        operator: Operator that ``ps`` shows.
+        store: Store whose runtime folder holds its socket.
         patience_s: Longest silence.
-        farewell_s: Time it has to end by itself.
-        take: May have a host that is started already.
+        farewell_s: Time to end by itself.
+        take: Returns a host that is already started, or ``None``.
     """
 
     def __init__(
@@ -94,31 +94,31 @@ class HostProcess:
         self._orders: set[asyncio.Task[Any]] = set()
         self._turn = asyncio.Lock()
         self._watcher: asyncio.Task[None] | None = None
-        self._heard = math.inf  # signs of life are expected once it is connected
+        self._heard = math.inf  # signs of life are expected only after the connection is made
         self._closing = False
         self._end = ""
 
     @property
     def pid(self) -> int:
-        """Its process id, 0 before it has started."""
+        """Process id of the host; 0 before the start."""
         return self._child.pid if self._child else 0
 
-    # -- its start -------------------------------------------------------------------------
+    # -- start -----------------------------------------------------------------------------
 
     async def start(self, allowed: Sequence[Subject] = (), *, pictures: bool = False) -> int | None:
-        """Start it and connect to it; whatever comes of this, :meth:`close` it later.
+        """Start the host and connect to it. Whether this succeeds or not, call :meth:`close` later.
 
         Args:
-            allowed: What it may use of all that is not registered or installed.
-            pictures: Whether it is to share memory for pictures.
+            allowed: Subjects that it may use, besides registered environments and installed workers.
+            pictures: Whether it shares memory for pictures.
 
         Returns:
-            That memory, as a file descriptor that is the caller's to close. ``None``: pictures are part of
-            its messages.
+            File descriptor of that memory, which the caller must close. ``None``: pictures are part of its
+                messages.
 
         Raises:
-            WorkerLaunchError: It did not come up.
-            UsageError: It is of another version.
+            WorkerLaunchError: The host did not start.
+            UsageError: The host is of another version.
         """
         environment = handed_on(engine_environment(), allowed)
         guard()
@@ -138,7 +138,7 @@ class HostProcess:
         self._connection = Connection(address, token, self._name, HostLostError)
         self._stub = SessionStub(self._connection.channel)
         await self.ask("Greet", greeting(), timeout_s=START_TIMEOUT_S)
-        # The host removes its socket when it ends; a connection stays although this goes.
+        # The socket is not needed any more, since the connection stays without it.
         self._remove_folder()
         return program.take_memory()
 
@@ -170,15 +170,15 @@ class HostProcess:
             self._folder.remove()
             self._folder = None
 
-    # -- what is said ----------------------------------------------------------------------
+    # -- requests --------------------------------------------------------------------------
 
     def follow(self, method: str, request: Any, on_message: Callable[[Any], None]) -> None:
-        """Take what a method streams, for as long as the host lives; silence is its end.
+        """Receive the stream of a method as long as the host lives; a silent host is killed.
 
         Args:
-            method: Its name.
-            request: Its message, or :class:`Requests`.
-            on_message: Is given each answer.
+            method: Name of the method.
+            request: Its request message, or :class:`Requests`.
+            on_message: Receives each message of the stream.
         """
         assert self._child is not None and self._connection is not None
         self._on_message = on_message
@@ -187,11 +187,11 @@ class HostProcess:
         self._hearing = asyncio.get_running_loop().create_task(self._hear(self._child, answers))
 
     async def ask(self, method: str, request: Any, *, timeout_s: float | None = None) -> Any:
-        """Ask a question of its own, beside all orders.
+        """Send a request at once, without waiting for earlier orders, and return the answer.
 
         Raises:
-            HostLostError: It has ended; says how.
-            MosaicError: What it says against it.
+            HostLostError: The host has ended; the message says how.
+            MosaicError: The host refused the request.
         """
         if self._connection is None:
             raise HostLostError(self._end or "was closed")
@@ -199,13 +199,13 @@ class HostProcess:
             return await self._connection.ask(getattr(self._stub, method), request, timeout_s=timeout_s)
         except HostLostError as exc:
             lost = exc.message
-        # How it ended is known in a moment; one that stays although it does not answer is ended.
+        # The way in which the host ended is known in a moment.
         if self._watcher is not None:
             await asyncio.wait({self._watcher}, timeout=self._farewell_s)
         raise HostLostError(self._end or f"closed its connection ({lost})")
 
     def order(self, method: str, request: Any) -> asyncio.Task[Any]:
-        """Ask when all that was ordered before is answered; what is said against it is in the task."""
+        """Return a task that sends a request when all earlier ones are answered, and returns its answer."""
         task = asyncio.get_running_loop().create_task(self._in_turn(method, request))
         self._orders.add(task)
         task.add_done_callback(self._orders.discard)
@@ -216,7 +216,7 @@ class HostProcess:
             return await self.ask(method, request)
 
     def command(self, method: str, request: Any) -> None:
-        """Order what nothing can be said against."""
+        """Order something that the host must not refuse; if it does, it is killed."""
         self.order(method, request).add_done_callback(partial(self._on_carried_out, method))
 
     def _on_carried_out(self, method: str, task: asyncio.Task[Any]) -> None:
@@ -240,12 +240,12 @@ class HostProcess:
         except MosaicError as exc:
             if self._owner is not None:
                 self._owner.on_failed(exc)
-        # The host's end follows; a host that stays although no client can reach it is killed.
+        # The host should end now; a host that still runs although no client can reach it is killed.
         await asyncio.wait({child.exited}, timeout=self._farewell_s)
         child.kill(problem or "did not end when it was done")
 
     def _take(self, child: ManagedChild, message: Any) -> bool:
-        """Pass on what the host said; false where that failed, and the host was killed."""
+        """Pass a message to its receiver; if that fails, kill the host and return ``False``."""
         if self._on_message is None:
             return True
         try:
@@ -256,15 +256,15 @@ class HostProcess:
             return False
         return True
 
-    # -- its end ---------------------------------------------------------------------------
+    # -- end -------------------------------------------------------------------------------
 
     async def _watch(self, program: HostProgram, child: ManagedChild) -> None:
-        """Notice silence, and how it ends."""
+        """Kill a silent host, wait for its end, and report how it ended."""
         while child.running:
             before = time.monotonic()
             await asyncio.wait({child.exited}, timeout=1.0)
             if time.monotonic() - before > 3.0:
-                self._heard = max(self._heard, time.monotonic())  # we were held up ourselves
+                self._heard = max(self._heard, time.monotonic())  # our own loop was blocked
             silent = time.monotonic() - self._heard
             if silent > self._patience:
                 child.kill(f"did not respond for {silent:.0f} s")
@@ -275,9 +275,10 @@ class HostProcess:
             self._owner.on_exit(outcome)
 
     async def _hear_the_rest(self) -> None:
-        """It has ended, and what it said last is still on its way: wait as long as more of it comes.
+        """Wait for the last messages of a host that has ended, as long as more of them come.
 
-        A loop that is busy takes it late: time is counted from message to message, not from its end on.
+        A busy loop handles them late, so the time is counted from message to message, not from the end of
+        the host.
         """
         hearing, before = self._hearing, math.nan
         while hearing is not None and not hearing.done() and before != self._heard:
@@ -285,11 +286,11 @@ class HostProcess:
             await asyncio.wait({hearing}, timeout=1.0)
 
     async def close(self, *, hang_up: bool = False, within_s: float | None = None) -> None:
-        """End it, whatever it is at; nothing it started is left.
+        """End the host, whatever it does, with everything that it started.
 
         Args:
-            hang_up: Follow it no more; else it has been asked to end.
-            within_s: Time it has to end by itself; ``None``: what was agreed.
+            hang_up: Stop following it; otherwise it must have been asked to end.
+            within_s: Time to end by itself; ``None``: ``farewell_s``.
         """
         await finish_despite_cancel(self._close(hang_up, self._farewell_s if within_s is None else within_s))
 
@@ -297,7 +298,7 @@ class HostProcess:
         self._closing = True
         child, hearing, program = self._child, self._hearing, self._program
         if program is not None:
-            program.listening.set()  # who waits for it looks
+            program.listening.set()  # wakes a caller that waits for the start
         if child is not None and child.running:
             child.asked = True
             if hang_up and hearing is not None:

@@ -1,4 +1,4 @@
-"""A session behind gRPC."""
+"""The gRPC service of a session."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _DONE = pb.Done()
 
 
 class SessionServicer:
-    """The methods of ``Session``, for one client, once.
+    """The methods of the service ``Session``, for one client, once.
 
     Args:
-        outbox: Events for the client that follows the session.
-        done: Set when its client has gone and its workers have ended.
-        own_keys: Whether keys are looked up here, and none are sent.
+        outbox: Queue of events for the client.
+        done: Event that is set when the client has gone and the workers have ended.
+        own_keys: Whether keys are looked up here instead of being sent.
     """
 
     def __init__(self, outbox: Outbox, done: asyncio.Event, *, own_keys: bool = False) -> None:
@@ -49,7 +49,7 @@ class SessionServicer:
         self._end: asyncio.Task[None] | None = None
 
     async def Greet(self, request: pb.Greeting) -> pb.Greeting:
-        """Both ends must be of one version."""
+        """Refuse a client of another version."""
         ours = greeting()
         if request != ours:
             raise UsageError(
@@ -58,10 +58,10 @@ class SessionServicer:
             )
         return ours
 
-    # -- for the life of a session --------------------------------------------------------------
+    # -- streams --------------------------------------------------------------------------------
 
     async def Follow(self, seen: AsyncIterator[pb.Seen]) -> AsyncIterator[pb.Event]:
-        """What happens, until its client has enough of it."""
+        """Stream the session's events until the client ends the call."""
         self._take()
         credits = asyncio.get_running_loop().create_task(self._take_in(seen))
         try:
@@ -74,7 +74,7 @@ class SessionServicer:
 
     async def Replay(self, request: pb.ReplayRequest) -> AsyncIterator[pb.Looks]:
         """Play a recorded episode again."""
-        from gym_gui.host.replay_server import replayed  # sessions that play need none of it
+        from gym_gui.host.replay_server import replayed  # not needed by sessions that play
 
         self._take()
         _draw_in_memory()
@@ -82,8 +82,8 @@ class SessionServicer:
         try:
             async for news in looks:
                 yield news
-            # A client that is busy takes the last looks later: it hangs up once it has them, and not before
-            # then does this process end. What is still on its way ends with it.
+            # A busy client receives the last positions later. It closes the call when it has them, and only
+            # then does this process end; otherwise positions in transit would be lost.
             await asyncio.Event().wait()
         finally:
             await looks.aclose()
@@ -100,17 +100,17 @@ class SessionServicer:
             for number in message.noted:
                 self._session.noted(number)
 
-    # -- its beginning and its end ----------------------------------------------------------------
+    # -- start and end ----------------------------------------------------------------------------
 
     async def Launch(self, request: pb.LaunchRequest) -> pb.Ready:
-        """Staff it."""
+        """Start the session with its workers."""
         if self._launched or self._end is not None:
             raise UsageError("a session is launched once")
         self._launched = True
         try:
             ready = await self._start(request)
         except BaseException:
-            self._ended()  # nothing comes after it, and who would follow it may never have got so far
+            self._ended()  # nothing can follow a failed launch, and the client may never call Follow
             raise
         return ready_message(ready)
 
@@ -127,13 +127,13 @@ class SessionServicer:
         return ready
 
     async def Stop(self, request: pb.StopRequest) -> pb.Done:
-        """Abort what is running, then end."""
+        """Abort all episodes, then end the session."""
         self._in_haste = request.in_haste
         self._ended()
         return _DONE
 
     def _ended(self) -> asyncio.Task[None]:
-        """End the session, once."""
+        """Start to end the session, if that has not begun yet, and return the task."""
         if self._end is None:
             self._end = asyncio.get_running_loop().create_task(self._close())
         return self._end
@@ -151,7 +151,7 @@ class SessionServicer:
                 self._done.set()
 
     async def _while_it_lasts(self, work: Any) -> Any:
-        """What takes as long as loading a policy does is given up when the session ends."""
+        """Run work that may take long, such as loading a policy, and cancel it when the session ends."""
         task = asyncio.get_running_loop().create_task(work)
         self._loading.add(task)
         task.add_done_callback(self._loading.discard)
@@ -163,7 +163,7 @@ class SessionServicer:
             raise UsageError("the session has not been launched")
         return self._started
 
-    # -- carried out at once ----------------------------------------------------------------------
+    # -- requests that are done at once -----------------------------------------------------------
 
     async def Play(self, request: pb.Episodes) -> pb.Done:
         """Queue episodes."""
@@ -171,32 +171,32 @@ class SessionServicer:
         return _DONE
 
     async def Pause(self, request: pb.PauseRequest) -> pb.Done:
-        """Hold every episode."""
+        """Pause all episodes."""
         self._session.pause()
         return _DONE
 
     async def Resume(self, request: pb.ResumeRequest) -> pb.Done:
-        """Go on."""
+        """Resume all episodes."""
         self._session.resume()
         return _DONE
 
     async def Step(self, request: pb.StepRequest) -> pb.Done:
-        """One environment step in every episode."""
+        """Take one environment step in each episode."""
         self._session.step()
         return _DONE
 
     async def SetPace(self, request: pb.Pace) -> pb.Done:
-        """So many steps a second."""
+        """Set the largest number of steps per second."""
         self._session.pace(request.steps_per_s or None)
         return _DONE
 
     async def Abort(self, request: pb.AbortRequest) -> pb.Done:
-        """End every episode."""
+        """Abort all episodes."""
         self._session.abort()
         return _DONE
 
     async def Watch(self, request: pb.WatchRequest) -> pb.Done:
-        """The client begins to watch, or stops watching."""
+        """Start or stop watching."""
         live = live_of(request.live) if request.HasField("live") else None
         if live is not None:
             _draw_in_memory()
@@ -204,17 +204,17 @@ class SessionServicer:
         return _DONE
 
     async def Answer(self, request: pb.HumanAnswer) -> pb.Done:
-        """A person has decided."""
+        """Pass on a person's decision."""
         self._session.answer(request.question, json.loads(request.action))
         return _DONE
 
     async def Settle(self, request: pb.SettleRequest) -> pb.Done:
-        """Told behind all that came of what was asked before."""
+        """Queue a confirmation behind all events of earlier requests."""
         self._outbox.put(pb.Event(settled=pb.Settled(id=request.id)))
         return _DONE
 
     async def Present(self, request: pb.PresentRequest) -> pb.Presented:
-        """What a slot is shown."""
+        """Return the inputs of a slot, as its policy receives them."""
         try:
             shown = await self._session.present(request.agent)
         except MosaicError:
@@ -224,11 +224,11 @@ class SessionServicer:
         return pb.Presented(json=json.dumps(dict(shown)).encode())
 
     async def See(self, request: pb.PresentRequest) -> pb.AgentObservation:
-        """What a slot sees."""
+        """Return the present observation of a slot, for people."""
         return observation_message(await self._session.see(request.agent))
 
     async def Rebind(self, request: pb.RebindRequest) -> pb.Player:
-        """Give a slot to another player; the other slots go on."""
+        """Give a slot to another player while the other slots continue."""
         agent, session = request.agent, self._session
         allowance = amount_of(request.allowance) if request.HasField("allowance") else None
         assignment = assignment_of(request)
@@ -244,7 +244,7 @@ class SessionServicer:
 
 
 def _draw_in_memory() -> None:
-    # What pygame draws is read from memory; it must not look for a screen or a
-    # loudspeaker, or complain of none.
+    # Pygame's pictures are read from memory; pygame must not search for a screen or a
+    # loudspeaker, or report that there is none.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")

@@ -1,4 +1,4 @@
-"""A folder for one socket, which is removed even when everybody who should do so is killed."""
+"""A folder for one socket that is removed even if all processes that should remove it are killed."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _NAME = re.compile(r"h[0-9a-f]{12}")
 
 
 class SocketFolder:
-    """A new private folder, locked for as long as this process needs it.
+    """A new private folder, locked as long as this process needs it.
 
-    The kernel releases the lock when the process ends, for whatever reason. The next process that makes a
-    folder removes those that no process has locked.
+    The kernel releases the lock when the process ends, for whatever reason. The next process that makes
+    such a folder removes all folders that no process has locked.
 
     Args:
-        runtime: Where the folder is made; private to the user.
+        runtime: Parent folder, private to the user.
 
     Raises:
         OSError: The folder cannot be made.
@@ -37,7 +37,7 @@ class SocketFolder:
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def remove(self) -> None:
-        """Remove it, with all that is in it."""
+        """Remove the folder with its contents."""
         if self._lock is not None:
             shutil.rmtree(self.path, ignore_errors=True)
             os.close(self._lock)

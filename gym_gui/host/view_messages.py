@@ -1,4 +1,4 @@
-"""What a viewer is shown, as messages, and back."""
+"""Converts data for viewers to messages and back."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gym_gui.host.service_names import pb
 
 
 def view_message(view: LiveView, frame: pb.Frame | None = None) -> pb.View:
-    """A view; ``frame`` says where its picture is."""
+    """Return a view as a message; ``frame`` says where its picture is."""
     return pb.View(
         episode=view.episode,
         seed=view.seed,
@@ -51,7 +51,7 @@ def view_message(view: LiveView, frame: pb.Frame | None = None) -> pb.View:
 
 
 def view_of(message: pb.View) -> LiveView:
-    """The view of a message."""
+    """Return the view in a message."""
     return LiveView(
         episode=message.episode,
         seed=message.seed,
@@ -124,7 +124,7 @@ def _agent_of(message: pb.AgentView) -> AgentView:
 
 
 def board_message(board: Board | None, *, moves: bool = True) -> pb.Board | None:
-    """A position; without ``moves`` for those who only look on."""
+    """Return a position as a message; without ``moves`` for viewers that only watch."""
     if board is None:
         return None
     columns = board.columns
@@ -145,7 +145,7 @@ def board_message(board: Board | None, *, moves: bool = True) -> pb.Board | None
 
 
 def board_of(message: pb.Board) -> Board:
-    """The position of a message."""
+    """Return the position in a message."""
     columns = message.columns
     return Board(
         message.kind,
@@ -198,7 +198,7 @@ def _move_of(message: pb.Move, columns: int) -> Move:
 
 
 def question_message(question: HumanQuestion) -> pb.Question:
-    """A question to a person."""
+    """Return a question to a person as a message."""
     return pb.Question(
         id=question.id,
         episode=question.episode,
@@ -214,7 +214,7 @@ def question_message(question: HumanQuestion) -> pb.Question:
 
 
 def question_of(message: pb.Question) -> HumanQuestion:
-    """The question of a message."""
+    """Return the question in a message."""
     space: dict[str, Any] = json.loads(message.space)
     return HumanQuestion(
         message.id,
@@ -234,31 +234,31 @@ def question_of(message: pb.Question) -> HumanQuestion:
 
 
 def pixels_message(packed: PackedPicture) -> pb.Pixels:
-    """A picture that travels in the message itself."""
+    """Return a picture as a part of a message."""
     return pb.Pixels(rgb=packed.pixels, height=packed.height, width=packed.width)
 
 
 def packed_of(message: pb.Pixels) -> PackedPicture:
-    """The picture of a message, still packed."""
+    """Return the picture in a message, still packed."""
     return PackedPicture(message.rgb, message.height, message.width)
 
 
 def frame_with(picture: NDArray[np.uint8]) -> pb.Frame:
-    """Where a picture is that travels in the message itself, because both ends share no memory."""
+    """Return a frame that contains its picture, for ends that share no memory."""
     return pb.Frame(pixels=pixels_message(pack(picture)))
 
 
 def picture_in(frame: pb.Frame) -> NDArray[np.uint8]:
-    """The picture that travels in a message.
+    """Return the unpacked picture in a frame.
 
     Raises:
-        ValueError: It is not as large as the message says.
+        ValueError: The picture does not have the size that the message states.
     """
     return unpack(packed_of(frame.pixels))
 
 
 def observation_message(observed: AgentObservation) -> pb.AgentObservation:
-    """What an agent sees."""
+    """Return an agent's observation as a message."""
     return pb.AgentObservation(
         agent=observed.agent,
         step=observed.step,
@@ -272,7 +272,7 @@ def observation_message(observed: AgentObservation) -> pb.AgentObservation:
 
 
 def observation_of(message: pb.AgentObservation) -> AgentObservation:
-    """What a message says that an agent sees."""
+    """Return the agent's observation in a message."""
     return AgentObservation(
         message.agent,
         message.step,
@@ -289,32 +289,32 @@ def observation_of(message: pb.AgentObservation) -> AgentObservation:
 
 
 def scores_message(scores: Mapping[str, float] | None) -> pb.Scores | None:
-    """Scores by team."""
+    """Return the scores by team as a message."""
     if scores is None:
         return None
     return pb.Scores(teams=[pb.NamedNumber(name=name, number=value) for name, value in scores.items()])
 
 
 def scores_of(message: pb.Scores) -> dict[str, float]:
-    """The scores of a message."""
+    """Return the scores in a message."""
     return {entry.name: entry.number for entry in message.teams}
 
 
 def texts(values: Mapping[str, str]) -> list[pb.NamedText]:
-    """A mapping to text."""
+    """Return a mapping of texts as messages, in its order."""
     return [pb.NamedText(name=name, text=value) for name, value in values.items()]
 
 
 def text_by_name(entries: Sequence[pb.NamedText]) -> dict[str, str]:
-    """The mapping that :func:`texts` was given."""
+    """Return the mapping that :func:`texts` converted."""
     return {entry.name: entry.text for entry in entries}
 
 
 def words(values: Mapping[str, Sequence[str]]) -> list[pb.NamedWords]:
-    """A mapping to words."""
+    """Return a mapping of lists of words as messages, in its order."""
     return [pb.NamedWords(name=name, words=value) for name, value in values.items()]
 
 
 def words_by_name(entries: Sequence[pb.NamedWords]) -> dict[str, tuple[str, ...]]:
-    """The mapping that :func:`words` was given."""
+    """Return the mapping that :func:`words` converted."""
     return {entry.name: tuple(entry.words) for entry in entries}

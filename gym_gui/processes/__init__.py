@@ -1,1 +1,1 @@
-"""Programs that this one starts: each ended, with everything it has started, when its time has come."""
+"""Child processes of this program, each ended in time with everything that it has started."""

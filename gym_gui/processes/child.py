@@ -1,4 +1,4 @@
-"""A program that this one starts, and that ends, with everything it has started, when its time has come."""
+"""A child process of this program that is ended in time, with everything that it has started."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _LINE_LIMIT = 1 << 16
 _TAIL_LINES = 20
 _TAIL_CHARACTERS = 2000
 _CLOSE_S = 1.0
-"""Time after which pipes are closed that a stranger holds open."""
+"""Seconds after which pipes are closed that an unrelated process holds open."""
 
 
 class ChildStartError(WorkerLaunchError):
     """A program could not be started.
 
     Attributes:
-        outcome: Why.
+        outcome: Outcome with the reason.
     """
 
     def __init__(self, name: str, reason: str) -> None:
@@ -57,7 +57,7 @@ class _Protocol(SubprocessStreamProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        # Told twice where the transport is closed while its last pipe is being lost (Python 3.11).
+        # Called twice if the transport is closed while its last pipe is being lost (Python 3.11).
         if not self.closed.done():
             self.closed.set_result(None)
 
@@ -65,25 +65,25 @@ class _Protocol(SubprocessStreamProtocol):
 class ManagedChild:
     """A started program; made by :meth:`start`.
 
-    However it ends, everything it has started is ended after it, its pipes are closed, and
+    However the program ends, everything that it has started is ended after it, its pipes are closed, and
     :attr:`outcome` says how it ended. It does not outlive this program either:
-    :mod:`gym_gui.processes.reaper` ends the processes that bear this program's tag, and the kernel kills a
+    :mod:`gym_gui.processes.reaper` ends the processes that have this program's tag, and the kernel kills a
     child that is tied to this program.
 
-    ``Process.wait()`` of Python before 3.13 also waits until the process's pipes are closed, and
-    children that it forked hold them open when it is killed
-    (https://github.com/python/cpython/issues/119710): so this class has no such method.
+    ``Process.wait()`` of Python before 3.13 also waits until the process's pipes are closed, and children
+    that it forked hold them open when it is killed (https://github.com/python/cpython/issues/119710). So
+    this class has no such method.
 
     Attributes:
-        tag: The tag that it and all that it starts bear (:mod:`gym_gui.processes.tree`).
+        tag: The tag of the program and of everything that it starts (:mod:`gym_gui.processes.tree`).
         pid: Its process id.
-        stdin: Its pipe, where it was asked for; else ``None``.
+        stdin: Its pipe if one was requested, else ``None``.
         stdout: As ``stdin``.
         stderr: As ``stdin``.
-        exited: Done when it has ended, for whatever reason.
-        outcome: How it ended, once nothing of it is left; ``None`` before.
-        asked: Whether it has been asked to end; a caller that asks by other means than :meth:`terminate`
-            sets it.
+        exited: Future that is done when the program has ended, for whatever reason.
+        outcome: How it ended, set when nothing of it is left; ``None`` before.
+        asked: Whether it has been asked to end; a caller that asks in another way than with
+            :meth:`terminate` sets it.
     """
 
     def __init__(
@@ -119,22 +119,23 @@ class ManagedChild:
         pass_fds: Sequence[int] = (),
         folder: Path | None = None,
     ) -> ManagedChild:
-        """Start a program, in a session of its own.
+        """Start a program in its own session.
 
-        Cancelled during the start, it ends what it has started: asyncio would leave pipes open.
+        If the call is canceled meanwhile, the program is ended; asyncio would leave its pipes open.
 
         Args:
             command: Program and arguments.
-            name: What messages call it.
-            environment: All its variables; the tag is added.
-            tag: By default one that no other process bears.
-            tied: Have the kernel kill it when the thread that starts it ends; for programs that do not
-                see to that themselves. It costs the start of an interpreter without its libraries.
-            listen: Reads its pipes; by default its stderr is kept (:meth:`keep`), and nothing else read.
+            name: Name of the program in messages.
+            environment: All its environment variables; the tag is added.
+            tag: Tag of the program; by default one that no other process has.
+            tied: Whether the kernel kills the program when the thread that starts it ends; for programs
+                that do not end by themselves then. This costs the start of an interpreter without its
+                libraries.
+            listen: Reads its pipes; by default only its stderr is read and kept (:meth:`keep`).
             stdin: As for :func:`asyncio.create_subprocess_exec`.
             stdout: As for :func:`asyncio.create_subprocess_exec`.
-            pass_fds: Descriptors that it inherits.
-            folder: Where it runs; by default here.
+            pass_fds: File descriptors that it inherits.
+            folder: Its working directory; by default ours.
 
         Raises:
             ChildStartError: It cannot be started.
@@ -167,32 +168,32 @@ class ManagedChild:
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended yet."""
+        """Whether the program has not ended yet."""
         return not self.exited.done()
 
     @property
     def doomed(self) -> bool:
-        """Whether it is being ended from here."""
+        """Whether this program is ending it."""
         return self._ended_from_here is not None
 
     @property
     def tail(self) -> tuple[str, ...]:
-        """The last lines that it has printed so far, oldest first."""
+        """The last lines that the program has printed so far, oldest first."""
         return tuple(self._tail)
 
     def keep(self, line: str) -> None:
-        """Remember a line among the last that it has printed."""
+        """Remember a line as one of the last that the program printed."""
         if text := line.strip():
             self._tail.append(text[:_TAIL_CHARACTERS])
 
     def terminate(self) -> None:
-        """Ask it to end (``SIGTERM``)."""
+        """Ask the program to end (``SIGTERM``)."""
         self.asked = True
         if self.running:
             self._signal(signal.SIGTERM)
 
     def kill(self, reason: str = "", status: ChildStatus = ChildStatus.ENDED) -> None:
-        """End it at once, and with it all that it has started; does nothing where it has ended.
+        """Kill the program; everything that it started is killed after it. Do nothing if it has ended.
 
         Args:
             reason: Why, for :attr:`outcome`.
@@ -205,10 +206,10 @@ class ManagedChild:
     async def end(
         self, grace_s: float = 0.0, reason: str = "", status: ChildStatus = ChildStatus.ENDED
     ) -> ChildOutcome:
-        """End it where it has not ended, and wait until nothing of it is left, cancelled or not.
+        """End the program if it has not ended, and wait until nothing of it is left, even if canceled.
 
         Args:
-            grace_s: Time it has to end by itself once it is asked to; 0: it is not asked.
+            grace_s: Time to end by itself after a request; 0: kill it without a request.
             reason: Why.
             status: ``ENDED`` or ``TIMED_OUT``.
         """
@@ -223,14 +224,14 @@ class ManagedChild:
         return await self.finished()
 
     async def finished(self) -> ChildOutcome:
-        """Wait until it has ended by itself, and nothing of it is left."""
+        """Wait until the program has ended by itself and nothing of it is left, and return its outcome."""
         assert self._watching is not None
         return await asyncio.shield(self._watching)
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------
 
     def _signal(self, number: signal.Signals) -> None:
-        # The transport would look first whether it has ended, and take its status away from asyncio's
+        # The transport would first check whether the child has ended, and take its status from asyncio's
         # watcher, which then warns of an unknown child (https://github.com/python/cpython/issues/87744).
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, number)
@@ -247,7 +248,7 @@ class ManagedChild:
         await asyncio.wait({self.exited})
         found: set[int] = set()
         await asyncio.to_thread(kill_tree, self.tag, found=found)
-        # Its last output is in its pipes, which end now that no process is left to write to them.
+        # The child's last output is in its pipes, which end now, as no process is left to write to them.
         await asyncio.wait({self._closed}, timeout=_CLOSE_S)
         self._transport.close()
         await asyncio.wait({listening}, timeout=_CLOSE_S)
@@ -271,10 +272,11 @@ class ManagedChild:
 
 
 def _tie(command: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> list[str]:
-    """A command line that binds the program's life to ours before it begins.
+    """Return a command line that ties the program's life to ours before it begins.
 
     Raises:
-        FileNotFoundError: There is no such program: the tie would start, and fail in its place.
+        FileNotFoundError: There is no such program. Without this check the tie would start, and fail in
+            place of the program.
     """
     place = os.path.join(folder or "", command[0]) if os.sep in command[0] else command[0]  # noqa: PTH118
     if shutil.which(place, path=environment.get("PATH")) is None:
@@ -283,18 +285,18 @@ def _tie(command: Sequence[str], environment: Mapping[str, str], folder: Path | 
 
 
 STARTS = 3
-"""How often a process that is killed while it starts is started in all."""
+"""Largest number of starts of a process that is killed while it starts."""
 
 
 async def start_again(start: Callable[[], Awaitable[_T]], say: Callable[[str], None]) -> _T:
-    """Start a process, again where it is killed during the start.
+    """Start a process, and start it again if it is killed while it starts.
 
     Args:
-        start: Starts it, and leaves nothing where that fails.
-        say: Takes a line for the log.
+        start: Starts the process, and leaves nothing behind if that fails.
+        say: Receives a line for the log.
 
     Raises:
-        MosaicError: What ``start`` raised last.
+        MosaicError: The last error of ``start``.
     """
     for _ in range(STARTS - 1):
         try:
@@ -305,18 +307,18 @@ async def start_again(start: Callable[[], Awaitable[_T]], say: Callable[[str], N
 
 
 def last_line(output: bytes) -> str:
-    """The last line of a block of output that holds text."""
+    """Return the last non-empty line of a block of output."""
     return output[-4096:].rstrip().rpartition(b"\n")[2].decode(errors="replace")
 
 
 async def lines_of(stream: asyncio.StreamReader | None) -> AsyncIterator[str]:
-    """The lines of a child's output, an overlong one in pieces, until it ends."""
+    """Yield the lines of a child's output until it ends; a line that is too long comes in pieces."""
     while stream is not None and (line := await read_line(stream)) is not None:
         yield line.decode(errors="replace").rstrip()
 
 
 async def read_line(stream: asyncio.StreamReader) -> bytes | None:
-    """The next line of a child's output, cut where it is overlong; ``None`` at the end."""
+    """Return the next line of a child's output, or a piece of a line that is too long; ``None`` at end."""
     try:
         return await stream.readuntil(b"\n")
     except asyncio.IncompleteReadError as exc:

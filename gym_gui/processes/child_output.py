@@ -1,4 +1,4 @@
-"""What a program of ours that was started for its answers does with its standard output."""
+"""Standard output of our child programs that print their answers there."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import sys
 
 
 def keep_stdout() -> int:
-    """Keep standard output for answers; what foreign code prints from now on goes to stderr.
+    """Keep standard output for answers, and send everything that is printed from now on to stderr.
 
-    It goes there line by line: what was printed last is seen, even if that code ends the process.
+    The output goes there line by line, so that the last line is seen even if foreign code ends the process.
 
     Returns:
-        A descriptor of what standard output was.
+        File descriptor of the original standard output.
     """
     answers = os.dup(1)
     os.dup2(2, 1)

@@ -1,4 +1,4 @@
-"""How much of the machine is ours."""
+"""Number of cores that this process may use."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import os
 
 
 def usable_cores() -> int:
-    """Cores that this process may use, where the system says so; else those that there are."""
+    """Return the number of cores this process may use, or of all cores if the system does not say."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,6 +1,6 @@
-"""Telling a process from a later one that got the same number.
+"""Distinguishes a process from a later one with the same process id.
 
-Standard library alone: the runner of a training imports it without site-packages.
+Uses only the standard library, because the runner of a training imports this module without site-packages.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @functools.cache
 def boot() -> str:
-    """A name for the time since this machine was started; empty where there is no ``/proc``."""
+    """Return an identifier of the time since the machine's start; empty if there is no ``/proc``."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
@@ -19,10 +19,10 @@ def boot() -> str:
 
 
 def birth(pid: int) -> str:
-    """When a process was started, as a name that no other process with its number ever has.
+    """Return an identifier of a process's start that no other process with its id ever has.
 
     Returns:
-        Boot and clock tick, or an empty string where it has ended (a zombie has).
+        Boot and clock tick, or an empty string if the process has ended (also if it is a zombie).
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
@@ -32,7 +32,7 @@ def birth(pid: int) -> str:
 
 
 def suspended(pid: int) -> bool:
-    """Whether a signal has halted it (``SIGSTOP``, ``SIGTSTP``, a debugger)."""
+    """Return whether a signal has stopped the process (``SIGSTOP``, ``SIGTSTP``, a debugger)."""
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] in (b"T", b"t")
     except OSError:

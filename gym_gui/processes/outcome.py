@@ -1,4 +1,4 @@
-"""How a program that was started has ended: what is known of it, and one sentence for people."""
+"""How a started program has ended, as data and as a sentence for people."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from gym_gui.processes.tree import signal_name
 
 
 class ChildStatus(StrEnum):
-    """What kind of end it was."""
+    """The way in which a program ended."""
 
     EXITED = "exited"
-    """It ended by itself, with an exit status."""
+    """The program ended by itself, with an exit status."""
     KILLED = "killed"
-    """A signal ended it, and not for a reason that was given here."""
+    """A signal ended the program, and this program did not send it."""
     ENDED = "ended"
-    """It was ended from here, for a reason."""
+    """This program ended it, for a reason."""
     TIMED_OUT = "timed_out"
-    """It was ended from here because its time was over."""
+    """This program ended it because its time was over."""
     LOST = "lost"
-    """It runs elsewhere, and the connection to it broke."""
+    """The program runs on another machine, and the connection to it broke."""
     FAILED_TO_START = "failed_to_start"
-    """It never ran."""
+    """The program never ran."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,15 @@ class ChildOutcome:
     """How a program ended.
 
     Attributes:
-        status: What kind of end it was.
-        code: Its exit status; ``None`` where a signal ended it, or where it never ran.
+        status: The way in which it ended.
+        code: Its exit status; ``None`` if a signal ended it, or if it never ran.
         signal: Number of the signal that ended it.
-        reason: Why, where that is known: from the code that ended it, from the system that would not start
-            it, or from the program itself.
+        reason: Why it ended, if known: from the code that ended it, from the system that did not start it,
+            or from the program itself.
         stderr_tail: The last lines that it printed, oldest first.
         asked: Whether it had been asked to end.
-        left_behind: Processes that it had started and that were still there when it ended by itself;
-            they have been killed.
+        left_behind: Processes that it had started and that still ran when it ended by itself; they have
+            been killed.
     """
 
     status: ChildStatus
@@ -51,17 +51,17 @@ class ChildOutcome:
 
     @property
     def last_line(self) -> str:
-        """The last line that it printed; empty where it said nothing."""
+        """The last line that the program printed; empty if it printed nothing."""
         return self.stderr_tail[-1] if self.stderr_tail else ""
 
     @property
     def succeeded(self) -> bool:
-        """Whether it ended by itself with exit status 0, and nothing to complain of."""
+        """Whether the program ended by itself with exit status 0 and reported no failure."""
         return self.status is ChildStatus.EXITED and self.code == 0 and not self.reason
 
     @property
     def words(self) -> str:
-        """What a person reads, after the program's name: ``was killed (signal 9, SIGKILL)``."""
+        """Text for people that follows the program's name: ``was killed (signal 9, SIGKILL)``."""
         match self.status:
             case ChildStatus.FAILED_TO_START:
                 return f"could not be started: {self.reason}"
@@ -83,7 +83,7 @@ class ChildOutcome:
 
 
 def from_code(code: int, stderr_tail: tuple[str, ...] = ()) -> ChildOutcome:
-    """The outcome of a program of which only the exit status is known, negative for a signal."""
+    """Return the outcome of a program from its exit status, which is negative for a signal."""
     if code < 0:
         return ChildOutcome(ChildStatus.KILLED, signal=-code, stderr_tail=stderr_tail)
     return ChildOutcome(ChildStatus.EXITED, code, stderr_tail=stderr_tail)

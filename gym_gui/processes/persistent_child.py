@@ -1,4 +1,4 @@
-"""A program that code without an event loop starts, keeps, and ends."""
+"""A child process for code that has no event loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _lock = threading.Lock()
 
 
 def _loop() -> asyncio.AbstractEventLoop:
-    """Of a thread that lives as long as this process: the kernel ends what a thread has started with it."""
+    """Return the event loop of a thread that never ends, as the kernel ends children with their thread."""
     with _lock:
         loop = _loops.get(os.getpid())
         if loop is None:
@@ -34,7 +34,7 @@ def _wait(work: Coroutine[Any, Any, _T]) -> _T:
 
 
 class PersistentChild:
-    """A started program; made by :meth:`start`. What it prints to stderr goes to the log.
+    """A started program; made by :meth:`start`. Its stderr goes to the log.
 
     Args:
         child: The program.
@@ -58,12 +58,13 @@ class PersistentChild:
 
         Args:
             command: Program and arguments.
-            name: What messages call it.
-            environment: All its variables.
-            pass_fds: Descriptors that it inherits.
+            name: Name of the program in messages.
+            environment: All its environment variables.
+            pass_fds: File descriptors that it inherits.
             stdin: As for :meth:`ManagedChild.start`.
             stdout: As for :meth:`ManagedChild.start`.
-            tied: Have the kernel end it with this process; for programs that do not see to that themselves.
+            tied: Whether the kernel ends the program with this process; for programs that do not end by
+                themselves then.
 
         Raises:
             ChildStartError: It cannot be started.
@@ -96,20 +97,20 @@ class PersistentChild:
 
     @property
     def running(self) -> bool:
-        """Whether it has not ended yet."""
+        """Whether the program has not ended yet."""
         return self._child.running
 
     def end(self, grace_s: float = 0.0, reason: str = "") -> ChildOutcome:
-        """End it where it has not ended, with all that it has started.
+        """End the program if it has not ended, with everything that it has started, and return its outcome.
 
         Args:
-            grace_s: Time it has to end by itself once it is asked to; 0: it is not asked.
+            grace_s: Time to end by itself after a request; 0: kill it without a request.
             reason: Why.
         """
         return _wait(self._child.end(grace_s, reason))
 
     def ended(self, within_s: float) -> ChildOutcome:
-        """How it ended; it is ended after ``within_s`` where it has not."""
+        """Wait at most ``within_s`` for the program's end, then kill it, and return its outcome."""
 
         async def wait() -> ChildOutcome:
             await asyncio.wait({self._child.exited}, timeout=within_s)

@@ -1,9 +1,9 @@
-"""Ends what a program that was killed leaves behind.
+"""Ends the processes that a killed program leaves behind.
 
-Our own children die with their parent by themselves (:mod:`mosaic_worker.launch`); what
-*they* started, and what left its process group, does not. So each program that starts
-processes also starts one small process in a session of its own, which waits for the
-program to end, however it ends, and then ends whatever bears the program's tag.
+Our own children die with their parent (:mod:`mosaic_worker.launch`). The processes that *they* started, and
+those that left their process group, do not. So each program that starts processes also starts one small
+process in its own session, which waits for the end of the program, however it ends, and then ends all
+processes that have the program's tag.
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ _reapers: dict[int, subprocess.Popen[bytes]] = {}
 
 
 def guard() -> None:
-    """See to it that this program leaves nothing behind, even when it is killed.
+    """Start the process that ends everything this program leaves behind, even if it is killed.
 
-    Does nothing in a process that was itself started by such a program, and where there is
-    no ``/proc``.
+    Does nothing in a process that was itself started by such a program, and on systems other than Linux.
     """
     here = os.getpid()
     if here in _reapers or os.environ.get(TAG) or sys.platform != "linux":
@@ -40,12 +39,12 @@ def guard() -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={name: value for name, value in inherited().items() if name != TAG},
-        start_new_session=True,  # Ctrl-C is not for it
+        start_new_session=True,  # Ctrl-C must not end it
     )
 
 
 def remove_after(path: Path) -> None:
-    """Have a folder removed once this program has ended, if it is there then."""
+    """Let the reaper remove a folder when this program has ended, if the folder still exists."""
     guard()
     reaper = _reapers.get(os.getpid())
     if reaper is not None and reaper.stdin is not None:
@@ -57,7 +56,7 @@ def remove_after(path: Path) -> None:
 def main(argv: Sequence[str]) -> int:
     """Wait for the program ``argv[2]`` to end, then end the tree ``argv[1]``.
 
-    Paths that come in on stdin, each with a zero byte behind it, are removed as well.
+    Paths that come in on stdin, each followed by a zero byte, are removed, too.
     """
     tag, paths = argv[1], _listen(int(argv[2]))
     left = next((0 for _ in range(_ROUNDS) if not kill_tree(tag)), 1)
@@ -67,7 +66,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _listen(program: int) -> list[bytes]:
-    """What came in until the program ended."""
+    """Return the paths that came in until the program ended."""
     heard = b""
     while True:
         if select.select([0], [], [], _LOOK_S)[0]:
@@ -76,7 +75,7 @@ def _listen(program: int) -> list[bytes]:
                 break
             heard += data
         elif os.getppid() != program:
-            break  # a forked child of the program holds the pipe open
+            break  # the program has ended, but a forked child of it holds the pipe open
     return heard.split(b"\0")[:-1]
 
 

@@ -1,4 +1,4 @@
-"""A program that is started, told something, and waited for."""
+"""Runs a child process to its end, with input and output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 MOST_BYTES: Final = 256 << 20
-"""Output after which a child is ended, unless its caller says otherwise."""
+"""Default limit of a child's output, after which it is killed."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class FinishedChild:
 
     Attributes:
         outcome: How it ended.
-        output: What it wrote to stdout.
+        output: Its output on stdout.
     """
 
     outcome: ChildOutcome
@@ -45,19 +45,19 @@ async def run_child(
     listen: Callable[[ManagedChild], Coroutine[Any, Any, None]] | None = None,
     folder: Path | None = None,
 ) -> FinishedChild:
-    """Run a program to its end. Cancelling ends it, with all that it has started.
+    """Run a program to its end. Canceling the call ends it, with everything that it has started.
 
     Args:
         command: Program and arguments.
-        name: What messages call it.
-        environment: All its variables.
-        text: What it reads from stdin.
-        within_s: Longest time; ``None``: as long as it takes.
-        grace_s: Time it has to end by itself once it is asked to, where it must be ended.
-        most_bytes: Output after which it is ended.
+        name: Name of the program in messages.
+        environment: All its environment variables.
+        text: Input on stdin.
+        within_s: Longest time; ``None``: no limit.
+        grace_s: Time to end by itself after a request, if it must be ended.
+        most_bytes: Limit of its output, after which it is killed.
         tied: As for :meth:`ManagedChild.start`.
         listen: As for :meth:`ManagedChild.start`; stdout is read here.
-        folder: Where it runs.
+        folder: Its working directory.
 
     Raises:
         ChildStartError: It cannot be started.
@@ -121,4 +121,4 @@ def _blocking(run: Callable[_P, Coroutine[Any, Any, _T]]) -> Callable[_P, _T]:
 
 
 run_child_sync = _blocking(run_child)
-"""As :func:`run_child`, for code that waits; where an event loop runs in this thread, another one does it."""
+"""Blocking form of :func:`run_child`; uses another thread if an event loop runs in this one."""

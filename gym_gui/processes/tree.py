@@ -1,8 +1,8 @@
-"""Finding and ending every process that descends from one of ours.
+"""Finds and ends all processes that descend from one of ours.
 
-Children inherit the environment, so a tag put there marks the whole tree: also those
-that left their process group (Ray does) or whose parent is gone. ``/proc`` is the only
-place that knows; elsewhere the tree is what psutil finds below the process.
+Children inherit the environment, so a tag in it marks the whole tree, including processes that left their
+process group (as Ray's do) or whose parent is gone. The tags are read from ``/proc``, which exists only on
+Linux.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TAG = "MOSAIC_TREE"
-"""Environment variable that holds the tags of the trees a process belongs to, colon-separated."""
+"""Environment variable with the tags of the trees that a process belongs to, separated by colons."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -25,7 +25,7 @@ _program: dict[int, str] = {}
 
 
 def program_tag() -> str:
-    """The tag of everything that this process starts; a forked child of it has its own."""
+    """Return the tag of everything that this process starts; a forked child of it has its own tag."""
     here = os.getpid()
     if here not in _program:
         _program[here] = f"{here}-{os.urandom(8).hex()}"
@@ -33,12 +33,12 @@ def program_tag() -> str:
 
 
 def tagged(environment: dict[str, str], tag: str) -> dict[str, str]:
-    """``environment`` with ``tag`` added to the trees that a child will belong to."""
+    """Return ``environment`` with ``tag`` added to the tags of the trees that a child will belong to."""
     return {**environment, TAG: f"{os.environ.get(TAG) or program_tag()}:{tag}"}
 
 
 def adopt_orphans() -> None:
-    """Make this process the parent of descendants whose own parent ends (Linux)."""
+    """Make this process the parent of descendants whose own parent has ended (Linux)."""
     if sys.platform == "linux":
         import ctypes
 
@@ -46,12 +46,12 @@ def adopt_orphans() -> None:
 
 
 def members(tag: str) -> Iterator[int]:
-    """Process ids of all living processes of the tree, this one excepted."""
+    """Return the process ids of all living processes of the tree except this one."""
     return (pid for pid, belongs in _look(tag) if belongs)
 
 
 def _look(tag: str) -> Iterator[tuple[int, bool]]:
-    """Members of a tree, and (with ``False``) processes that may turn out to be one."""
+    """Yield the members of a tree and, with ``False``, processes that may turn out to be members."""
     needle = tag.encode()
     for entry in Path("/proc").iterdir() if sys.platform == "linux" else ():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -60,7 +60,7 @@ def _look(tag: str) -> Iterator[tuple[int, bool]]:
             environment = (entry / "environ").read_bytes()
             if not environment:
                 # Kernel threads and processes that are being torn down have no program: an OSError.
-                # One that is in the midst of ``exec`` has, and shows its environment in a moment.
+                # A process in the middle of ``exec`` has one, and shows its environment in a moment.
                 (entry / "exe").readlink()
                 arguments = (entry / "cmdline").read_bytes()
                 environment = (entry / "environ").read_bytes()
@@ -82,19 +82,19 @@ def _is_over(pid: int) -> bool:
 
 
 def kill_tree(tag: str, *, rounds: int = 300, found: set[int] | None = None) -> int:
-    """SIGKILL every member of the tree until none is left.
+    """Kill all members of the tree with SIGKILL until none is left.
 
-    A process that is being torn down has no environment any more and still runs: what was
-    killed is waited for by its id. One that is becoming another program shows none yet: it
-    is looked at again.
+    A process that is being torn down has no environment any more and still runs, so killed processes are
+    waited for by their ids. A process in the middle of ``exec`` shows no environment yet and is checked
+    again.
 
     Args:
-        tag: Of the tree.
-        rounds: Of 10 ms, after which it is given up.
-        found: Takes the process ids of all that were killed.
+        tag: Tag of the tree.
+        rounds: Number of rounds of 10 ms after which the attempt ends.
+        found: Set to which the process ids of all killed processes are added.
 
     Returns:
-        How many were still there after ``rounds`` rounds of 10 ms (0 unless stuck in the kernel).
+        Number of processes that still ran after the last round (0 unless one is stuck in the kernel).
     """
     left: set[int] = set()
     for _ in range(rounds):
@@ -113,10 +113,11 @@ def kill_tree(tag: str, *, rounds: int = 300, found: set[int] | None = None) -> 
 
 
 def kill_strays() -> None:
-    """SIGKILL descendants of this process that threw their environment away and lost their parent.
+    """Kill descendants of this process with SIGKILL that removed their tag and lost their parent.
 
-    They have become its children (:func:`adopt_orphans`). What this process starts itself bears the
-    tag of the tree that it belongs to; where it belongs to none, nothing is done.
+    Such descendants have become children of this process (:func:`adopt_orphans`). Processes that this
+    process itself starts have the tag of the tree to which it belongs; if it belongs to none, nothing is
+    done.
     """
     tag = os.environ.get(TAG, "").encode()
     if not tag or sys.platform != "linux":
@@ -139,14 +140,14 @@ def _children() -> list[int]:
 def _is_stray(pid: int, tag: bytes) -> bool:
     try:
         place = Path(f"/proc/{pid}")
-        # Without arguments it is in the midst of ``exec``, or over.
+        # A process without arguments is in the middle of ``exec``, or has ended.
         return tag not in (place / "environ").read_bytes() and (place / "cmdline").read_bytes() != b""
     except OSError:
         return False
 
 
 def signal_name(number: int) -> str:
-    """``signal 9, SIGKILL``; real-time signals have no name of their own."""
+    """Return a signal as text: ``signal 9, SIGKILL``; real-time signals have only the number."""
     try:
         return f"signal {number}, {signal.Signals(number).name}"
     except ValueError:
@@ -154,12 +155,12 @@ def signal_name(number: int) -> str:
 
 
 def resident_mb(tag: str) -> float:
-    """Resident memory of the tree in MB (shared pages counted once per process)."""
+    """Return the resident memory of the tree in MB (shared pages counted once per process)."""
     return sum(map(own_mb, members(tag)))
 
 
 def own_mb(pid: int) -> float:
-    """Resident memory of one process in MB; 0 where it is gone."""
+    """Return the resident memory of one process in MB; 0 if it is gone."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
@@ -167,7 +168,7 @@ def own_mb(pid: int) -> float:
 
 
 def proportional_mb(tag: str) -> float:
-    """Memory of the tree in MB, each shared page counted once; dearer to find than :func:`resident_mb`."""
+    """Return the memory of the tree in MB, each shared page counted once; slower than :func:`resident_mb`."""
     return sum(map(_own_share_mb, members(tag)))
 
 

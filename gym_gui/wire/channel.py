@@ -1,7 +1,7 @@
-"""Carriers of worker messages, seen from the host: one protocol, several wires.
+"""Channels for messages to and from workers, on the host's side: one protocol over several transports.
 
-All are driven by the running asyncio loop and hand each arriving message to a callback;
-a queue and a task per worker would cost more than the message itself.
+The running asyncio loop drives all channels, and each arriving message is passed to a callback. A queue and
+a task per worker would cost more than the message itself.
 """
 
 from __future__ import annotations
@@ -36,64 +36,64 @@ __all__ = [
 ]
 
 MAX_LINE = 1 << 24
-"""Longest JSON line accepted, 16 MiB."""
+"""Largest accepted size of a JSON line, 16 MiB."""
 
 MAX_LOG = 1 << 20
-"""Longest log entry that is read, 1 MiB."""
+"""Largest size of a log entry that is read, 1 MiB."""
 MAX_CALL = 8 << 20
-"""Longest record of a call to a model, 8 MiB: it becomes a line of the run."""
+"""Largest record of a call to a model, 8 MiB, because it becomes a line of the run."""
 
 OnMessage = Callable[[pb.FromWorker], None]
 OnClosed = Callable[[str], None]
-"""Called once when the channel ends; the argument says what was wrong, ``""`` for a plain end."""
+"""Function called once when the channel ends, with the problem, or ``""`` for a normal end."""
 
 _SIZE = struct.Struct("<I")
 _READ = 1 << 18
 _LEFT_MOST = 1 << 24
-"""More than a socket's buffers hold."""
+"""Largest number of bytes read from an ended peer; more than a socket's buffers hold."""
 
 
 _LOG, _CALL = (pb.FromWorker.DESCRIPTOR.fields_by_name[name].number << 3 | 2 for name in ("log", "call"))
-"""First bytes of messages of these kinds."""
+"""First byte of an encoded log message and of an encoded call message."""
 
 
 class Channel(Protocol):
     """A connection to one worker."""
 
     def send(self, message: pb.ToWorker) -> None:
-        """Queue a message; never blocks. After the channel ended it is dropped.
+        """Queue a message; never blocks. A message after the end of the channel is dropped.
 
-        It leaves with :meth:`flush`, or when the event loop comes round.
+        :meth:`flush` or the event loop's next iteration sends the message.
         """
         ...
 
     def flush(self) -> None:
-        """Have what is queued leave now, in one piece where the carrier allows it; never blocks."""
+        """Send queued messages now, in one piece if the transport allows it; never blocks."""
         ...
 
     def pump(self) -> None:
-        """Take what has arrived already, where the carrier can tell; never blocks."""
+        """Handle messages that have already arrived, if the transport can tell; never blocks."""
         ...
 
     def drain(self) -> None:
-        """Take what an ended peer has left, where the carrier can tell."""
+        """Handle the last messages of a peer that has ended, if the transport can tell."""
         ...
 
     def hold(self, on: bool) -> None:
-        """Read nothing until told otherwise: the peer's writes have to wait. No effect on some carriers."""
+        """Stop or resume reading, so that the peer's writes wait. No effect on some transports."""
         ...
 
     def close(self) -> None:
-        """End the connection; ``on_closed`` is not called any more."""
+        """End the connection; ``on_closed`` is not called after this."""
         ...
 
 
 class Receiver(asyncio.Protocol):
-    """Bytes in, messages out, one word of farewell; what kind of messages, a subclass says.
+    """Converts received bytes to messages; a subclass defines the format.
 
     Args:
-        on_message: Told each message, until it is closed or something was wrong.
-        on_closed: Told once how it ended.
+        on_message: Receives each message, until the receiver is closed or a problem occurs.
+        on_closed: Called once with the problem, or ``""`` for a normal end.
     """
 
     def __init__(self, on_message: OnMessage, on_closed: OnClosed) -> None:
@@ -104,18 +104,18 @@ class Receiver(asyncio.Protocol):
 
     @property
     def pending(self) -> int:
-        """Bytes of a message that has not arrived whole."""
+        """Bytes of a message that has not arrived completely."""
         return len(self._buffer)
 
     def finish(self, problem: str) -> None:
-        """Say once what was wrong; nothing more is taken in."""
+        """Report the end once, with its problem; nothing more is received."""
         if not self._over:
             self._over = True
             self._on_closed(problem)
 
     def data_received(self, data: bytes) -> None:
         if self._over:
-            return  # whatever a peer sends that is being ended
+            return  # the peer is being ended, and its data are ignored
         self._buffer += data
         problem = self._drain()
         if problem:
@@ -130,21 +130,21 @@ class Receiver(asyncio.Protocol):
         raise NotImplementedError
 
     def close(self) -> None:
-        """Hear and say nothing more."""
+        """Stop receiving and reporting."""
         self._over = True
 
 
 class Frames(Receiver):
-    """Takes frames: ``u32`` little-endian size, then one message.
+    """Receives frames: ``u32`` little-endian size, then one message.
 
-    A log entry that is too long is skipped as it comes; only its length goes on.
+    For a log entry that is too long, only its length is reported; its bytes are skipped as they arrive.
     """
 
     _left_out = 0
-    """Bytes of such an entry that are still to come."""
+    """Bytes of a skipped log entry that have still to arrive."""
 
     def data_received(self, data: bytes) -> None:
-        # Nearly always one whole message arrives at a time: no need to collect it first.
+        # Nearly always one whole message arrives at a time, and need not be collected first.
         if not self._buffer and len(data) >= 4 and _SIZE.unpack_from(data)[0] == len(data) - 4:
             problem = self._parse(data[4:])
             if problem:
@@ -196,7 +196,7 @@ def _left_out(size: int) -> pb.FromWorker:
 
 
 class Lines(Receiver):
-    """Takes JSON lines; empty ones are passed over."""
+    """Receives JSON lines; empty lines are skipped."""
 
     def _drain(self) -> str:
         while not self._over:
@@ -220,10 +220,9 @@ class Lines(Receiver):
 class SocketChannel:
     """Frames on a socket: ``u32`` little-endian size, then one message.
 
-    On the socket itself and not on an asyncio transport, so that :meth:`pump` can look
-    for an answer at once: the way through the event loop costs more than the message.
-    Messages that are queued together are written together: one system call, and the peer,
-    woken once, finds all of them.
+    The channel uses the socket itself instead of an asyncio transport, so that :meth:`pump` can read an
+    answer at once: the way through the event loop costs more than the message. Messages that are queued
+    together are written together. This takes one system call, and the peer, woken once, finds all of them.
     """
 
     def __init__(self, sock: socket.socket, frames: Frames) -> None:
@@ -262,7 +261,7 @@ class SocketChannel:
         except (BlockingIOError, InterruptedError):
             sent = 0
         except OSError:
-            sent = len(self._backlog)  # the peer is gone: the reader is about to notice
+            sent = len(self._backlog)  # the peer is gone, which the reader will notice
         del self._backlog[:sent]
         if self._backlog and not self._blocked:
             self._loop.add_writer(self._sock, self._write)
@@ -271,7 +270,7 @@ class SocketChannel:
         self._blocked = bool(self._backlog)
 
     def pump(self) -> None:
-        """Take what has arrived, without waiting for the event loop to see it."""
+        """Handle messages that have arrived, without waiting for the event loop."""
         if self._closed or self._held:
             return
         self._receive()
@@ -286,7 +285,7 @@ class SocketChannel:
             return
         if data:
             self._frames.data_received(data)
-            self.flush()  # what is asked next is on its way while we step
+            self.flush()  # sends the next questions before the environments step
         else:
             self._end(None)
 
@@ -294,14 +293,14 @@ class SocketChannel:
         self.pump()
 
     def drain(self) -> None:
-        """Take what an ended peer has left."""
+        """Handle the last messages of a peer that has ended."""
         for _ in range(_LEFT_MOST // _READ):
             if self._closed:
                 return
             self._receive()
 
     def hold(self, on: bool) -> None:
-        """Read nothing until told otherwise."""
+        """Stop or resume reading."""
         if self._closed or on is self._held:
             return
         self._held = on
@@ -350,16 +349,16 @@ class JsonChannel:
         self._writer.write(text.encode() + b"\n")
 
     def flush(self) -> None:
-        """The pipe has it."""
+        """Do nothing, because :meth:`send` writes to the pipe at once."""
 
     def pump(self) -> None:
-        """The event loop reads the pipe."""
+        """Do nothing, because the event loop reads the pipe."""
 
     def drain(self) -> None:
-        """The event loop has read it."""
+        """Do nothing, because the event loop has read the pipe."""
 
     def hold(self, on: bool) -> None:
-        """Read nothing until told otherwise."""
+        """Stop or resume reading."""
         if on:
             self._reader.pause_reading()
         else:

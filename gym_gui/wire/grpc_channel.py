@@ -1,7 +1,7 @@
-"""Worker messages as one bidirectional gRPC stream, for a worker on another machine.
+"""A channel over one bidirectional gRPC stream, for a worker on another machine.
 
-Kept out of :mod:`gym_gui.wire` itself: only who needs it imports it. The stream carries the
-same messages as any other carrier, in protobuf's binary form; there is no generated stub,
+:mod:`gym_gui.wire` does not import this module, so that only code that needs gRPC imports it. The stream
+carries the same messages as any other channel, in protobuf's binary form. There is no generated stub,
 because the single method is named here.
 """
 
@@ -20,7 +20,7 @@ from gym_gui.wire.channel import OnClosed, OnMessage, pb
 from mosaic_worker.link import ADMITTED, GRPC_OPTIONS
 
 METHOD = "/mosaic.v1.Worker/Talk"
-"""One call for the life of the connection; see ``mosaic_worker.remote``."""
+"""Method of the one call that lasts as long as the connection; see ``mosaic_worker.remote``."""
 TOKEN_KEY = "authorization"  # the name of a header
 _WORDS = {
     grpc.StatusCode.UNAUTHENTICATED: "it refused our token",
@@ -28,14 +28,14 @@ _WORDS = {
     grpc.StatusCode.UNIMPLEMENTED: "nothing there speaks the worker protocol",
 }
 _ADMISSION_S = 5.0
-"""Longest wait for a worker to say that it lets us in; those made before it was said do not."""
+"""Longest wait in seconds for a worker to confirm that it accepts us; older workers do not confirm it."""
 
 
 def _message_of(data: bytes) -> pb.FromWorker | None:
     try:
         return pb.FromWorker.FromString(data)
     except DecodeError:
-        return None  # an exception in here would only reach us as an internal error of gRPC
+        return None  # an exception here would only reach us as an internal error of gRPC
 
 
 class GrpcChannel:
@@ -61,14 +61,14 @@ class GrpcChannel:
         tls_root: Path | None = None,
         timeout_s: float = 20.0,
     ) -> GrpcChannel:
-        """Connect.
+        """Connect to a worker.
 
         Args:
             address: ``host:port``.
-            on_message: Gets each message.
-            on_closed: Told once when the stream ends by itself.
-            token: What the worker asks for.
-            tls_root: Certificate that the worker's is checked against; ``None``: not encrypted.
+            on_message: Receives each message.
+            on_closed: Called once when the stream ends by itself.
+            token: Token that the worker requires.
+            tls_root: Certificate with which the worker's certificate is checked; ``None``: no encryption.
             timeout_s: Longest wait for the connection.
 
         Raises:
@@ -93,28 +93,28 @@ class GrpcChannel:
         return self
 
     def send(self, message: pb.ToWorker) -> None:
-        """Queue a message; after the stream ended it is dropped."""
+        """Queue a message; a message after the end of the stream is dropped."""
         if not self._over:
             self._outgoing.put_nowait(message)
 
     def flush(self) -> None:
-        """The stream's task sends what is queued."""
+        """Do nothing, because the stream's task sends queued messages."""
 
     def pump(self) -> None:
-        """The stream's task takes what arrives."""
+        """Do nothing, because the stream's task handles arriving messages."""
 
     def drain(self) -> None:
-        """The stream's task has taken it."""
+        """Do nothing, because the stream's task has handled all messages."""
 
     def hold(self, on: bool) -> None:
-        """Read nothing until told otherwise."""
+        """Stop or resume reading."""
         if on:
             self._free.clear()
         else:
             self._free.set()
 
     def close(self) -> None:
-        """End the stream: in good order if the worker hangs up too, else after a second."""
+        """End the stream: normally if the worker ends it, too, else after one second."""
         self._over = True
         self._outgoing.put_nowait(None)
         if self._task is not None:
@@ -154,7 +154,7 @@ class GrpcChannel:
             self._on_closed(problem)
 
     async def _let_in(self, call: Any) -> None:
-        # A message that is sent as the worker refuses us would take the place of its reason (grpc#36066).
+        # A message sent while the worker refuses us would replace the reason of the refusal (grpc#36066).
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_ADMISSION_S):
                 if ADMITTED not in await call.initial_metadata():

@@ -1,4 +1,4 @@
-"""Columns (see :mod:`mosaic_worker.codec`) in and out of messages."""
+"""Puts columns (see :mod:`mosaic_worker.codec`) into messages and takes them out."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def add_columns(target: Any, columns: Iterable[Column]) -> None:
 
 
 def columns_of(field: Iterable[Any]) -> Sequence[Column]:
-    """Columns of a repeated ``Column`` field."""
+    """Return the columns of a repeated ``Column`` field."""
     return [Column(c.data, c.sizes) for c in field]

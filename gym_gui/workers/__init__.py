@@ -1,1 +1,1 @@
-"""Workers: what they can do, where they are found, how their processes live."""
+"""Workers: their capabilities, discovery, and processes."""

@@ -1,4 +1,4 @@
-"""What a worker can do, in words that are compared with an environment's."""
+"""Capabilities of a worker, in words that can be compared with those of an environment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.core.spaces import to_space
 from gym_gui.workers.patterns import made_for_others
 
 ANY = "any"
-"""Stands in a list of kinds for "whatever comes"."""
+"""Entry in a list of kinds that means "any kind"."""
 
 ACTION_KINDS = (
     "discrete", "continuous", "multi_discrete", "multi_binary", "dict", "tuple",
@@ -39,29 +39,29 @@ _KIND = {
 
 @dataclass(frozen=True)
 class WorkerCapabilities:
-    """Declares what a worker can do.
+    """The capabilities that a worker declares.
 
-    Paradigms, ``max_agents`` and the GPU fields limit *training*: which environments the
-    worker may learn in. Whether it can play a slot is decided by the slot and the environment
+    Paradigms, ``max_agents`` and the GPU fields limit *training*: the environments in which the worker may
+    learn. Whether the worker can play a slot is decided with the slot and the environment
     (:func:`gym_gui.services.compatibility.fit`).
 
     Attributes:
         worker_type: The worker's id.
-        paradigm: Primary stepping model.
-        supported_paradigms: All supported ones; the primary alone if empty.
+        paradigm: Primary paradigm.
+        supported_paradigms: All supported paradigms; the primary one if empty.
         env_types: ``"gymnasium"``, ``"pettingzoo"``, … or ``"any"``.
-        action_spaces: Of :data:`ACTION_KINDS`.
-        observation_spaces: Of :data:`OBSERVATION_KINDS`.
-        environments: Patterns (``*chess*``) of the environments it can play; empty: all.
-        max_agents: Agents trained at once; 1 for single-agent algorithms.
-        supports_self_play: Whether it can train against itself.
-        supports_population: Whether it can train a population.
-        requires_gpu: Prefers a GPU; a preference where the code runs without.
-        gpu_memory_mb: GPU memory wanted, in MB.
-        cpu_cores: Cores wanted for training.
+        action_spaces: Kinds from :data:`ACTION_KINDS`.
+        observation_spaces: Kinds from :data:`OBSERVATION_KINDS`.
+        environments: Patterns (``*chess*``) of the environments that the worker can play; empty: all.
+        max_agents: Number of agents that can be trained together; 1 for single-agent algorithms.
+        supports_self_play: Whether the worker can train against itself.
+        supports_population: Whether the worker can train a population.
+        requires_gpu: Whether the worker prefers a GPU; only a preference if the code runs without one.
+        gpu_memory_mb: Wanted GPU memory, in MB.
+        cpu_cores: Wanted number of cores for training.
 
     Raises:
-        ValueError: A count is not positive, or the paradigm is not among the supported.
+        ValueError: A count is too small, or the paradigm is not among the supported ones.
     """
 
     worker_type: str
@@ -97,15 +97,15 @@ class WorkerCapabilities:
                 raise ValueError(f"{name} is {value}, but must be at least {least}")
 
     def made_for_others(self, env_id: str) -> str:
-        """``made for chess, not for CartPole-v1``; empty where it can play there, or without an id."""
+        """Return ``made for chess, not for CartPole-v1``; empty if the worker can play it, or without id."""
         return made_for_others(env_id, self.environments)
 
     def acts_in(self, kind: str) -> bool:
-        """Whether it can choose actions of a kind."""
+        """Return whether the worker can choose actions of a kind."""
         return bool({kind, ANY} & set(self.action_spaces))
 
     def observes(self, *kinds: str) -> bool:
-        """Whether it understands observations that are of all these kinds."""
+        """Return whether the worker understands at least one of these kinds of observations."""
         return bool({*kinds, ANY} & set(self.observation_spaces))
 
     def incompatibilities(
@@ -118,9 +118,9 @@ class WorkerCapabilities:
         observation_space: str | None = None,
         agents: int | None = None,
     ) -> list[str]:
-        """Sentences that say why the worker cannot train there; empty if it can.
+        """Return sentences that say why the worker cannot train in an environment; empty if it can.
 
-        What is not given is not compared.
+        Arguments that are not given are not compared.
         """
         others = self.made_for_others(env_id)
         found = [f"the worker is {others}"] if others else []
@@ -143,15 +143,15 @@ class WorkerCapabilities:
 
 
 def action_kind(space: Any) -> str:
-    """Name of an action space among :data:`ACTION_KINDS`, ``"custom"`` for any other."""
+    """Return the name of an action space from :data:`ACTION_KINDS`, ``"custom"`` for any other."""
     kind = to_space(space).kind
     return "continuous" if kind == "Box" else _KIND.get(kind, "custom")
 
 
 def observation_kinds(space: Any) -> tuple[str, ...]:
-    """Names of an observation space, most specific first.
+    """Return the names of an observation space, most specific first.
 
-    An image (``uint8``, height x width x 1, 3 or 4) is a ``box`` as well.
+    An image (``uint8``, height x width x 1, 3 or 4) is a ``box``, too.
     """
     described = to_space(space)
     if described.kind != "Box":

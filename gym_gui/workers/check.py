@@ -1,4 +1,4 @@
-"""The contract that a worker has to keep, as a test that any user can run.
+"""Tests whether a worker fulfills the protocol; any user can run the test.
 
 ``mosaic workers check ID`` runs it; from Python::
 
@@ -6,7 +6,7 @@
     assert report.ok, "\\n".join(report.lines())
 
 The test starts a real process, twice, and checks it against ``docs/worker_protocol.md``. It needs no
-environment: it makes up a slot from the manifest, or the caller gives one.
+environment: it constructs a slot from the manifest, unless the caller gives one.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ FINDINGS: Mapping[str, str] = {
     "heartbeat": "it says that it lives, if it said it would",
     "end_of_input": "it ends when the host is gone",
 }
-"""Everything that is looked at, in this order."""
+"""Name and meaning of each finding, in the order of the report."""
 
 
 @dataclass(frozen=True)
 class WorkerCheckReport(CheckReport):
-    """All findings about one worker.
+    """All findings and measurements for one worker.
 
     Attributes:
         worker_id: The worker.
-        policy: What it called its policy.
+        policy: The worker's name for its policy.
         startup_s: Seconds from the start of the process to its ``Welcome``.
         load_s: Seconds to load the slot.
-        memory_mb: Resident memory of its processes after it has played, MB.
-        decision_ms: Milliseconds per decision asked alone.
+        memory_mb: Resident memory of the worker's processes after the decisions, MB.
+        decision_ms: Milliseconds per decision, one decision at a time.
     """
 
     worker_id: str = ""
@@ -67,7 +67,7 @@ class WorkerCheckReport(CheckReport):
     decision_ms: float | None = None
 
     def measures(self) -> list[str]:
-        """What was measured, for people."""
+        """Return the measurements as text, for people."""
         shown = (
             ("start-up", self.startup_s, "s"),
             ("loading", self.load_s, "s"),
@@ -93,34 +93,34 @@ def check_worker(
     idle_s: float = 5.0,
     grace_s: float = 10.0,
 ) -> WorkerCheckReport:
-    """Start a worker and hold it against the protocol.
+    """Start a worker and check it against the protocol.
 
     Must not be called while an event loop runs in this thread.
 
     Args:
         definition: The worker.
-        observation_space: What the slot sees; from its capabilities if not given.
-        action_space: What the slot does; from its capabilities if not given.
-        settings: Settings of the slot, over the manifest's defaults. A worker that needs a
-            checkpoint finds its path here.
-        env_id: Name of the environment that the slot gets.
+        observation_space: Observation space of the slot; by default one from the worker's capabilities.
+        action_space: Action space of the slot; by default one from the worker's capabilities.
+        settings: Settings of the slot, which override the manifest's defaults. For a worker that needs a
+            checkpoint they name it.
+        env_id: Name of the environment that the slot receives.
         action_meanings: A word for each discrete action, or empty.
-        episodes: What it is asked, episode by episode; made up from its spaces if not given.
-        simulator: What is inside the environment: JSON, as :class:`SlotRequest` has it.
-        must_play: Whether refusing the slot is a failure; by default where settings or an action space
-            are given.
+        episodes: Questions to the worker, episode by episode; by default made from its spaces.
+        simulator: Description of the simulator in the environment as JSON, see :class:`SlotRequest`.
+        must_play: Whether it is a failure if the worker refuses the slot; by default true if settings or an
+            action space are given.
         patience_s: Longest wait for an answer.
-        start_s: Longest wait for its process to be ready.
-        idle_s: Longest wait for a heartbeat that was promised.
-        grace_s: Time to end when asked, or when the host is gone. A session waits 2 s, then it
-            takes stronger means; here the machine may be slow.
+        start_s: Longest wait for the process to be ready.
+        idle_s: Longest wait for a promised heartbeat.
+        grace_s: Time in which the worker must end after a request to stop, or after the host is gone. A
+            session waits 2 s before it forces the end; here the machine may be slow.
 
     Returns:
-        A report with the findings of :data:`FINDINGS`. A worker that refuses a slot that it need not play
-        is not blamed: the rest is ``skipped``.
+        A report with the findings of :data:`FINDINGS`. If a worker refuses a slot that it need not play,
+            this is no failure, and the other findings are ``skipped``.
 
     Raises:
-        UsageError: The worker has no such setting, or a setting or a default has a wrong value.
+        UsageError: The default of one of the worker's settings is not valid.
     """
     definition.check_defaults()
     definition.check_settings(settings or {}, "settings")

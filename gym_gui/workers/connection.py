@@ -1,4 +1,4 @@
-"""The host's side of a conversation with one worker, wherever it runs."""
+"""The host's side of the connection to one worker, local or remote."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from gym_gui.workers.redaction import Redaction
 
 LOAD_TIMEOUT_S = 600.0
 PATIENCE_S = 30.0
-"""Silence after which a worker that promised a heartbeat counts as hung."""
+"""Seconds of silence after which a worker that promised a heartbeat counts as hung."""
 _POLL_S = 0.5
 _HOLD_S = 0.02
 
 
 class WorkerEvents(Protocol):
-    """Gets what a worker says. Called from the event loop; must not block."""
+    """Receives a worker's messages. Its methods are called from the event loop and must not block."""
 
     def on_replies(self, replies: pb.Replies) -> None: ...
     def on_human_request(self, request: pb.HumanRequest) -> None: ...
@@ -41,18 +41,18 @@ def _launch_error(outcome: ChildOutcome, name: str) -> WorkerLaunchError:
 
 
 class WorkerConnection:
-    """Shakes hands, loads slots, hands out messages, notices silence and the end.
+    """Connection to one worker: handshake, loading slots, messages, and detection of silence and the end.
 
-    Use :meth:`start`, then :meth:`load` for each slot, then :meth:`send`; :meth:`stop` ends
-    it. However it ends, ``events.on_ended`` is called once. Must be used from one event loop.
+    Call :meth:`start`, then :meth:`load` for each slot, then :meth:`send`; :meth:`stop` ends the worker.
+    However the worker ends, ``events.on_ended`` is called once. Must be used from one event loop.
 
     Args:
-        launch: Which worker, and for which agents.
+        launch: The worker and its agents.
         events: Receives the worker's messages.
-        token: Token that a remote worker asks of its host; empty where no other program can connect.
+        token: Token that a remote worker requires from its host; empty if no other program can connect.
 
     Attributes:
-        welcome: What the worker said of itself.
+        welcome: The worker's ``Welcome`` message.
         outcome: How the worker ended, ``None`` while it runs.
     """
 
@@ -73,16 +73,16 @@ class WorkerConnection:
 
     @property
     def pid(self) -> int:
-        """Process id, as the worker says; 0 before the start."""
+        """Process id that the worker reported; 0 before the start."""
         return self.welcome.pid
 
     @property
     def lines(self) -> int:
-        """Lines that it has printed or logged."""
+        """Number of lines that the worker has printed or logged."""
         return self._sieve.lines
 
     async def _open(self) -> None:
-        """Make ``_channel``; raises OSError or WorkerLaunchError where that is not possible."""
+        """Set ``_channel``; raise OSError or WorkerLaunchError if that is not possible."""
         raise NotImplementedError
 
     async def _watch(self) -> None:
@@ -90,23 +90,23 @@ class WorkerConnection:
         raise NotImplementedError
 
     async def stop(self, grace_s: float = 2.0) -> None:
-        """End it.
+        """End the worker.
 
         Args:
-            grace_s: Time it has after being asked.
+            grace_s: Time for the worker to end after the request.
         """
         raise NotImplementedError
 
     async def _over_limit(self) -> str:
-        """Why it must be ended although it answers; empty while all is well."""
+        """Return why the worker must be ended although it answers; empty while it is within its limits."""
         return ""
 
     async def start(self) -> pb.Welcome:
-        """Connect and shake hands.
+        """Connect to the worker and shake hands.
 
         Raises:
-            WorkerLaunchError: It cannot be started, ended at once, stayed silent, or speaks
-                another version of the protocol.
+            WorkerLaunchError: The worker cannot be started, ended at once, sent nothing, or uses another
+                version of the protocol.
         """
         loop = asyncio.get_running_loop()
         self._welcomed: asyncio.Future[pb.Welcome] = loop.create_future()
@@ -138,33 +138,33 @@ class WorkerConnection:
 
     @property
     def outcome_words(self) -> str:
-        """How it ended, or why it is about to."""
+        """How the worker ended, in words, or that it is running."""
         return self.outcome.words if self.outcome else "is running"
 
     def send(self, message: pb.ToWorker) -> None:
-        """Queue a message, see :meth:`flush`; dropped when the worker has ended."""
+        """Queue a message for the worker, see :meth:`flush`; dropped if the worker has ended."""
         if self._channel is not None and self.outcome is None:
             self._channel.send(message)
 
     def flush(self) -> None:
-        """Have queued messages leave now; else they do when the event loop comes round."""
+        """Send queued messages now; otherwise they are sent in the event loop's next iteration."""
         if self._channel is not None and self.outcome is None:
             self._channel.flush()
 
     def pump(self) -> None:
-        """Take what the worker has said already, ahead of the event loop; never blocks."""
+        """Handle messages that have already arrived, before the event loop does; never blocks."""
         if self._channel is not None and self.outcome is None:
             self._channel.pump()
 
     async def load(self, load: pb.Load) -> str:
-        """Fill a slot.
+        """Load a policy into a slot of the worker.
 
         Returns:
             The policy's short name, for the record.
 
         Raises:
             SlotRefusedError: The worker refused: a missing checkpoint, spaces that do not fit.
-            WorkerLaunchError: It ended or stayed silent.
+            WorkerLaunchError: The worker ended or did not answer.
         """
         future: asyncio.Future[pb.Loaded] = asyncio.get_running_loop().create_future()
         self._loads[load.slot] = future
@@ -188,7 +188,7 @@ class WorkerConnection:
         self._heard = time.monotonic()
         body = message.WhichOneof("body")
         if body == "log" and len(message.log.text) > MAX_LOG:
-            message.log.text = shortened(message.log.text)  # before copies of it are made
+            message.log.text = shortened(message.log.text)  # before the text is copied
         if body == "call" and len(message.call.json) > MAX_CALL:
             self._end_because(f"it sent the record of a call of {len(message.call.json)} characters")
             return
@@ -215,10 +215,10 @@ class WorkerConnection:
                 future.set_result(message.loaded)
 
     def hold(self, is_behind: Callable[[], bool]) -> None:
-        """Read nothing more from the worker until its listeners have caught up.
+        """Read nothing more from the worker until the receivers of its messages have caught up.
 
         Args:
-            is_behind: Whether they have not.
+            is_behind: Returns whether the receivers are still behind.
         """
         if self._held is None and self._channel is not None and self.outcome is None:
             self._channel.hold(True)
@@ -226,7 +226,7 @@ class WorkerConnection:
 
     def _listen_again(self, is_behind: Callable[[], bool]) -> None:
         self._held = None
-        self._heard = time.monotonic()  # it was not listened to
+        self._heard = time.monotonic()  # nothing was read meanwhile, so silence says nothing
         if is_behind():
             self.hold(is_behind)
         elif self._channel is not None and self.outcome is None:
@@ -250,14 +250,14 @@ class WorkerConnection:
         return self.launch.definition.launch.heartbeat_s or PATIENCE_S
 
     async def _stand_guard(self) -> None:
-        """Notice silence and limits."""
+        """End the worker if it is silent too long or exceeds a limit."""
         patience = self._patience_s
         pause = min(_POLL_S, patience / 3)
         while True:
             before = time.monotonic()
             await asyncio.sleep(pause)
             if time.monotonic() - before > 2 * pause:
-                # A slow environment held the loop: the worker's messages since then are unread.
+                # A slow environment blocked the loop: the worker's messages are still unread.
                 self._heard = time.monotonic()
             silent = time.monotonic() - self._heard
             if self._welcomed.done() and self.welcome.alive and silent > patience:
@@ -271,7 +271,7 @@ class WorkerConnection:
         if self._held is not None:
             self._held.cancel()
         if self._channel is not None:
-            self._channel.drain()  # what it said last: paid calls among it
+            self._channel.drain()  # its last messages may report paid calls
             self._channel.close()
         self._sieve.close()
         self.outcome = outcome = replace(outcome, reason=self._redaction.text(outcome.reason))
@@ -285,8 +285,8 @@ class WorkerConnection:
         self._events.on_ended(outcome)
 
     def hang_up(self) -> None:
-        """Close the connection without a word; a worker ends when it notices."""
+        """Close the connection without a message; a worker ends when it notices."""
         if self._guard is not None:
-            self._guard.cancel()  # nothing can be heard any more
+            self._guard.cancel()  # no message can arrive any more
         if self._channel is not None:
             self._channel.close()

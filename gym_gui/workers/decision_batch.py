@@ -1,7 +1,7 @@
-"""What one slot is asked in many episodes at once, and what it answers, without an object for each question.
+"""Questions to one slot in many episodes at once, and their answers, without an object for each question.
 
-A :class:`~gym_gui.core.types.Decision` is made of a question only when the engine needs one: an answer cannot
-be played, a worker was lost, or a viewer watches.
+A :class:`~gym_gui.core.types.Decision` is made for a question only if the engine needs one: an answer
+cannot be played, a worker was lost, or a viewer watches.
 """
 
 from __future__ import annotations
@@ -12,34 +12,34 @@ from typing import Any, Protocol
 from gym_gui.core.types import AgentID, Answer, Decision, Mask
 
 Extras = Mapping[str, Any]
-"""What is recorded beside an action."""
+"""Fields that are recorded with an action."""
 
 
 class AskedEpisode(Protocol):
-    """What a batch needs of an episode; a protocol, because workers import no controllers."""
+    """The part of an episode that a batch needs; a protocol, because workers import no controllers."""
 
     index: int
     steps: int
 
     @property
     def seeds(self) -> Mapping[AgentID, int]:
-        """Policy seeds, by agent."""
+        """Policy seeds by agent."""
         ...
 
     def unfold_for(self, agent: AgentID, number: int) -> Decision | None:
-        """Unfold the episode, and return a question of it; ``None``: it is answered, or no longer asked."""
+        """Make objects of the episode's questions; return one, or ``None`` if it is answered or withdrawn."""
         ...
 
 
 class BatchListener(Protocol):
-    """Learns when a batch has its answers or becomes objects."""
+    """Is notified when a batch has its answers or becomes objects."""
 
     def on_answered(self, answered: AnswerBatch) -> None:
-        """A batch has its answers."""
+        """Handle the answers to a batch."""
         ...
 
     def on_unfolded(self, batch: DecisionBatch, decisions: Sequence[Decision]) -> None:
-        """What is still open of a batch is asked as objects from now on."""
+        """Handle the open questions of a batch that are asked as objects from now on."""
         ...
 
 
@@ -48,14 +48,14 @@ class DecisionBatch:
 
     Args:
         slot: The slot.
-        listener: Learns when the batch is answered or unfolded.
+        listener: Is notified when the batch is answered or unfolded.
 
     Attributes:
         numbers: Id of each question.
-        episodes: Whose agents are asked.
-        agents: Who acts.
-        encoded: What they see, in wire form.
-        masks: Legal actions, each ``None`` where all are.
+        episodes: Episode of each question.
+        agents: Agent that acts.
+        encoded: Observation in encoded form.
+        masks: Mask of the legal actions; ``None`` if all are legal.
         masked: Whether some mask may be set.
     """
 
@@ -81,7 +81,7 @@ class DecisionBatch:
         encoded: tuple[bytes, ...],
         mask: Mask | None,
     ) -> None:
-        """One more question."""
+        """Add a question."""
         self.numbers.append(number)
         self.episodes.append(episode)
         self.agents.append(agent)
@@ -91,11 +91,11 @@ class DecisionBatch:
             self.masked = True
 
     def without(self, episode: AskedEpisode) -> DecisionBatch:
-        """The same without the questions of one episode."""
+        """Return the batch without the questions of one episode."""
         return self._some([i for i, each in enumerate(self.episodes) if each is not episode])
 
     def split(self, size: int) -> tuple[DecisionBatch, DecisionBatch]:
-        """The first ``size`` questions, and the others."""
+        """Return two batches: the first ``size`` questions, and the others."""
         return self._some(range(size)), self._some(range(size, len(self)))
 
     def _some(self, places: Sequence[int]) -> DecisionBatch:
@@ -109,34 +109,34 @@ class DecisionBatch:
         return some
 
     def answer(self, actions: Sequence[Any], latency_ms: float, extras: Sequence[Extras] | None) -> None:
-        """Answer all of it.
+        """Answer all questions of the batch.
 
         Args:
-            actions: In its order, in the action space and legal.
-            latency_ms: From the question to the answer.
-            extras: What is recorded beside each; ``None``: nothing.
+            actions: Actions in the order of the questions, in the action space and legal.
+            latency_ms: Time from the question to the answer.
+            extras: Fields to record with each action; ``None``: none.
         """
         self.listener.on_answered(AnswerBatch(self, actions, latency_ms, extras))
 
     def unfold(self) -> list[Decision]:
-        """Make objects of what is open of it, and tell the listener; the batch takes no answer any more."""
+        """Make objects of the open questions and notify the listener; the batch then accepts no answer."""
         decisions = self.unfold_unasked()
         self.listener.on_unfolded(self, decisions)
         return decisions
 
     def unfold_unasked(self) -> list[Decision]:
-        """As :meth:`unfold`, for a batch that has not been asked: the listener does not know of it yet."""
+        """Make objects of the questions of a batch that was not sent, without notifying the listener."""
         rows = zip(self.episodes, self.agents, self.numbers, strict=True)
         found = [episode.unfold_for(agent, number) for episode, agent, number in rows]
         return [decision for decision in found if decision is not None]
 
 
 class UnaskedBatches:
-    """Collects questions, in one batch for each slot, until :meth:`take` hands them out.
+    """Collects questions in one batch for each slot until :meth:`take` returns them.
 
     Args:
-        listener: Learns when a batch is answered or unfolded.
-        next_id: Gives ids of questions.
+        listener: Is notified when a batch is answered or unfolded.
+        next_id: Returns the id for the next question.
     """
 
     def __init__(self, listener: BatchListener, next_id: Callable[[], int]) -> None:
@@ -151,10 +151,10 @@ class UnaskedBatches:
         encoded: tuple[bytes, ...],
         mask: Mask | None,
     ) -> int:
-        """One more question.
+        """Add a question.
 
         Returns:
-            Its id.
+            Id of the question.
         """
         batch = self._batches.get(slot)
         if batch is None:
@@ -164,11 +164,11 @@ class UnaskedBatches:
         return number
 
     def drop(self, episode: AskedEpisode) -> None:
-        """Forget the questions of an episode that is over."""
+        """Remove the questions of an episode that is over."""
         self._batches = {slot: batch.without(episode) for slot, batch in self._batches.items()}
 
     def take(self) -> list[DecisionBatch]:
-        """What is to be asked; none of it is kept."""
+        """Return the collected batches and start new ones."""
         taken, self._batches = self._batches, {}
         return [batch for batch in taken.values() if len(batch)]
 
@@ -178,9 +178,9 @@ class AnswerBatch:
 
     Attributes:
         batch: The questions.
-        actions: In their order.
-        latency_ms: From the question to the answer.
-        extras: What is recorded beside each; ``None``: nothing.
+        actions: Actions in the order of the questions.
+        latency_ms: Time from the question to the answer.
+        extras: Fields to record with each action; ``None``: none.
     """
 
     __slots__ = ("actions", "batch", "extras", "latency_ms")
@@ -191,6 +191,6 @@ class AnswerBatch:
         self.batch, self.actions, self.latency_ms, self.extras = batch, actions, latency_ms, extras
 
     def answer_to(self, place: int, decision: Decision) -> Answer:
-        """One of them, as an object."""
+        """Return one of the answers as an object."""
         extras = None if self.extras is None else self.extras[place]
         return Answer(decision, self.actions[place], "", "", self.latency_ms, extras)

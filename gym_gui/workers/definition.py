@@ -1,4 +1,4 @@
-"""What is known of a worker type without importing it."""
+"""Definition of a worker type: everything known about it without importing it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from gym_gui.workers.settings.settings_schema import (
 )
 
 ENGINE_SETTINGS: Final = frozenset({"gpu", "address", "token", "tls_root"})
-"""Settings that the engine acts on, whichever worker plays."""
+"""Settings that the engine itself reads, for every worker."""
 _OLDER: Final = frozenset({"key_bindings"})
-"""Settings of people in older experiment files: here the keys are the player's own, set in the window."""
+"""Settings of people in older experiment files, which are ignored: the window sets the key bindings."""
 
 Carrier = Literal["socket", "jsonl"]
 Need = Literal["no", "optional", "required"]
@@ -36,15 +36,15 @@ class LaunchSpec:
     """How a worker's process is started.
 
     Attributes:
-        command: Command line of a foreign worker; empty for one written with the SDK.
-        carrier: How messages travel: ``socket`` (framed) or ``jsonl`` (stdin/stdout).
-        python: Interpreter of its own, absolute; ``None`` for the engine's.
-        family: The family of environments whose interpreter that is; empty where it belongs to no family.
+        command: Command line of a foreign worker; empty for a worker that uses the SDK.
+        carrier: Transport of messages: ``socket`` (framed) or ``jsonl`` (stdin/stdout).
+        python: Absolute path of the worker's own interpreter; ``None``: the engine's.
+        family: Family of environments to which the interpreter belongs; empty: none.
         env: Variables added to the process's environment.
-        inherits: Variables of the user's environment that it gets besides the usual ones.
+        inherits: Variables of the user's environment that the worker receives besides the usual ones.
         heartbeat_s: Seconds of silence after which the worker counts as hung.
-        session_secret: Its slots get a secret that such workers of a session share.
-        python_path: Folders that make its package importable.
+        session_secret: Whether its slots receive a secret that all such workers of a session share.
+        python_path: Folders from which its package can be imported.
     """
 
     command: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class TrainSpec:
     Attributes:
         entry: Module run with ``python -m``.
         algorithms: Names accepted by ``--algo``.
-        schema: File that declares the settings of each algorithm, absolute, or ``None``.
+        schema: Absolute path of the file that declares each algorithm's settings, or ``None``.
     """
 
     entry: str
@@ -75,11 +75,11 @@ class TrainSpec:
 
 @dataclass(frozen=True)
 class ImportSpec:
-    """How policies that another program has written are taken over.
+    """How policies written by another program are imported.
 
     Attributes:
         entry: Module run with ``python -m``.
-        formats: Endings of the files that it reads, in lower case, as ``.zip``.
+        formats: Suffixes of the files that it reads, in lower case, such as ``.zip``.
     """
 
     entry: str
@@ -88,16 +88,16 @@ class ImportSpec:
 
 @dataclass(frozen=True)
 class WorkerFile:
-    """A file that ``mosaic workers install`` fetches.
+    """A file that ``mosaic workers install`` downloads.
 
     Attributes:
-        name: Its name in the worker's folder of files.
-        url: Where it is published.
-        sha256: What it has to be, or ``published``.
-        version: Which one it is.
-        holds: Members that it has, where it is an archive.
-        places: Where systems keep it; taken from there before it is fetched.
-        package: The system's package that brings it there.
+        name: Name in the worker's folder of files.
+        url: Address of the file.
+        sha256: Expected SHA-256, or ``published``.
+        version: Version of the file.
+        holds: Members that it must contain, if it is an archive.
+        places: Paths at which systems keep the file; it is copied from there before it is downloaded.
+        package: The system's package that installs the file there.
     """
 
     name: str
@@ -111,11 +111,11 @@ class WorkerFile:
 
 @dataclass(frozen=True)
 class BuildSpec:
-    """How a worker's program is made from its sources.
+    """How a worker's program is built from its sources.
 
     Attributes:
         command: Command line, run in the worker's folder.
-        sources: Files and folders that it is made from, relative to the worker's folder.
+        sources: Source files and folders, relative to the worker's folder.
     """
 
     command: tuple[str, ...]
@@ -124,7 +124,7 @@ class BuildSpec:
 
 @dataclass(frozen=True)
 class WorkerInputs:
-    """What a worker wants in a decision beside observation and mask."""
+    """Inputs that a worker needs in a decision besides observation and mask."""
 
     text: Need = "no"
     image: Need = "no"
@@ -135,7 +135,7 @@ class WorkerInputs:
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """Names of inputs that are sent where the slot has them."""
+        """Names of inputs that are sent if the slot has them."""
         return tuple(name for name, need in vars(self).items() if need != "no")
 
     @property
@@ -149,8 +149,8 @@ class ResourceLimits:
     """Limits of one worker process.
 
     Attributes:
-        memory_mb: Resident memory in MB, watched; ``None`` for no limit.
-        cpu_cores: Cores it may use; ``None`` for no limit.
+        memory_mb: Resident memory in MB, which is watched; ``None``: no limit.
+        cpu_cores: Number of cores; ``None``: no limit.
     """
 
     memory_mb: int | None = None
@@ -159,39 +159,39 @@ class ResourceLimits:
 
 @dataclass(frozen=True)
 class WorkerTypeDefinition:
-    """Static definition of a worker type: everything known without importing it.
+    """Definition of a worker type: everything known about it without importing it.
 
     Attributes:
-        type_id: The worker's id, as experiment files write it.
+        type_id: The worker's id in experiment files.
         display_name: Name shown to people.
         description: One sentence.
-        capabilities: What it can be trained on, and the spaces it can play.
-        module_path: Its package.
+        capabilities: Environments in which the worker can train, and spaces that it can play.
+        module_path: Package of the worker.
         entry_point: ``package.module:Class`` of an SDK worker; empty for a command.
-        config_schema: Pydantic model that checks its settings, if it has one.
+        config_schema: Pydantic model that checks its settings, or ``None``.
         pip_dependencies: Requirement strings.
-        bare_dependencies: Requirement strings, installed without what their own metadata asks for.
+        bare_dependencies: Requirement strings that are installed without their own dependencies.
         system_dependencies: ``command`` or ``command:debian-package``.
-        required_workers: Workers whose packages it imports.
-        files: Files that it needs and no package brings.
-        build: How its program is made from its sources, or ``None``.
-        kind: The badge it wears.
-        version: Its own version.
-        aliases: Other names that are accepted.
+        required_workers: Workers whose packages this worker imports.
+        files: Files that it needs and no package installs.
+        build: How its program is built from its sources, or ``None``.
+        kind: Kind of agent, shown as a badge.
+        version: The worker's own version.
+        aliases: Other accepted names.
         launch: How its process is started.
         train: How training is started, or ``None``.
-        imports: How policies of other programs are taken over, or ``None``.
-        reread: Module run with ``python -m`` that reads recorded replies anew, or empty.
-        inputs: What it wants beside observation and mask.
+        imports: How policies of other programs are imported, or ``None``.
+        reread: Module run with ``python -m`` that parses recorded replies again, or empty.
+        inputs: Inputs that it needs besides observation and mask.
         limits: Limits of its process.
-        default_policy_id: Policy id that is registered for it, or empty.
-        default_settings: Settings where the experiment gives none, over the defaults of ``settings``; ask
-            :meth:`with_defaults`.
-        extra: Extra of ``mosaic-gym-gui`` that brings its dependencies, or empty.
-        requirements: Requirements file, absolute, or ``None``.
-        folder: Where its manifest lies, or ``None`` when registered from code.
-        source: Where it was found.
-        settings: What its manifest says of its settings; ask :attr:`settings_schema`.
+        default_policy_id: Policy id that is registered for the worker, or empty.
+        default_settings: Settings for slots that do not set them, which override the defaults of
+            ``settings``; use :meth:`with_defaults`.
+        extra: Extra of ``mosaic-gym-gui`` that installs its dependencies, or empty.
+        requirements: Absolute path of its requirements file, or ``None``.
+        folder: Folder of its manifest, or ``None`` if it was registered from code.
+        source: Kind of place where it was found.
+        settings: Settings that its manifest declares; use :attr:`settings_schema`.
     """
 
     type_id: str
@@ -233,9 +233,9 @@ class WorkerTypeDefinition:
 
     @cached_property
     def settings_schema(self) -> tuple[Setting, ...]:
-        """Its settings: as its manifest says, or its model, or as its default values show; and its seed.
+        """The worker's settings: from its manifest, its model, or its default values; and its seed.
 
-        Each has the default that holds, wherever the manifest gives it.
+        Each setting has the default that applies, wherever the manifest gives it.
         """
         given = self.default_settings
         if self.settings:
@@ -250,12 +250,12 @@ class WorkerTypeDefinition:
         return (*own, SEED_OF_SLOT)
 
     def with_defaults(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """What a slot is set to: what it gives, and the worker's default for whatever it leaves out."""
+        """Return the settings of a slot, completed with the worker's defaults."""
         own = {each.name: each.default for each in self.settings_schema if each.default is not None}
         return {**own, **self.default_settings, **settings}
 
     def placed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Settings as its process gets them: a command runs in a folder of its own, with absolute paths."""
+        """Return settings for the process: absolute paths for a command, which runs in another folder."""
         if not self.launch.command:
             return dict(settings)
         files = {setting.name for setting in self.settings_schema if setting.kind in ("file", "program")}
@@ -265,10 +265,10 @@ class WorkerTypeDefinition:
         }
 
     def check_defaults(self) -> None:
-        """Refuse a description whose own defaults do not fit it.
+        """Refuse a definition whose own defaults are not valid.
 
         Raises:
-            UsageError: Names the setting.
+            UsageError: A default is not valid; the message names the setting.
         """
         for setting in self.settings_schema:
             if setting.default is not None and (wrong := setting.problem(setting.default)):
@@ -279,16 +279,16 @@ class WorkerTypeDefinition:
         self.check_settings(self.default_settings, "[defaults]")
 
     def check_settings(self, values: Mapping[str, Any], where: str) -> None:
-        """Refuse settings of a slot that the worker does not have or cannot take.
+        """Refuse settings of a slot that the worker does not have, or whose values it cannot accept.
 
-        A worker that does not say which settings it has is given whatever stands there.
+        A worker that does not declare its settings accepts all names.
 
         Args:
-            values: Those that are given; what is left out is the worker's own business.
-            where: In what they stand, for the message.
+            values: The given settings; settings that are left out are not checked.
+            where: Place of the settings, for the message.
 
         Raises:
-            UsageError: One is unknown (the nearest is named) or its value is none of its values.
+            UsageError: A setting is unknown (the message suggests the nearest), or its value is not valid.
         """
         schema = self.settings_schema
         if self.settings or self.config_schema is not None:

@@ -1,7 +1,6 @@
-"""Finds workers: bundled ones, the user's folder, installed packages.
+"""Finds workers: bundled ones, those in the user's folder, and those of installed packages.
 
-Nothing of a worker is imported. A manifest that is broken is reported beside the
-others and hides none of them.
+No worker is imported. A broken manifest is reported with the others and hides none of them.
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ _log = logging.getLogger(__name__)
 
 
 def _kind_of(worker: str) -> str:
-    """The kind that the manifest of a worker says; empty where there is none."""
+    """Return the kind in a worker's manifest; empty if there is no such worker."""
     known_workers()
     definition = WorkerTypeRegistry.get(worker)
     return "" if definition is None else definition.kind.value
 
 
 def _made_for(kind: str, task: str) -> str:
-    """The worker of a kind whose manifest names an environment; empty where none does."""
+    """Return the worker of a kind whose manifest names an environment; empty if there is none."""
     known_workers()
     for definition in WorkerTypeRegistry.all():
-        # "chess_v6" is meant by "classic/chess_v*" too.
+        # The pattern "classic/chess_v*" matches "chess_v6", too.
         patterns = definition.capabilities.environments
         short = [end for pattern in patterns if (end := pattern.rpartition("/")[2]) != "*"]
         if definition.kind.value == kind and patterns and matches(task, [*patterns, *short]):
@@ -47,19 +46,19 @@ aliases.kinds_by(_kind_of)
 aliases.defaults_by(_made_for)
 
 ENTRY_POINT_GROUP = "mosaic.workers"
-"""Entry points of this group name an importable package with a ``worker.toml`` in it."""
+"""Group of entry points that each name an importable package that contains a ``worker.toml``."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """One worker that discovery met.
+    """One worker that discovery found.
 
     Attributes:
-        name: Its id, or the name of its folder or entry point when the manifest is broken.
-        path: Its manifest, or where it should be.
-        source: Where it was found.
-        definition: What the manifest says, or ``None`` when it is broken.
-        problem: Why it cannot be used, empty when it can.
+        name: Its id, or the name of its folder or entry point if the manifest is broken.
+        path: Its manifest, or where the manifest should be.
+        source: Kind of place where it was found.
+        definition: Content of the manifest, or ``None`` if it is broken.
+        problem: Why the worker cannot be used; empty if it can.
     """
 
     name: str
@@ -72,12 +71,12 @@ class Found:
 def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[Found]:
     """Find all workers and register them.
 
-    May be called again: what is registered already stays as it is, what is new is added.
-    The first of two that claim a name keeps it, in the order bundled, user, package; the
-    other is reported, so that nothing is replaced in silence.
+    The function may be called again: registered workers stay as they are, and new ones are added. If two
+    workers claim the same name, the first keeps it, in the order bundled, user, package. The other is
+    reported, so that nothing is replaced silently.
 
     Returns:
-        One entry per manifest, broken ones included, in the order they were found.
+        One entry per manifest, including broken ones, in the order found.
     """
     found: list[Found] = []
     with registry.at_once():
@@ -93,18 +92,18 @@ def discover(registry: type[WorkerTypeRegistry] = WorkerTypeRegistry) -> list[Fo
 
 
 def known_workers() -> tuple[WorkerTypeDefinition, ...]:
-    """All types of worker that are registered, by id; found on the first call, which reads files."""
+    """Return all registered worker types by id; the first call reads files to find them."""
     WorkerTypeRegistry.fill(discover)
     return WorkerTypeRegistry.all()
 
 
 def find_workers(names: Iterable[str]) -> None:
-    """Register what goes by these names; a process that plays need not read the manifests of all.
+    """Register the workers of these names only, so that a session process need not read all manifests.
 
-    Nothing changes in what a name means: who comes with MOSAIC comes first anyway.
+    The meaning of a name does not change: workers that come with MOSAIC have priority anyway.
 
     Args:
-        names: Ids; where one is an alias, or of a worker from elsewhere, all workers are found.
+        names: Worker ids; if one is an alias, or a worker from elsewhere, all workers are registered.
     """
     there = {worker.type_id for worker in WorkerTypeRegistry.registered()}
     if not all(_register_bundled(name) for name in set(names) - there):
@@ -144,10 +143,10 @@ def _entries() -> Iterator[Found]:
 
 
 def _locate(package: str) -> Path | None:
-    """Folder of a package, found without importing it.
+    """Return the folder of a package without importing it.
 
-    ``find_spec`` imports the parents of a dotted name, so only the first part is looked
-    up and the rest is a path below it.
+    ``find_spec`` imports the parents of a dotted name, so only the first part is looked up; the rest is a
+    path below it.
     """
     top, *rest = package.split(".")
     try:

@@ -1,4 +1,4 @@
-"""The environment variables that workers, and processes that start workers, get."""
+"""Environment variables for workers, and for processes that start workers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gym_gui.workers.registry import WorkerTypeDefinition, WorkerTypeRegistry
 
 
 def engine_environment() -> dict[str, str]:
-    """Environment of a process that starts workers of its own: what any manifest names is for it as well."""
+    """Return the environment of a process that starts workers, with all variables that manifests name."""
     return inherited(
         name for definition in WorkerTypeRegistry.registered() for name in definition.launch.inherits
     )
@@ -23,17 +23,16 @@ def engine_environment() -> dict[str, str]:
 def worker_environment(
     definition: WorkerTypeDefinition, gpus: Sequence[str] = (), *, env_id: str = ""
 ) -> dict[str, str]:
-    """Environment variables of a worker process; the caller that starts it adds the tag.
+    """Return the environment variables of a worker process, without the process tag.
 
-    Caches that libraries would put into the home folder go to one folder per worker; one
-    thread per worker unless its manifest says otherwise, because many share the cores; no
-    GPU is visible but those assigned.
+    Library caches that would go to the home folder go to one folder per worker. Each worker uses one thread
+    unless its manifest says otherwise, because many share the cores. Only the assigned GPUs are visible.
 
     Args:
         definition: The worker.
-        gpus: The GPUs that it may use.
-        env_id: The environment that the process itself is to make. The user's own one, ``module:factory``, is
-            looked for last in the working directory, so that it hides no other module.
+        gpus: The GPUs that the worker may use.
+        env_id: Environment that the process itself makes. The user's own environment, ``module:factory``,
+            is looked up last in the working directory, so that it hides no other module.
     """
     launch = definition.launch
     foreign = launch.python is not None and launch.python != Path(sys.executable)

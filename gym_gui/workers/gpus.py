@@ -1,4 +1,4 @@
-"""Which GPUs a worker may see."""
+"""Assigns GPUs to workers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from gym_gui.core.errors import UsageError
 from gym_gui.workers.registry import WorkerTypeDefinition
 
 LISTED_BY_DRIVER: Final = Path("/proc/driver/nvidia/gpus")
-"""A folder with one entry for each GPU of the machine."""
+"""Folder of the driver with one entry for each GPU of the machine."""
 
 
 def detected_gpus() -> tuple[str, ...]:
-    """The NVIDIA GPUs that are ours: all of the machine, or those that we were given.
+    """Return the NVIDIA GPUs that this process may use: all of the machine, or those assigned to it.
 
-    A scheduler gives a job its own by ``CUDA_VISIBLE_DEVICES``, where the driver lists those of all jobs.
+    A scheduler assigns GPUs to a job in ``CUDA_VISIBLE_DEVICES``, while the driver lists those of all jobs.
     """
     root = LISTED_BY_DRIVER
     here = tuple(str(i) for i, _ in enumerate(root.iterdir())) if root.is_dir() else ()
@@ -25,18 +25,18 @@ def detected_gpus() -> tuple[str, ...]:
     if given is None or not here:
         return here
     named = (each.strip() for each in given.split(","))
-    # Others than numbers are names that CUDA gives (GPU-…, MIG-…), which the driver lists otherwise.
+    # Entries that are no numbers are CUDA's names (GPU-…, MIG-…), which the driver does not list.
     return tuple(each for each in named if each in here or each.startswith(("GPU-", "MIG-")))
 
 
 def assign_gpus(definition: WorkerTypeDefinition, settings: Mapping[str, Any], nth: int) -> tuple[str, ...]:
-    """Devices for the ``nth`` worker of a session.
+    """Return the GPUs for the ``nth`` worker of a session.
 
-    A slot's setting ``gpu`` (an index, a list of them, or ``"none"``) decides; else a worker
-    that prefers a GPU gets the next one in turn, where there is one.
+    The slot's setting ``gpu`` (an index, a list of indices, or ``"none"``) decides. Without it, a worker
+    that prefers a GPU gets the next one in turn, if there is one.
 
     Raises:
-        UsageError: The setting names a GPU this machine does not have.
+        UsageError: The setting names a GPU that this machine does not have.
     """
     here = detected_gpus()
     wanted = settings.get("gpu")

@@ -1,4 +1,4 @@
-"""What is needed to start one worker, and its command line."""
+"""The data for starting one worker, and its command line."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.own_files import with_files
 
 START_TIMEOUT_S = 120.0
-"""A worker that has not said hello by then (torch on a cold disk takes long) is given up."""
+"""Seconds after which a worker without a ``Welcome`` is given up (torch loads slowly from a cold disk)."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """What is needed to start one worker process.
+    """The data for starting one worker process.
 
     Attributes:
         definition: The worker.
-        operator: Operator it works for, shown by ``ps``.
-        agents: Slots it fills, shown by ``ps``.
-        gpus: Devices it may see.
-        memory_mb: Limit on resident memory of its whole tree; ``None``: the definition's.
-        start_timeout_s: Time until its ``Welcome``.
+        operator: Operator that the worker belongs to, shown by ``ps``.
+        agents: Slots that the worker plays, shown by ``ps``.
+        gpus: GPUs that the worker may see.
+        memory_mb: Limit on the resident memory of its process tree; ``None``: the definition's limit.
+        start_timeout_s: Longest wait for its ``Welcome``.
     """
 
     definition: WorkerTypeDefinition
@@ -35,7 +35,7 @@ class Launch:
     start_timeout_s: float = START_TIMEOUT_S
 
     def command(self, fd: int | None) -> list[str]:
-        """The command line. Nothing secret is in it."""
+        """Return the command line, which contains nothing secret."""
         d = self.definition
         python = str(d.launch.python or sys.executable)
         if d.launch.command:

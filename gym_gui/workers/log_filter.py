@@ -1,4 +1,4 @@
-"""What a worker says, kept to what a person can read; what is left out is counted."""
+"""Limits a worker's log lines to what a person can read, and counts the lines that are left out."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ import time
 from collections.abc import Callable
 
 BURST = 200
-"""Lines that are passed on at once."""
+"""Largest number of lines that are passed on in one burst."""
 PER_S = 20.0
-"""Lines a second that are passed on once so many have been."""
+"""Lines per second that are passed on after a burst."""
 LONGEST = 16_384
-"""Characters of a line."""
+"""Largest number of characters of a line."""
 _PAUSE_S = 1.0
-"""Once a line was left out, the next one passed on comes so much later: a sample, not a trickle."""
+"""Seconds between a line that was left out and the next line that is passed on, so that it is a sample."""
 
 PassOn = Callable[[int, str, str], None]
 
 
 class LogSieve:
-    """Passes on log lines as long as they are few; use :meth:`close` when no more come.
+    """Passes on log lines as long as they are few; call :meth:`close` when no more will come.
 
-    Warnings and errors are counted apart, so that a flood of other lines does not hide them.
+    Warnings and errors have their own limit, so that a flood of other lines does not hide them.
 
     Args:
-        pass_on: Takes level, logger and text.
-        name: Whose lines they are.
-        clock: Seconds, for tests.
+        pass_on: Function of level, logger and text that receives the lines.
+        name: Name of the source of the lines.
+        clock: Returns seconds; replaced in tests.
 
     Attributes:
-        lines: How many came.
-        left_out: How many of them were not passed on.
+        lines: Number of lines that came.
+        left_out: Number of lines that were not passed on.
     """
 
     def __init__(self, pass_on: PassOn, name: str, clock: Callable[[], float] = time.monotonic) -> None:
@@ -39,7 +39,7 @@ class LogSieve:
         self.lines = self.left_out = 0
 
     def take(self, level: int, logger: str, text: str) -> None:
-        """Pass a line on, shortened where it is overlong, or count it."""
+        """Pass a line on, shortened if it is too long, or count it as left out."""
         self.lines += 1
         bucket = self._buckets[level >= logging.WARNING]
         now = self._clock()
@@ -54,17 +54,17 @@ class LogSieve:
         self._pass_on(level, logger, shortened(text))
 
     def is_full(self, level: int) -> bool:
-        """Whether lines of a level are left out now."""
+        """Return whether lines of a level are being left out now."""
         return not self._buckets[level >= logging.WARNING].open(self._clock())
 
     def count(self, lines: int) -> None:
-        """So many lines were not even read."""
+        """Count lines that were skipped without being read."""
         self.lines += lines
         self._buckets[False].left_out += lines
         self.left_out += lines
 
     def close(self) -> None:
-        """Say how many lines were left out in all."""
+        """Report the total number of lines that were left out."""
         if self.left_out:
             words = f"{self.left_out:,} further lines of {self._name} were left out"
             self._pass_on(logging.WARNING, "mosaic.workers", words)
@@ -72,11 +72,11 @@ class LogSieve:
 
 
 class _Bucket:
-    """Room for lines, which grows with time.
+    """The number of lines that may be passed on, which grows with time.
 
     Attributes:
-        room: Lines that may be passed on now.
-        left_out: Lines that have not been, since the last one that was.
+        room: Number of lines that may be passed on now.
+        left_out: Number of lines left out since the last line that was passed on.
     """
 
     def __init__(self, now: float) -> None:
@@ -89,7 +89,7 @@ class _Bucket:
 
 
 def shortened(text: str) -> str:
-    """``text``, or its two ends where it is too long to read."""
+    """Return ``text``, or its beginning and end if it is too long."""
     if len(text) <= LONGEST:
         return text
     half = LONGEST // 2

@@ -1,4 +1,4 @@
-"""Reads ``worker.toml``: the description of a worker, without importing the worker."""
+"""Reads ``worker.toml``, the description of a worker, without importing the worker."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ def read_manifest(path: Path, *, source: Source = "code") -> WorkerTypeDefinitio
 
     Args:
         path: The ``worker.toml``.
-        source: Where it was found, for the record.
+        source: Kind of place where the manifest was found, for the record.
 
     Raises:
-        ManifestError: It cannot be read, is not TOML, or a key is missing, unknown or wrong.
+        ManifestError: The file cannot be read, is not TOML, or a key is missing, unknown or wrong.
     """
     return parse_manifest(_read_text(path), path, source=source)
 
 
 def parse_manifest(content: str, path: Path, *, source: Source = "code") -> WorkerTypeDefinition:
-    """As :func:`read_manifest`, from the file's text; ``path`` is where it lies or would lie."""
+    """Read a manifest from its text as :func:`read_manifest` does; ``path`` is where it is or would be."""
     try:
         return _parsed(content, path, source)
     except ManifestError as error:
@@ -82,7 +82,7 @@ def _parsed(content: str, path: Path, source: Source) -> WorkerTypeDefinition:
 
 def _read_text(path: Path) -> str:
     try:
-        # A pipe or device in its place would block, or never end.
+        # A pipe or device in place of the file would block, or never end.
         if path.exists() and not path.is_file():
             raise ManifestError(path, "is no regular file")
         with path.open("rb") as file:
@@ -262,7 +262,7 @@ def _launch(launch: dict[str, Any], folder: Path, package: str, workers: tuple[s
 
 
 def _own(python: str) -> Path:
-    """Where the environment of a worker is."""
+    """Return the path of a worker's own interpreter or environment, with ``{data}`` and ``~`` replaced."""
     return Path(python.replace("{data}", str(data_dir()))).expanduser()
 
 
@@ -271,15 +271,15 @@ def _of_family(name: str) -> Path | None:
 
 
 def _interpreter(path: Path) -> Path:
-    """The interpreter itself, where a virtual environment was named.
+    """Return the interpreter if ``path`` is a virtual environment, else ``path``.
 
-    Not resolved: following the link to the base interpreter would leave the environment.
+    The link to the base interpreter is not resolved, because that would leave the environment.
     """
     return path if path.is_file() else path / "bin" / "python"
 
 
 def _python_path(folder: Path, package: str) -> tuple[Path, ...]:
-    """Where the package is importable from: beside the manifest, or around it."""
+    """Return the folder from which the package can be imported: the manifest's, or its parent."""
     if (folder / package).is_dir() or (folder / f"{package}.py").is_file():
         return (folder,) if package else ()
     if folder.name == package and (folder / "__init__.py").is_file():

@@ -1,4 +1,4 @@
-"""The keys of ``worker.toml``, said once: type, meaning, and how a value is checked."""
+"""Declarations of all keys of ``worker.toml``: type, meaning and check of the value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gym_gui.workers.settings.settings_schema import SLOT_NEEDS
 from gym_gui.workers.settings.settings_table import TYPES
 
 Check = Callable[[Any], str]
-"""Returns what a value should have been, or an empty string when it is right."""
+"""Function that returns what a value should have been, or an empty string if it is valid."""
 
 ID_PATTERN = re.compile(r"[a-z][a-z0-9_]{0,62}[a-z0-9]")
 ENTRY_PATTERN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
@@ -24,18 +24,18 @@ MODULE_PATTERN = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 
 def one_of(*words: str) -> Check:
-    """A string among ``words``."""
+    """Return a check for a string among ``words``."""
     wrong = f"one of {', '.join(words)}"
     return OneOf(words, lambda v: "" if isinstance(v, str) and v in words else wrong)
 
 
 def matching(pattern: re.Pattern[str], what: str) -> Check:
-    """A string that ``pattern`` matches as a whole."""
+    """Return a check for a string that ``pattern`` matches as a whole."""
     return lambda v: "" if isinstance(v, str) and pattern.fullmatch(v) else what
 
 
 def listing(check: Check, what: str) -> Check:
-    """A list whose items all pass ``check``."""
+    """Return a check for a list whose items all pass ``check``."""
 
     def run(value: Any) -> str:
         if not isinstance(value, list):
@@ -49,37 +49,37 @@ def listing(check: Check, what: str) -> Check:
 
 
 def text(value: Any) -> str:
-    """A string with something in it."""
+    """Check for a non-empty string."""
     ok = isinstance(value, str) and value.strip() and "\0" not in value
     return "" if ok else "a non-empty string"
 
 
 def inside(value: Any) -> str:
-    """A path that does not lead out of the worker's folder."""
+    """Check for a path that does not lead out of the worker's folder."""
     wrong = bool(text(value)) or PurePath(value).is_absolute() or ".." in PurePath(value).parts
     return "a path within the worker's folder" if wrong else ""
 
 
 boolean: Check = OneOf((True, False), lambda v: "" if isinstance(v, bool) else "true or false")
-"""``true`` or ``false``."""
+"""Check for ``true`` or ``false``."""
 
 
 def count(value: Any) -> str:
-    """A whole number of at least 1."""
+    """Check for a whole number of at least 1."""
     ok = isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31
     return "" if ok else "a whole number from 1"
 
 
 def amount(value: Any) -> str:
-    """A whole number of at least 0."""
+    """Check for a whole number of at least 0."""
     ok = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
     return "" if ok else "a whole number from 0"
 
 
 def positive(value: Any) -> str:
-    """A finite number above 0."""
+    """Check for a finite number above 0."""
     ok = isinstance(value, int | float) and not isinstance(value, bool)
-    # Comparing keeps NaN, infinity and integers too long for a float out.
+    # The comparison also refuses NaN, infinity and integers too long for a float.
     return "" if ok and 0 < value <= _LARGEST else "a number above 0"
 
 
@@ -87,29 +87,29 @@ need: Check = OneOf(
     (True, False, "optional"),
     lambda v: "" if isinstance(v, bool) or v == "optional" else 'true, false or "optional"',
 )
-"""``true`` (required), ``"optional"`` or ``false``."""
+"""Check for ``true`` (required), ``"optional"`` or ``false``."""
 
 
 def limit(value: Any) -> str:
-    """A finite number."""
+    """Check for a finite number."""
     ok = isinstance(value, int | float) and not isinstance(value, bool)
     return "" if ok and -(2**63) <= value <= 2**64 else "a number"
 
 
 def anything(value: Any) -> str:
-    """Whatever TOML can say; dates and times, which no setting can carry, are refused."""
+    """Check for any TOML value but a table, date or time, which no setting can hold."""
     return (
         "" if isinstance(value, str | bool | int | float | list) else "text, a number, true, false or a list"
     )
 
 
 def table(value: Any) -> str:
-    """Any table."""
+    """Check for a table."""
     return "" if isinstance(value, dict) else "a table"
 
 
 def variables(value: Any) -> str:
-    """A table of strings that can be environment variables."""
+    """Check for a table of strings that can be environment variables."""
     if not isinstance(value, dict):
         return "a table of strings"
     for name, content in cast("dict[str, Any]", value).items():
@@ -119,7 +119,7 @@ def variables(value: Any) -> str:
 
 
 def names(value: Any) -> str:
-    """A list of names of environment variables, none of which is a secret's."""
+    """Check for a list of names of environment variables, none of which looks like a secret's."""
     if problem := listing(text, "strings")(value):
         return problem
     secret = next((name for name in value if looks_secret(name)), "")
@@ -337,4 +337,4 @@ WORKER_TOML: Mapping[str, Key[Check]] = {
     "files": Key(table, "A file that the worker needs, and where it is published.", each=FILE),
     "settings": Key(table, "A setting of the worker: its type, its label and what it means.", each=SETTING),
 }
-"""What stands at the top of the file, beside :data:`SECTIONS`."""
+"""Top-level keys of the file besides :data:`SECTIONS`."""

@@ -1,4 +1,4 @@
-"""What a worker's settings name that is not the worker's own: programs, files, servers."""
+"""Finds programs, files and servers that a worker's settings name and that are not the worker's own."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _PURPOSES = {
 
 
 def needs_of_settings(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> list[Need]:
-    """What a person has to allow before a worker gets settings from a file.
+    """Return what the user must allow before a worker receives settings from a file.
 
     The manifest says which settings are a ``program``, a ``file``, a folder of ``prompts``, an ``episode``
-    of a run, or a ``server``. A server matters where a secret would be sent to it, unless it is on this
-    machine.
+    of a run, or a ``server``. A server needs permission if a secret would be sent to it, unless it is on
+    this machine.
 
     Args:
         definition: The worker.
-        settings: What the file gives; the manifest's own defaults need nothing.
+        settings: Settings in the file; the manifest's own defaults need no permission.
     """
     return list(_needs(definition, settings))
 
 
 def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Iterator[Need]:
-    secret = any(True for _ in references(settings))  # wherever the resolver finds one
+    secret = any(True for _ in references(settings))  # whether the settings refer to any secret
     for setting in definition.settings_schema:
         value = settings.get(setting.name)
         if setting.kind == "episode" and isinstance(value, Mapping):
@@ -53,7 +53,7 @@ def _needs(definition: WorkerTypeDefinition, settings: Mapping[str, Any]) -> Ite
             yield Need(subject, value, purpose)
         elif setting.kind == "server" and secret and not is_local(value):
             yield Need(Subject("server", value), value, "sends a secret to")
-    address = settings.get("address")  # of any worker on another machine
+    address = settings.get("address")  # address of a worker on another machine
     if isinstance(address, str) and not is_local_address(address):
         yield Need(Subject("server", address), address, "plays by a worker at")
 
@@ -71,7 +71,7 @@ def _absolute(value: str) -> str:
 
 
 def is_local(address: str) -> bool:
-    """Whether a URL is of this machine."""
+    """Return whether a URL is of this machine."""
     try:
         return _is_this_machine(urlsplit(address).hostname or "")
     except ValueError:
@@ -79,8 +79,8 @@ def is_local(address: str) -> bool:
 
 
 def is_local_address(address: str) -> bool:
-    """Whether ``host:port`` is of this machine; anything that is written otherwise is not."""
-    # What connects may read a stranger spelling (localhost#.example:1) otherwise than we do.
+    """Return whether ``host:port`` is of this machine; an address in another form is not."""
+    # The connecting library may read an odd spelling (localhost#.example:1) differently than we do.
     found = _HOST_AND_PORT.fullmatch(address)
     return found is not None and _is_this_machine(found[1].strip("[]").lower())
 

@@ -1,4 +1,4 @@
-"""Observations of a slot as its policy was trained to see them, a stream for each episode."""
+"""Preprocesses the observations of a slot as in its policy's training, with one stream for each episode."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from mosaic_worker.preprocessing import Pipeline, Stream, describe_steps
 _log = logging.getLogger(__name__)
 
 _SPARE = 64
-"""Streams of episodes that are over which are kept for later ones: making one costs more than using it."""
+"""Number of streams of past episodes that are kept for reuse, because making a stream is expensive."""
 
 
 class Fed(NamedTuple):
-    """An observation as a policy gets it.
+    """An observation as a policy receives it.
 
     Attributes:
-        space: What it is of.
+        space: Space of the observation.
         value: The observation.
-        steps: What was done to it before, in words.
+        steps: The preprocessing steps, in words.
     """
 
     space: Space
@@ -30,13 +30,13 @@ class Fed(NamedTuple):
 
 
 class EpisodeStreams:
-    """Preprocesses what one slot sees, in any number of episodes at once.
+    """Preprocesses the observations of one slot, in any number of episodes at once.
 
-    An observation is worked on once, however often it is asked about (a retry, or the result
-    of an action whose next question shows the same): a frame stack must not see it twice.
+    Each observation is processed once, even if several questions contain it (a retry, or the result of an
+    action whose next question has the same observation), because a frame stack must not see it twice.
 
     Args:
-        pipeline: The steps.
+        pipeline: The preprocessing steps.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
@@ -48,19 +48,19 @@ class EpisodeStreams:
         self._spare: dict[Pipeline, list[Stream]] = {}
 
     def begin(self, episode: int, agent: str) -> None:
-        """An episode begins, in which the slot plays an agent."""
+        """Begin an episode in which the slot plays an agent."""
         self._played[episode] = self._pipeline.of(agent)
 
     def see(self, episode: int, observation: Any, encoded: Parts) -> Parts:
-        """The next observation of an episode, in wire form of the pipeline's input space.
+        """Return the next observation of an episode, preprocessed and encoded.
 
         Args:
-            episode: Its index.
-            observation: As the environment gave it.
-            encoded: The same in wire form; the same object means the same observation.
+            episode: Index of the episode.
+            observation: The environment's observation.
+            encoded: The encoded observation; the same object means the same observation.
 
         Raises:
-            Exception: Whatever a step says to an observation that it cannot take.
+            Exception: A preprocessing step raised it for this observation.
         """
         last = self._seen.get(episode)
         if last is not None and last[0] is encoded:
@@ -76,19 +76,20 @@ class EpisodeStreams:
         return parts
 
     def seen(self, episode: int) -> Parts:
-        """What :meth:`see` returned last for an episode."""
+        """Return the last result of :meth:`see` for an episode."""
         return self._seen[episode][1]
 
     def fed(self, decision: Decision) -> Fed | None:
-        """What :meth:`see` makes of the newest observation, decoded: for people who watch, also before the
-        worker is asked. The worker then gets the same, as each observation is preprocessed once.
+        """Return the newest observation, preprocessed, for people who watch; also before the worker is asked.
+
+        The worker then receives the same value, as each observation is preprocessed once.
 
         Args:
             decision: The open question of an episode.
 
         Returns:
-            ``None`` where the episode is not on, or where a preprocessing step fails; the question to the
-            worker then raises the error.
+            The observation; ``None`` if the episode does not run, or if a preprocessing step fails. In the
+                latter case the question to the worker raises the error.
         """
         pipeline = self._played.get(decision.episode)
         if pipeline is None:
@@ -101,7 +102,7 @@ class EpisodeStreams:
             return None
 
     def end(self, episode: int) -> None:
-        """An episode is over."""
+        """End an episode and keep its stream for reuse."""
         self._seen.pop(episode, None)
         stream, pipeline = self._streams.pop(episode, None), self._played.pop(episode, self._pipeline)
         spare = self._spare.setdefault(pipeline, [])

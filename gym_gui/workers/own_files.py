@@ -1,4 +1,4 @@
-"""Files that a worker needs and no package brings, and what is built with them."""
+"""Files that a worker needs and no package installs, and programs that are built with them."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from gym_gui.core.paths import data_dir
 from gym_gui.workers.definition import BuildSpec, WorkerTypeDefinition
 
 PLACE: Final = "{files}"
-"""Stands in a worker's commands for the folder of its files."""
+"""Placeholder in a worker's commands for the folder of its files."""
 PUBLISHED: Final = "published"
-"""In the place of a checksum: the one that is published beside the file."""
+"""Value of a checksum that means: the checksum that is published beside the file."""
 BUILD: Final = "its program"
-"""What lacks where it is not built, or was built from something else."""
+"""Name for the worker's program if it is not built, or was built from other sources."""
 _BUILT: Final = ".built"
 
 
 def files_folder(worker_id: str) -> Path:
-    """Where the files of a worker lie."""
+    """Return the folder of a worker's files."""
     return data_dir() / "worker_files" / worker_id
 
 
 def with_files(command: tuple[str, ...], worker_id: str) -> list[str]:
-    """A command line with the folder of files in the place of ``{files}``."""
+    """Return a command line with the folder of files in place of ``{files}``."""
     return [part.replace(PLACE, str(files_folder(worker_id))) for part in command]
 
 
 def absent_files(definition: WorkerTypeDefinition) -> tuple[str, ...]:
-    """Names of the files that are not there; then :data:`BUILD`, where that has to be done."""
+    """Return the names of missing files, then :data:`BUILD` if the program must be built."""
     folder = files_folder(definition.type_id)
     files = tuple(file.name for file in definition.files if not (folder / file.name).is_file())
     if definition.build is None or (not files and _is_built(definition)):
@@ -46,18 +46,18 @@ def _is_built(definition: WorkerTypeDefinition) -> bool:
 
 
 def mark_built(definition: WorkerTypeDefinition) -> None:
-    """Its program has been built from what is there now."""
+    """Record that the worker's program was built from the present sources and files."""
     folder = files_folder(definition.type_id)
     (folder / _BUILT).write_text(built_from(definition), "utf-8")
 
 
 def forget_built(definition: WorkerTypeDefinition) -> None:
-    """Its program is about to be built anew."""
+    """Remove the record of the build, because the worker's program is about to be built again."""
     (files_folder(definition.type_id) / _BUILT).unlink(missing_ok=True)
 
 
 def built_from(definition: WorkerTypeDefinition) -> str:
-    """Changes with the sources, the files and the command of a build."""
+    """Return a digest that changes with the sources, the files and the command of a build."""
     digest = hashlib.sha256()
     build, folder = definition.build, files_folder(definition.type_id)
     assert build is not None

@@ -1,4 +1,4 @@
-"""Patterns of names: which environments and slots something is made for."""
+"""Matches names with patterns that say for which environments and slots something is made."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Sequence
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Whether a name is one of those meant; without patterns all are. Capitals do not matter."""
+    """Return whether a name matches one of the patterns, in any case; without patterns every name matches."""
     small = name.lower()
     return not patterns or any(fnmatch.fnmatchcase(small, pattern.lower()) for pattern in patterns)
 
 
 def made_for_others(env_id: str, patterns: Sequence[str]) -> str:
-    """``made for MiniGrid-*, not for CartPole-v1``; empty where it is for this one, or none is named."""
+    """Return ``made for MiniGrid-*, not for CartPole-v1``; empty if it is for this one, or without an id."""
     if not env_id or matches(env_id, patterns):
         return ""
-    # "*chess*" is whatever has chess in its name, "chess_v*" each version of it; the word tells it.
+    # "*chess*" means each name with chess in it, "chess_v*" each version of it; the word is enough.
     words = [pattern.strip("*") if pattern.startswith("*") else pattern for pattern in patterns]
     words = [word.removesuffix("_v*").removesuffix("-v*") for word in words]
     return f"made for {either([word for word in words if word])}, not for {env_id}"
 
 
 def either(words: Sequence[str]) -> str:
-    """``a, b or c``."""
+    """Return the words as ``a, b or c``."""
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else ""

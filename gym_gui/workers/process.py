@@ -1,4 +1,4 @@
-"""One worker process: start it, talk to it, know how it ended."""
+"""One worker process: start, messages, limits and end."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = ["Launch", "WorkerEvents", "WorkerProcess"]
 
 
 _COUNT_EVERY_S = 3.0
-"""How often a worker's children are counted against its memory limit; itself at every look."""
+"""Seconds between measurements of a worker's process tree; the process itself is measured each time."""
 
 
 class WorkerProcess(WorkerConnection):
-    """A running worker.
+    """A connection to a worker in a process on this machine.
 
-    As :class:`~gym_gui.workers.connection.WorkerConnection`; :meth:`stop` ends the process and
-    everything it started. The thread must outlive the process.
+    :meth:`stop` ends the process and everything that it started. The thread that starts the process must
+    outlive it.
     """
 
     def __init__(self, launch: Launch, events: WorkerEvents) -> None:
@@ -48,7 +48,7 @@ class WorkerProcess(WorkerConnection):
 
     @property
     def tag(self) -> str:
-        """What it, and all that it starts, bear; empty before the start."""
+        """Tag of the process and of all that it starts; empty before the start."""
         return self._child.tag if self._child else ""
 
     async def _open(self) -> None:
@@ -95,19 +95,19 @@ class WorkerProcess(WorkerConnection):
 
     async def _start(self, fd: int | None, **options: Any) -> ManagedChild:
         definition = self.launch.definition
-        foreign = bool(definition.launch.command)  # does not end with us by itself
+        foreign = bool(definition.launch.command)  # may not end by itself when we end
         return await ManagedChild.start(
             *self.launch.command(fd),
             name=self._name,
             environment=worker_environment(definition, self.launch.gpus),
             tied=foreign,
-            folder=definition.folder if foreign else None,  # its command names files beside the manifest
+            folder=definition.folder if foreign else None,  # the command names files beside the manifest
             listen=self._read_output,
             **options,
         )
 
     async def _read_output(self, child: ManagedChild) -> None:
-        """Forward what the process prints; it is also the best reason when it dies."""
+        """Forward the lines that the process prints; the last one is also the best reason if it dies."""
 
         async def forward(stream: asyncio.StreamReader | None) -> None:
             while stream is not None and (line := await read_line(stream)) is not None:
@@ -132,7 +132,7 @@ class WorkerProcess(WorkerConnection):
         used = own_mb(self.pid)
         now = time.monotonic()
         if used <= limit and now >= self._next_count:
-            # Finding its children means reading the whole process table: seldom.
+            # Finding the worker's children means reading the whole process table, so this is done seldom.
             self._next_count = now + _COUNT_EVERY_S
             used = await asyncio.to_thread(resident_mb, self.tag)
         return f"used {used:.0f} MB of memory, over its limit of {limit:g} MB" if used > limit else ""
@@ -148,20 +148,20 @@ class WorkerProcess(WorkerConnection):
             os.sched_setaffinity(self.pid, [available[(first + k) % len(available)] for k in range(count)])
 
     async def _watch(self) -> None:
-        """Wait for the end, whichever way it comes, and leave nothing behind."""
+        """Wait for the end of the process or the connection, and leave no process behind."""
         child = self._child
         assert child is not None
         await asyncio.wait({child.exited, self._doom}, return_when=asyncio.FIRST_COMPLETED)
         if self._doom.done() and child.running:
-            # Where the connection closed, the process is about to follow: how it ends says more. One that
-            # was asked to stop has its time: an interpreter may take long to take its libraries down.
+            # If the connection closed, the process is about to end, and the way it ends says more. A process
+            # that was asked to stop gets its time: an interpreter may take long to unload its libraries.
             patience = 0.5 if self._doom.result() else max(2.0, self._grace_s)
             await asyncio.wait({child.exited}, timeout=patience)
         problem = self._doom.result() if self._doom.done() else ""
         outcome = await child.end(reason=problem or "closed its connection")
         await asyncio.to_thread(kill_strays)
         if self._channel is not None:
-            self._channel.drain()  # why it failed may be the last it said
+            self._channel.drain()  # the last message may say why it failed
         if outcome.status is ChildStatus.EXITED:
             if problem:
                 outcome = replace(outcome, status=ChildStatus.ENDED, reason=problem)
@@ -170,16 +170,16 @@ class WorkerProcess(WorkerConnection):
         self._finish(replace(outcome, asked=self._stopping))
 
     async def stop(self, grace_s: float = 2.0) -> None:
-        """End the process and its tree: ask, then SIGTERM, then SIGKILL.
+        """End the process and its tree: a request first, then SIGTERM, then SIGKILL.
 
         Args:
-            grace_s: Time it has after being asked, and again after SIGTERM.
+            grace_s: Time to end after the request, and again after SIGTERM.
         """
         self._stopping, self._grace_s = True, grace_s
         if self._child is None or self.outcome is not None:
             return
         self.send(pb.ToWorker(shutdown=pb.Shutdown()))
-        if self._end is None:  # its start was cut off
+        if self._end is None:  # the start was interrupted
             await self._child.end()
             return
         if await _within(self._end, grace_s):

@@ -1,4 +1,4 @@
-"""JSON that workers send for the record: read with care, because it is written into rows as it is."""
+"""Checks the JSON that workers send for the record, because it is written into rows unchanged."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _OURS = frozenset(
         *("truncated", "action_source", "state_sha", "latency_ms", "observation", REFUSED, WORD, CLOCK),
     }
 )
-"""Fields of a step row that the engine alone writes."""
+"""Fields of a step row that only the engine writes."""
 MOST_SAID = 1000
-"""Characters of a message to team-mates: it is in the prompt of each of them."""
+"""Largest number of characters of a message to teammates, which becomes part of each one's prompt."""
 
 
 MOST_POINTS = 64
-"""Of a plan: it is in the row of each decision."""
+"""Largest number of points of a plan, which is part of the row of each decision."""
 
 
 def _are_points(value: Any) -> bool:
@@ -34,7 +34,7 @@ def _are_points(value: Any) -> bool:
 
 
 MOST_LINES = 16
-"""Of a plan's course: courses of what is earned, and controls, each as long as its points in time at most."""
+"""Largest number of rewards and controls in a plan's course, each with one number per step."""
 
 
 def _are_numbers(value: Any, most: int = MOST_POINTS) -> bool:
@@ -62,14 +62,15 @@ def _is_course(value: Any) -> bool:
 
 
 def read_object(text: str, what: str) -> dict[str, Any]:
-    """A JSON object that can be written again.
+    """Return a JSON object that can be written again.
 
     Args:
-        text: What the worker sent.
-        what: What it is, for the message.
+        text: Text from the worker.
+        what: Name of the text, for the message.
 
     Raises:
-        ProtocolError: It is no object, or holds what JSON cannot (lone surrogates, endless nesting).
+        ProtocolError: The text is no object, or contains what JSON cannot hold (lone surrogates, endless
+            nesting).
     """
     try:
         value: Any = orjson.loads(text)
@@ -82,10 +83,10 @@ def read_object(text: str, what: str) -> dict[str, Any]:
 
 
 def read_extras(text: str) -> dict[str, Any]:
-    """What a worker wants recorded beside an action.
+    """Return the fields that a worker wants to record with an action.
 
     Raises:
-        ProtocolError: It cannot be, or would overwrite what the engine records.
+        ProtocolError: The fields cannot be recorded, or would overwrite the engine's own.
     """
     extras = read_object(text, "what it wants recorded")
     if taken := _OURS & extras.keys():

@@ -1,4 +1,4 @@
-"""Strikes out a worker's secrets of all that it sends back: what is sent is recorded and shown."""
+"""Removes a worker's secrets from everything that it sends back, because that is recorded and shown."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from google.protobuf.message import Message
 
 STRUCK: Final = "[secret]"
 _SHORTEST: Final = 8
-"""A shorter value is a word that servers without keys are given (``none``, ``ollama``), and no secret."""
+"""Shortest secret; a shorter value is a word for servers without keys (``none``, ``ollama``)."""
 
 
 class Redaction:
-    """The secrets that one worker was given.
+    """Removes the secrets that one worker has received.
 
     A server may echo a key in a reply, an error or a header, and a worker may log it.
     """
@@ -24,25 +24,25 @@ class Redaction:
         self._needles: list[str] = []
 
     def learn(self, secrets: Iterable[str]) -> None:
-        """From now on these are struck out, as they are and as JSON and addresses write them."""
+        """Remove these secrets from now on, as they are and as JSON and addresses write them."""
         found = set(self._needles)
         for secret in secrets:
             if len(secret) >= _SHORTEST:
                 found |= {secret, quote(secret, safe=""), quote(secret)}
-                # As JSON has it, and as JSON has a server's JSON: a call is recorded word for word.
+                # Escaped once as in JSON, and twice as in JSON within JSON: calls are recorded verbatim.
                 once = json.dumps(secret)[1:-1]
                 for escaped in (once, json.dumps(once)[1:-1]):
                     found |= {escaped, escaped.replace("/", "\\/")}
         self._needles = sorted(found, key=len, reverse=True)
 
     def text(self, text: str) -> str:
-        """``text`` without them."""
+        """Return ``text`` with the secrets replaced."""
         for needle in self._needles:
             text = text.replace(needle, STRUCK)
         return text
 
     def strike(self, message: Message) -> None:
-        """Take them out of every text of a message; costs nothing where there are none."""
+        """Replace the secrets in every text of a message; costs nothing if there are no secrets."""
         if not self._needles:
             return
         sent = message.SerializeToString()
@@ -64,6 +64,6 @@ class Redaction:
     def _value(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.text(value)
-        for needle in self._needles:  # an action in words; its length is said elsewhere
+        for needle in self._needles:  # bytes may be an action as text, whose length must not change
             value = value.replace(needle.encode(), b"*" * len(needle.encode()))
         return value

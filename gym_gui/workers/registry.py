@@ -1,4 +1,4 @@
-"""All known worker types."""
+"""The registry of all known worker types."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class WorkerTypeRegistry:
 
         Args:
             definition: The worker type.
-            find_rest: Registers the other worker types, where no search for them has run yet. It is called
-                when a caller asks for one that is not registered, or for all.
+            find_rest: Registers the other worker types, if no search for them has run yet. It is called
+                when a caller requests a type that is not registered, or all types.
 
         Raises:
-            UsageError: Its id or an alias already means another worker.
+            UsageError: The id or an alias is already the name of another worker.
         """
         with cls._lock:
             names = (definition.type_id, *definition.aliases)
@@ -77,7 +77,7 @@ class WorkerTypeRegistry:
 
     @classmethod
     def fill(cls, find: Callable[[], object]) -> None:
-        """Find worker types where none are registered; other threads that ask wait for all of them.
+        """Find worker types if none are registered; threads that call meanwhile wait for all of them.
 
         Args:
             find: Registers the worker types.
@@ -89,7 +89,7 @@ class WorkerTypeRegistry:
     @classmethod
     @contextmanager
     def at_once(cls) -> Generator[None]:
-        """Register several types under one lock; other threads that ask wait until all are registered."""
+        """Register several types under one lock; threads that call meanwhile wait until all are there."""
         with cls._lock:
             yield
 
@@ -103,7 +103,7 @@ class WorkerTypeRegistry:
 
     @classmethod
     def unregister(cls, type_id: str) -> None:
-        """Forget a worker type; an unknown one is ignored."""
+        """Remove a worker type; an unknown one is ignored."""
         with cls._lock:
             definition = cls._types.pop(type_id, None)
             for alias in definition.aliases if definition else ():
@@ -117,7 +117,7 @@ class WorkerTypeRegistry:
 
     @classmethod
     def get(cls, type_id: str) -> WorkerTypeDefinition | None:
-        """The definition under an id or alias, or ``None``."""
+        """Return the definition under an id or alias, or ``None``."""
         with cls._lock:
             found = cls._types.get(cls._canonical(type_id))
             if found is None and cls._find_rest:
@@ -133,27 +133,28 @@ class WorkerTypeRegistry:
 
     @classmethod
     def resolve(cls, name: str) -> tuple[WorkerTypeDefinition, dict[str, Any]]:
-        """A worker under any accepted spelling, with its settings by default.
+        """Return a worker under any accepted spelling, with its default settings.
 
-        Settings come from the worker's defaults and from the spelling:
-        ``passive_worker`` is ``operators_worker`` with ``behavior: noop``.
+        Settings come from the worker's defaults and from the spelling: ``passive_worker`` is
+        ``operators_worker`` with ``behavior: noop``.
 
         Raises:
-            UsageError: As :meth:`require`.
+            UsageError: As in :meth:`require`.
         """
         definition = cls.require(name)
-        # A worker may bear an old spelling as its own id: then it implies nothing.
+        # A worker's own id may be an old spelling, which then implies no behavior.
         behavior = "" if name == definition.type_id else aliases.BEHAVIORS.get(name, "")
         implied = {"behavior": behavior} if behavior else {}
         return definition, definition.with_defaults(implied)
 
     @classmethod
     def require(cls, type_id: str) -> WorkerTypeDefinition:
-        """The definition under an id or alias.
+        """Return the definition under an id or alias.
 
         Raises:
-            UnknownNameError: There is none; names the nearest and where workers go.
-            UsageError: It was found but its manifest is broken; says why.
+            UnknownNameError: There is no such worker; the message names the nearest one, or how to add
+                workers.
+            UsageError: The worker's manifest is broken; the message says why.
         """
         definition = cls.get(type_id)
         if definition is not None:
@@ -167,20 +168,20 @@ class WorkerTypeRegistry:
             raise UsageError(f"worker {full!r} cannot be used: {reason}")
         if full in aliases.NO_WORKERS:
             raise UsageError(f"{full} is no worker here", fix=aliases.NO_WORKERS[full])
-        # A worker of MOSAIC's own that is absent here is no misspelling of another.
+        # The name of one of MOSAIC's own workers that is absent is no misspelling of another name.
         near = [] if full in aliases.WORKER_TYPES else _near(type_id, known)
         hint = f"Did you mean {near[0]!r}?" if near else _WHERE_WORKERS_GO
         raise UnknownNameError("worker", type_id, near, hint=hint)
 
     @classmethod
     def all(cls) -> tuple[WorkerTypeDefinition, ...]:
-        """All definitions, by id."""
+        """Return all definitions, by id."""
         cls.complete()
         return cls.registered()
 
     @classmethod
     def registered(cls) -> tuple[WorkerTypeDefinition, ...]:
-        """The definitions that are there by now, by id; to ask for them reads no file."""
+        """Return the definitions that are registered so far, by id, without reading files."""
         with cls._lock:
             return tuple(cls._types[type_id] for type_id in sorted(cls._types))
 
@@ -195,7 +196,7 @@ class WorkerTypeRegistry:
         agents: int | None = None,
         env_id: str = "",
     ) -> list[WorkerTypeDefinition]:
-        """Workers that can train under the given requirements, by id."""
+        """Return the workers that can train under the given requirements, by id."""
         return [
             definition
             for definition in cls.all()
@@ -212,10 +213,10 @@ class WorkerTypeRegistry:
     @classmethod
     @contextmanager
     def isolated(cls, *, empty: bool = True) -> Generator[type[WorkerTypeRegistry]]:
-        """Let a test register what it likes; afterwards everything is as before.
+        """Let a test register worker types; restore the registry afterwards.
 
         Args:
-            empty: Start with nothing registered.
+            empty: Whether to start with nothing registered.
         """
         with cls._lock:
             before = (cls._types, cls._aliases, cls._broken, cls._find_rest)
@@ -230,7 +231,7 @@ class WorkerTypeRegistry:
 
 
 def _near(name: str, known: list[str]) -> list[str]:
-    """The nearest name; the last part, ``_worker`` in nearly all, does not count."""
+    """Return the nearest name, compared without the last part, which is ``_worker`` in nearly all names."""
     stems: dict[str, str] = {}
     for candidate in known:
         stems.setdefault(_stem(candidate), candidate)

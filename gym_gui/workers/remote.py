@@ -1,4 +1,4 @@
-"""A worker that the user started on another machine (``python -m mosaic_worker.remote``)."""
+"""A connection to a worker that the user started on another machine (``python -m mosaic_worker.remote``)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from gym_gui.workers.connection import WorkerConnection, WorkerEvents
 from gym_gui.workers.launch import Launch
 
 _CONNECT_S = 20.0
-"""Time to connect. Where a connection broke, this is also how long each attempt to renew it goes on."""
+"""Seconds for connecting, and also for each attempt to renew a broken connection."""
 
 
 @dataclass(frozen=True)
 class RemoteAddress:
-    """Where a remote worker listens.
+    """Address of a remote worker, with its token and certificate.
 
     Attributes:
         address: ``host:port``.
-        token: What it asks of its host.
-        tls_root: Certificate that its own is checked against; ``None``: not encrypted.
+        token: Token that the worker requires from its host.
+        tls_root: Certificate with which the worker's certificate is checked; ``None``: no encryption.
     """
 
     address: str
@@ -34,7 +34,10 @@ class RemoteAddress:
 
 
 def remote_address(settings: Mapping[str, Any], secrets: Mapping[str, str]) -> RemoteAddress | None:
-    """The slot's settings ``address``, ``token`` (``env:NAME``) and ``tls_root``, where it has an address.
+    """Return the address from a slot's settings ``address``, ``token`` (``env:NAME``) and ``tls_root``.
+
+    Returns:
+        The address; ``None`` if the slot has none.
 
     Raises:
         UsageError: The address is no ``host:port``, or there is no token.
@@ -55,12 +58,12 @@ def remote_address(settings: Mapping[str, Any], secrets: Mapping[str, str]) -> R
 
 
 class RemoteWorker(WorkerConnection):
-    """A conversation over a gRPC stream. When it breaks, that is the end of the worker for us.
+    """A connection to a remote worker over a gRPC stream. If it breaks, the worker counts as lost.
 
     Args:
-        launch: Which worker, and for whom.
-        events: Gets what the worker says.
-        where: Its address.
+        launch: The worker and its agents.
+        events: Receives the worker's messages.
+        where: Address of the worker.
     """
 
     def __init__(self, launch: Launch, events: WorkerEvents, where: RemoteAddress) -> None:
@@ -93,7 +96,7 @@ class RemoteWorker(WorkerConnection):
         self._finish(replace(outcome, asked=self._stopping))
 
     async def stop(self, grace_s: float = 2.0) -> None:
-        """Say goodbye and close the stream; its process is not ours to end."""
+        """Send a shutdown message and close the stream; the remote process itself is not ended from here."""
         self._stopping = True
         if self._end is None or self.outcome is not None:
             self.hang_up()

@@ -1,4 +1,4 @@
-"""One agent slot filled by a worker process: questions out in batches, answers back in any order."""
+"""A slot that a worker process plays: sends questions in batches and receives answers in any order."""
 
 from __future__ import annotations
 
@@ -26,33 +26,33 @@ from mosaic_worker.failures import described
 from mosaic_worker.preprocessing import Pipeline
 
 MAX_BATCH = 256
-"""Most questions in one message."""
+"""Largest number of questions in one message."""
 _NEXT_TO_NOTHING = 1e-12
-"""US dollars; 0 would be no limit."""
+"""Smallest allowance in US dollars, used because 0 would mean no limit."""
 _BATCHES_AHEAD = 2
-"""Messages a worker has at once: one it works on, one waiting, so that it is never idle."""
+"""Messages that a worker has at once: one in work and one waiting, so that it is never idle."""
 
 Sink = Callable[[list[Answer]], None]
 
 
 class WorkerSlot:
-    """The policy behind one slot, played by a worker process.
+    """The policy of one slot, played by a worker process.
 
     Args:
-        index: The slot's number within its process.
-        agent_id: The slot's name.
-        process: Started and loaded.
-        observation_space: Gymnasium space of what the slot sees.
-        action_space: Gymnasium space of what it does.
-        sink: Gets answers as they come.
-        deadline_s: Longest time for an answer; ``None`` for no limit.
-        pipeline: What happens to observations before the worker sees them; ``observation_space``
-            is what comes out.
+        index: Number of the slot within its process.
+        agent_id: Name of the slot.
+        process: Connection to a worker that is started and loaded.
+        observation_space: Gymnasium space of the worker's observations.
+        action_space: Gymnasium space of the slot's actions.
+        sink: Function that receives answers as they come.
+        deadline_s: Longest time for an answer; ``None``: no limit.
+        pipeline: Preprocessing of observations before the worker receives them; ``observation_space`` is
+            its output space.
         action_meanings: A word per discrete action, or empty.
 
     Attributes:
-        completed: Episodes that it has played to their end.
-        names: What its actions are called.
+        completed: Number of episodes that it has played to their end.
+        names: Names of its actions.
     """
 
     exclusive = False
@@ -97,26 +97,26 @@ class WorkerSlot:
 
     @property
     def action_space(self) -> Space:
-        """What it does, described."""
+        """Description of the space of its actions."""
         return self._does.space
 
     @property
     def deadline_s(self) -> float | None:
-        """Longest time for an answer; ``None`` for no limit."""
+        """Longest time for an answer; ``None``: no limit."""
         return self._deadline_s
 
     @property
     def carrier(self) -> WorkerConnection:
-        """The process, which it may share with other slots."""
+        """Connection to the process, which the slot may share with other slots."""
         return self.process
 
     @property
     def wants_results(self) -> bool:
-        """Whether the worker wants to be told what its actions led to."""
+        """Whether the worker wants to receive the results of its actions."""
         return self.process.welcome.wants_results
 
     def begin(self, episode: int, seed: int, agent_id: str = "", joined: Joined | None = None) -> None:
-        """An episode begins; the worker learns it with the first question."""
+        """Begin an episode; the worker receives this message with the first question."""
         agent = agent_id or self.agent_id
         self._starts[episode] = seed, agent
         if self._streams is not None:
@@ -128,31 +128,31 @@ class WorkerSlot:
         self._begun.add(episode)
 
     def _real(self, episode: int) -> int:
-        """The run's episode."""
+        """Return the index of the run's episode."""
         joined = self._joined.get(episode)
         return episode if joined is None else joined.episode
 
     def allow(self, episode: int, allowance: Amount) -> None:
-        """Set how much an episode that begins may cost; the worker gets it with the start of each agent."""
+        """Set the amount that a new episode may spend; the worker receives it with each agent's start."""
         self._allowed[episode] = allowance
         self._paid[episode] = SlotSpending(announces=self.process.welcome.announces)
 
     def over(self, episode: int) -> None:
-        """An episode of the run is over."""
+        """Forget the spending of an episode of the run that is over."""
         for known in (self._allowed, self._paid, self._playing):
             known.pop(episode, None)
 
     def left(self, episode: int, allowance: Amount) -> Amount:
-        """What is left of an allowance to an episode that is begun again: calls under way count as paid."""
+        """Return the rest of an allowance for an episode that is started again; open calls count as paid."""
         paid = self._paid[episode].cut_off().paid if episode in self._paid else NOTHING
         tokens = max(1, allowance.tokens - paid.tokens) if allowance.tokens else 0
         return Amount(tokens, max(_NEXT_TO_NOTHING, allowance.usd - paid.usd) if allowance.usd else 0.0)
 
     def on_call(self, call: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The worker has paid for a call.
+        """Handle a call that the worker has paid for.
 
         Returns:
-            Its record with the run's episode, where it has the one that stands for an agent.
+            The record of the call, with the run's episode in place of the episode of a single agent.
         """
         episode = call.get("episode")
         if not isinstance(episode, int):
@@ -165,11 +165,11 @@ class WorkerSlot:
         return call
 
     def on_announce(self, episode: int, most: Amount) -> int:
-        """The worker is about to make a paid request.
+        """Handle a paid request that the worker is about to make.
 
         Args:
-            episode: As the worker says it.
-            most: What the request takes at most.
+            episode: The episode in the worker's numbering.
+            most: Largest cost of the request.
 
         Returns:
             The run's episode.
@@ -180,7 +180,7 @@ class WorkerSlot:
         return episode
 
     def end(self, summary: EpisodeSummary) -> None:
-        """An episode is over; open questions of it are forgotten."""
+        """End an episode and forget its open questions."""
         episode = summary.episode_index
         for i in [i for i, (d, _) in self._open.items() if d.episode == episode]:
             self._close(i)
@@ -194,13 +194,13 @@ class WorkerSlot:
             self._ends.append(summary)
 
     def result(self, outcome: StepOutcome) -> None:
-        """What an earlier action led to."""
-        # A process that took the place of a lost one knows nothing of the episodes before it.
+        """Pass the result of an earlier action to the worker with the next message."""
+        # A process that replaced a lost one knows nothing of the episodes before it.
         if self.process.welcome.wants_results and outcome.episode not in self._tainted:
             self._results.append(outcome if self._streams is None else self._seen(self._streams, outcome))
 
     def ask(self, decisions: Sequence[Decision]) -> None:
-        """Hand in questions; their answers reach the sink."""
+        """Queue questions; their answers reach the sink."""
         if self._gone or self._tainted:
             failures = [self._gone or self._tainted.get(d.episode, "") for d in decisions]
             loss = Loss.GIVEN_UP if self._gone else Loss.DIED
@@ -214,33 +214,33 @@ class WorkerSlot:
 
     @property
     def takes_batches(self) -> bool:
-        """Whether it can be asked without an object for each question."""
+        """Whether the slot can be asked without an object for each question."""
         at_once = self.process.welcome.in_flight
         plain = self._streams is None and not at_once and not self.wants_results
         return plain and not (self._away or self._gone or self._tainted)
 
     def ask_batch(self, batch: DecisionBatch) -> None:
-        """Hand in many questions at once."""
+        """Queue a batch of questions."""
         self._batch_queue.append(batch)
         self._flush()
 
     def unfold(self) -> None:
-        """Make objects of what was asked in batches and has no answer yet."""
+        """Make objects of the questions in batches that have no answer yet."""
         opened, self._open_batches = self._open_batches, {}
         for batch, asked in opened.values():
             decisions = batch.unfold()
             record = [len(decisions), asked]
             self._open.update([(d.id, (d, record)) for d in decisions])
-            if not decisions:  # no episode waits for the answer
+            if not decisions:  # no episode waits for this message's answers any more
                 self._under_way -= 1
-        if opened:  # deadlines are looked at in the order of asking
+        if opened:  # deadlines are checked in the order of asking
             self._open = dict(sorted(self._open.items(), key=lambda entry: entry[1][1][1]))
         waiting, self._batch_queue = self._batch_queue, []
         for batch in waiting:
             self._queue += batch.unfold()
 
     def _preprocess(self, streams: EpisodeStreams, decisions: Sequence[Decision]) -> list[Decision]:
-        """Preprocess what is asked about; those for which it fails are answered here."""
+        """Preprocess observations and return their questions; answer the questions for which this fails."""
         fine, failed = list[Decision](), list[Answer]()
         for d in decisions:
             try:
@@ -254,17 +254,17 @@ class WorkerSlot:
         return fine
 
     def fed(self, decision: Decision) -> Fed | None:
-        """An open question's observation as the worker gets it; ``None``: as the environment gave it."""
+        """Return an open question's observation as the worker receives it; ``None``: not preprocessed."""
         return None if self._streams is None else self._streams.fed(decision)
 
     @staticmethod
     def _seen(streams: EpisodeStreams, outcome: StepOutcome) -> StepOutcome:
-        """An outcome as the worker sees it."""
+        """Return a result with the observation as the worker receives it."""
         parts = streams.see(outcome.episode, outcome.observation, outcome.encoded)
         return outcome._replace(encoded=parts)
 
     def settle(self) -> None:
-        """Send what is pending although there is no question to go with it."""
+        """Send pending ends and results although there is no question to send with them."""
         if (self._ends or self._results) and not self._away:
             self._send([])
 
@@ -278,7 +278,7 @@ class WorkerSlot:
                 self._send([queue.pop(0)])
             return
         while queue and self._under_way < _BATCHES_AHEAD:
-            # Shared evenly over the free places, so that the worker works while we step.
+            # The questions are divided evenly over the free messages, so that the worker works while we step.
             size = min(MAX_BATCH, -(-len(queue) // (_BATCHES_AHEAD - self._under_way)))
             batch, self._queue = queue[:size], queue[size:]
             queue = self._queue
@@ -287,7 +287,7 @@ class WorkerSlot:
             self._send_batch()
 
     def _send_batch(self) -> None:
-        """Ask what waits first, or as much of it as leaves something to be asked while that is decided."""
+        """Send the first waiting batch, or a part that leaves other questions to send during its decision."""
         first = self._batch_queue[0]
         size = min(MAX_BATCH, -(-sum(map(len, self._batch_queue)) // (_BATCHES_AHEAD - self._under_way)))
         if len(first) > size:
@@ -315,7 +315,7 @@ class WorkerSlot:
         self.process.send(message)
 
     def _news(self) -> pb.ToWorker:
-        """A message with all that is to be told before the next questions."""
+        """Return a message with all results, ends and starts that precede the next questions."""
         message = pb.ToWorker()
         work = message.work
         work.slot = self.index
@@ -358,7 +358,7 @@ class WorkerSlot:
     def _pack_batch(self, q: pb.Questions, batch: DecisionBatch) -> None:
         q.ids.extend(batch.numbers)
         q.episodes.extend([episode.index for episode in batch.episodes])
-        # An episode does not step while a question of it is open: these are the steps at which it asked.
+        # An episode does not step while it has an open question: these are the steps of the questions.
         q.steps.extend([episode.steps for episode in batch.episodes])
         agents = zip(batch.episodes, batch.agents, strict=True)
         q.seeds.extend([episode.seeds[agent] for episode, agent in agents])
@@ -367,7 +367,7 @@ class WorkerSlot:
             q.masks = _masks(batch.masks)
 
     def _pack_shown(self, q: pb.Questions, batch: Sequence[Decision]) -> None:
-        """What the worker asked for in its ``Welcome`` of what the slot is shown."""
+        """Add the inputs of the slot that the worker requested in its ``Welcome``."""
         inputs = self.process.welcome.inputs
         shown = [d.shown or Shown() for d in batch]
         if "text" in inputs:
@@ -396,7 +396,7 @@ class WorkerSlot:
         add_columns(r.action, self._does.join([self._does.encode(o.action) for o in done]))
 
     def on_replies(self, replies: pb.Replies) -> None:
-        """Turn a message into answers."""
+        """Convert a message to answers and pass them to the sink."""
         ids = list(replies.ids)
         if self._open_batches:
             if self._try_whole_batch(ids, replies):
@@ -419,18 +419,18 @@ class WorkerSlot:
             self._sink(answers)
 
     def _try_whole_batch(self, ids: Sequence[int], replies: pb.Replies) -> bool:
-        """Answer a batch, where a message has a playable action for all of it; else do nothing."""
+        """Answer a batch if the message has a playable action for each question; else do nothing."""
         if not ids or ids[0] not in self._open_batches:
             return False
         batch, asked = self._open_batches[ids[0]]
         if batch.numbers != ids or replies.problems or replies.extras:
             return False
         if len(replies.values) not in (0, len(ids)):
-            return False  # answers as objects take the values that there are
+            return False  # the path with objects uses the values that are present
         try:
             actions = self._does.unstack(replies.action, len(ids))
         except NotInSpace:
-            return False  # it is said to each
+            return False  # the path with objects reports the error for each question
         if not self._are_legal(actions, batch):
             return False
         del self._open_batches[ids[0]]
@@ -458,7 +458,7 @@ class WorkerSlot:
         for i, action in zip(ids, actions, strict=True):
             entry = opened.pop(i, None)
             if entry is None:
-                continue  # late, after its deadline or its episode
+                continue  # the answer came after its deadline or its episode
             decision, record = entry
             record[0] -= 1
             if not record[0]:
@@ -473,7 +473,7 @@ class WorkerSlot:
     def _extras(
         self, ids: Sequence[int], replies: pb.Replies
     ) -> tuple[dict[int, dict[str, Any]], list[Answer]]:
-        """What is recorded beside actions, and refusals of answers where it cannot be."""
+        """Return the fields to record with actions, and refusals of answers whose fields are not valid."""
         extras: dict[int, dict[str, Any]] = {}
         refused: list[Answer] = []
         if replies.values:
@@ -507,13 +507,13 @@ class WorkerSlot:
         self._timer = asyncio.get_running_loop().call_later(seconds, self._expire)
 
     def _expire(self) -> None:
-        """Refuse what is overdue. ``_open`` is in the order of asking, so the first is the oldest."""
+        """Refuse overdue answers. ``_open`` is in the order of asking, so its first entry is the oldest."""
         self._timer = None
         assert self._deadline_s is not None
         self.unfold()
         now, overdue = time.perf_counter(), list[int]()
         if self._with_person or self._patient_until > now:
-            # The asker keeps a person's time. Until the answer, the worker waits with all other questions.
+            # The session measures a person's time; meanwhile the worker waits, with all its questions.
             self._arm(self._deadline_s)
             return
         for i, (_, record) in self._open.items():
@@ -529,7 +529,7 @@ class WorkerSlot:
             self._sink(answers)
 
     def on_lost(self, outcome: ChildOutcome) -> None:
-        """The process ended: every episode it had begun is lost; those it has not heard of wait."""
+        """Handle the end of the process: episodes it had begun are lost; questions of other episodes wait."""
         self.unfold()
         lost = f"worker {self.process.launch.definition.type_id} {outcome.words}"
         begun = self._begun - self._starts.keys()
@@ -549,19 +549,19 @@ class WorkerSlot:
             self._sink([Answer(d, failure=lost, loss=Loss.DIED) for d in owed])
 
     def resume(self, process: WorkerConnection) -> None:
-        """Go on with a new process that has loaded the same slot."""
+        """Continue with a new process that has loaded the same slot."""
         self.process, self._away = process, False
         self._flush()
 
     def give_up(self, reason: str) -> None:
-        """No process will come: fail what waits and whatever is asked from now on."""
+        """Fail waiting and future questions, because no process will be started again."""
         self._gone = reason
         waiting, self._queue = self._queue, []
         if waiting:
             self._sink([Answer(d, failure=reason, loss=Loss.GIVEN_UP) for d in waiting])
 
     def retire(self) -> None:
-        """The session stops asking this slot and ignores late answers."""
+        """Stop using this slot and ignore late answers."""
         self.unfold()
         self._open.clear()
         self._queue.clear()
@@ -571,10 +571,10 @@ class WorkerSlot:
             self._timer = None
 
     def on_human(self, request: pb.HumanRequest) -> Decision | None:
-        """The open question that the worker wants a person to answer.
+        """Return the open question that the worker wants a person to answer.
 
-        Its deadline is suspended until :meth:`answer_human`. ``None`` where the session no
-        longer waits for the answer; the worker then knows.
+        The deadline is suspended until :meth:`answer_human`. The result is ``None`` if the session no
+        longer waits for the answer; the worker is then notified.
         """
         entry = self._open.get(request.id)
         if entry is None:
@@ -584,7 +584,7 @@ class WorkerSlot:
         return entry[0]
 
     def answer_human(self, decision: Decision, action: Any | None) -> None:
-        """Pass on what the person chose; ``None``: nothing in time."""
+        """Send the person's choice to the worker; ``None``: no choice in time."""
         self._with_person.discard(decision.id)
         if self._deadline_s is not None:
             self._patient_until = time.perf_counter() + self._deadline_s
@@ -598,7 +598,7 @@ class WorkerSlot:
 
 
 def _masks(masks: Sequence[Mask | None]) -> bytes:
-    """What is legal, row by row; nothing where all of it is."""
+    """Return the masks of legal actions, row by row; empty if all actions are legal."""
     width = next((len(mask) for mask in masks if mask is not None), 0)
     if not width:
         return b""
@@ -607,12 +607,12 @@ def _masks(masks: Sequence[Mask | None]) -> bytes:
 
 
 def seat_of(agent: str, told: TeamContext) -> pb.Seat:
-    """The context of one agent's seat, in wire form."""
+    """Return the message that describes an agent's seat and team to a worker."""
     return pb.Seat(agent=agent, **vars(told))
 
 
 def _problem(decision: Decision, p: pb.Problem, told: Mapping[str, Any] | None) -> Answer:
-    """An answer that cannot be played; what was to be said with it is not said."""
+    """Return the answer for a reply without a playable action; a message to teammates in it is dropped."""
     extras = {name: value for name, value in (told or {}).items() if name != "said"}
     extras = extras | {"raw": p.raw} if p.raw else extras or None
     if p.fatal:

@@ -1,4 +1,4 @@
-"""Whether a worker could start here, and the line that installs what it lacks."""
+"""Checks whether a worker could start on this machine, and names the command that installs missing parts."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ State = Literal["installed", "missing", "broken"]
 _INSTALL = "mosaic workers install {}"
 _PROBE_TIMEOUT_S = 30.0
 _SDK_NEEDS = ("numpy>=1.22", "protobuf>=3.20.2,<8")
-"""What ``mosaic_worker`` needs, which the engine puts on the path of a foreign interpreter."""
+"""Requirements of ``mosaic_worker``, which the engine puts on the path of a foreign interpreter."""
 _BARE_NAME = re.compile(r"[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?")
-"""A requirement that is met by any version, everywhere."""
+"""Requirement without version or marker, which any version fulfills."""
 # Runs in the worker's own interpreter, which may be an old one.
 _PROBE = """
 import importlib.util, json, sys
@@ -53,15 +53,15 @@ json.dump([versions, found, python], sys.stdout)
 
 @dataclass(frozen=True)
 class WorkerStatus:
-    """What can be said of a worker without starting it.
+    """Status of a worker, determined without starting it.
 
     Attributes:
-        worker_id: Its id.
+        worker_id: The worker's id.
         state: ``installed``, ``missing`` (something must be installed) or ``broken``.
-        reason: What is missing or broken, as a sentence; empty when installed.
-        install: The line that puts it right, or empty.
-        missing: Requirements that are not met.
-        found: Where it was found.
+        reason: What is missing or broken, as a sentence; empty if the worker is installed.
+        install: Command that installs what is missing, or empty.
+        missing: Requirements that are not fulfilled.
+        found: Result of discovery, or ``None``.
     """
 
     worker_id: str
@@ -73,7 +73,7 @@ class WorkerStatus:
 
 
 def status_of(found: Found) -> WorkerStatus:
-    """Status of what discovery found, broken manifests included."""
+    """Return the status of a worker that discovery found, which may have a broken manifest."""
     if found.definition is None:
         return WorkerStatus(found.name, "broken", found.problem, "", (), found)
     status = check_installed(found.definition)
@@ -81,14 +81,14 @@ def status_of(found: Found) -> WorkerStatus:
 
 
 def check_installed(definition: WorkerTypeDefinition) -> WorkerStatus:
-    """Compare a worker's requirements with what its interpreter has.
+    """Compare a worker's requirements with the packages of its interpreter.
 
     Distributions are looked up by their metadata and compared by version; the extras
     of a requirement (``ray[rllib]``) are not followed.
     """
     worker_id = definition.type_id
     if absent := _absent_workers(definition):
-        # An installer could not bring them: a package of that name would be another project's.
+        # An installer could not install these workers: a package of that name would be another project's.
         reason = f"it builds on {_and(absent)}, found neither beside it nor among MOSAIC's own workers"
         return WorkerStatus(worker_id, "broken", reason, "", absent)
     python, family = definition.launch.python, definition.launch.family
@@ -146,16 +146,16 @@ def _requirements(definition: WorkerTypeDefinition) -> list[str]:
 
 
 class _ProbeError(Exception):
-    """What the worker requires cannot be read, or its interpreter did not answer."""
+    """The worker's requirements cannot be read, or its interpreter did not answer."""
 
 
 def _look_up(definition: WorkerTypeDefinition) -> tuple[tuple[str, ...], bool]:
-    """Requirements that are not met, and whether the worker's package can be imported."""
+    """Return the requirements that are not fulfilled, and whether the worker's package can be imported."""
     texts = _requirements(definition)
     if all(map(_BARE_NAME.fullmatch, texts)):
         versions, importable, _ = _probe(definition, texts)
         return tuple(text for text in texts if versions.get(text) is None), importable
-    # Here, so that sessions whose workers require no versions begin sooner.
+    # Imported here, so that sessions whose workers require no versions begin sooner.
     from packaging.markers import UndefinedEnvironmentName
     from packaging.requirements import InvalidRequirement, Requirement
 
@@ -171,7 +171,7 @@ def _look_up(definition: WorkerTypeDefinition) -> tuple[tuple[str, ...], bool]:
 def _probe(
     definition: WorkerTypeDefinition, names: Sequence[str]
 ) -> tuple[Mapping[str, str | None], bool, dict[str, str]]:
-    """Versions by name, whether the worker's package can be imported, and marker variables."""
+    """Return versions by name, whether the worker's package can be imported, and variables for markers."""
     name = definition.module_path
     beside = any((p / name).is_dir() or (p / f"{name}.py").is_file() for p in definition.launch.python_path)
     package = "" if beside or definition.launch.command else name

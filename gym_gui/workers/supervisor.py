@@ -1,4 +1,4 @@
-"""The worker processes of one session: started, watched, replaced, stopped."""
+"""Starts, watches, replaces and stops the worker processes of one session."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ from gym_gui.workers.team_context import TeamContext
 from mosaic_worker.preprocessing import Pipeline
 
 MAX_RESTARTS = 5
-"""How often a worker that ended by itself is started again while it plays no episode to its end."""
+"""Largest number of restarts of a worker that ended by itself, without a completed episode in between."""
 
 SESSION_SECRET: Final = "session"
-"""Its name among the secrets of a slot."""
+"""Name of the session's secret among the secrets of a slot."""
 
 
 @dataclass(frozen=True)
 class SlotRequest:
-    """A slot to be filled by a worker.
+    """A slot that a worker shall play.
 
     Attributes:
-        agent_id: The slot's name.
-        env_id: The environment's id.
-        observation_space: Gymnasium space of what the worker sees: what the slot sees, or what
-            comes out of ``pipeline``.
-        action_space: Gymnasium space of what it does.
-        settings: Passed to the worker.
+        agent_id: Name of the slot.
+        env_id: Id of the environment.
+        observation_space: Gymnasium space of the worker's observations: the slot's space, or the output
+            space of ``pipeline``.
+        action_space: Gymnasium space of the slot's actions.
+        settings: Settings that are passed to the worker.
         action_meanings: A word per discrete action.
         noop: The environment's no-op, or ``None``.
-        deterministic: The policy's mode or a sample; ``None``: the worker's choice.
+        deterministic: Whether to use the policy's mode instead of a sample; ``None``: the worker's choice.
         deadline_s: Longest time for an answer.
-        secrets: Keys by name; they leave this process only inside the ``Load`` message.
-        pipeline: What happens to observations before the worker sees them.
-        team_context: The game in words and who else plays, for workers that read.
-        seats: The same for others' seats that the slot takes in some episodes.
-        simulator: What is inside the environment, for workers that are handed its state: JSON.
-        options: What a manager may ask of the slot, by number.
+        secrets: Secrets by name; they leave this process only inside the ``Load`` message.
+        pipeline: Preprocessing of observations before the worker receives them.
+        team_context: Description of the game and the other players, for workers that read text.
+        seats: The same for the other seats that the slot plays in some episodes.
+        simulator: Description of the simulator as JSON, for workers that receive its state.
+        options: Options that a manager may request from the slot, by number.
     """
 
     agent_id: str
@@ -77,7 +77,7 @@ class SlotRequest:
     options: Sequence[str] = ()
 
     def message(self, index: int) -> pb.Load:
-        """The wire form."""
+        """Return the request as a ``Load`` message."""
         load = pb.Load(
             slot=index,
             agent=self.agent_id,
@@ -113,15 +113,15 @@ def _let(slot: WorkerSlot, episode: int, most: Amount, noted: Callable[[], None]
 
 @dataclass(frozen=True)
 class SessionEvents:
-    """Where a session's worker news goes besides answers.
+    """Functions that receive the news of a session's workers, other than answers.
 
     Attributes:
-        log: Level, logger and text of a line.
-        call: A paid call, as JSON.
-        human: A worker asks for a person's choice.
-        announced: A slot is about to make a paid request, in an episode, that costs so much at most; the last
-            argument is a function that allows it, to be called once that is on record.
-        is_behind: Whether so many calls wait to be written that workers should not make more.
+        log: Receives level, logger and text of a line.
+        call: Receives a paid call as JSON.
+        human: Receives a worker's request for a person's choice.
+        announced: Receives a paid request that a slot is about to make: slot, episode, largest cost, and a
+            function to call when the request is recorded, which permits it.
+        is_behind: Returns whether so many calls wait to be written that workers should make no more.
     """
 
     log: Callable[[int, str, str], None]
@@ -132,7 +132,7 @@ class SessionEvents:
 
 
 class _WorkerGroup:
-    """One worker process and the slots it fills, kept filled."""
+    """One worker process and its slots; restarts the process if it ends."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class _WorkerGroup:
         self._restart: asyncio.Task[None] | None = None
 
     async def fill(self) -> WorkerConnection:
-        """Start a process (or connect to one elsewhere) and load all slots in it."""
+        """Start a process (or connect to a remote one) and load all slots in it."""
         self._process = process = self._make(self)
         try:
             await process.start()
@@ -225,11 +225,11 @@ class _WorkerGroup:
 
     @property
     def process(self) -> WorkerConnection | None:
-        """The current process."""
+        """The connection to the current process."""
         return self._process
 
     async def close(self, grace_s: float = 2.0) -> None:
-        """Dismiss the process."""
+        """Stop the process."""
         self._ready = False
         if self._restart is not None and not self._restart.done():
             self._restart.cancel()
@@ -239,11 +239,11 @@ class _WorkerGroup:
 
 
 class Supervisor:
-    """Starts the workers of a session and keeps them; use as an async context manager.
+    """Starts the workers of a session and keeps them running until :meth:`close`.
 
     Args:
         operator: The operator's id, for process names and logs.
-        events: Where logs, calls and requests for a person go.
+        events: Receives logs, calls and requests for a person.
     """
 
     def __init__(self, operator: str, events: SessionEvents) -> None:
@@ -254,14 +254,14 @@ class Supervisor:
     async def start_worker(
         self, definition: WorkerTypeDefinition, requests: Sequence[SlotRequest], sink: Sink
     ) -> list[tuple[WorkerSlot, str]]:
-        """Start one process that fills ``requests``.
+        """Start one process that plays the slots of ``requests``.
 
         Returns:
             For each request its slot and the policy's short name.
 
         Raises:
             WorkerLaunchError: The process could not be started.
-            SlotRefusedError: It cannot play a slot.
+            SlotRefusedError: The worker cannot play a slot.
         """
         requests = [self._with_secret(definition, request) for request in requests]
         post = _WorkerGroup(self._maker(definition, requests), requests, self._events)
@@ -270,7 +270,7 @@ class Supervisor:
             say = partial(self._events.log, logging.WARNING, "mosaic.workers")
             process = await start_again(post.fill, say)
         except BaseException:
-            if post in self._posts:  # else it was closed during the start
+            if post in self._posts:  # unless the supervisor was closed meanwhile
                 self._posts.remove(post)
             raise
         post.slots = [
@@ -290,7 +290,7 @@ class Supervisor:
         return list(zip(post.slots, post.policies, strict=True))
 
     def _with_secret(self, definition: WorkerTypeDefinition, request: SlotRequest) -> SlotRequest:
-        """What workers of this session know each other by; it does not leave the machine."""
+        """Add the secret by which this session's workers recognize each other; it stays on this machine."""
         if not definition.launch.session_secret or remote_address(request.settings, request.secrets):
             return request
         return replace(request, secrets={**request.secrets, SESSION_SECRET: self._secret})
@@ -298,7 +298,7 @@ class Supervisor:
     def _maker(
         self, definition: WorkerTypeDefinition, requests: Sequence[SlotRequest]
     ) -> Callable[[WorkerEvents], WorkerConnection]:
-        """What starts the worker, each time anew; a slot with an ``address`` is played elsewhere."""
+        """Return a function that starts the worker, or connects to it if the slot has an ``address``."""
         first, agents = requests[0], [r.agent_id for r in requests]
         where = remote_address(first.settings, first.secrets)
         if where is not None:
@@ -307,12 +307,12 @@ class Supervisor:
         return lambda events: WorkerProcess(Launch(definition, self._operator, agents, gpus), events)
 
     def slot_of(self, agent: str, *, other_than: WorkerSlot | None = None) -> WorkerSlot | None:
-        """Who fills an agent's slot, or filled it before ``other_than`` was started for it."""
+        """Return the slot of an agent, or the one that played before ``other_than`` was started for it."""
         slots = (slot for post in self._posts for slot in post.slots if slot.index not in post.unused)
         return next((slot for slot in slots if slot.agent_id == agent and slot is not other_than), None)
 
     async def stop_worker(self, slot: WorkerSlot, grace_s: float = 2.0) -> None:
-        """Retire a slot: the session stops asking it, and its process ends when it fills no other slot."""
+        """Stop using a slot, and stop its process if it plays no other slot."""
         slot.retire()
         post = next((p for p in self._posts if slot in p.slots), None)
         if post is None:
@@ -323,14 +323,14 @@ class Supervisor:
             await post.close(grace_s)
 
     def processes(self) -> list[WorkerConnection]:
-        """All current workers."""
+        """Return the connections to all current workers."""
         return [p.process for p in self._posts if p.process is not None]
 
     async def close(self, grace_s: float = 2.0) -> None:
-        """Dismiss every worker; nothing they started is left.
+        """Stop all workers and everything that they started.
 
         Args:
-            grace_s: Time each has after being asked, and again after SIGTERM.
+            grace_s: Time for each worker to end after the request, and again after SIGTERM.
         """
         await asyncio.gather(*(post.close(grace_s) for post in self._posts))
         self._posts.clear()

@@ -1,4 +1,4 @@
-"""Who else plays, for workers that read."""
+"""Description of the game and the other players, for workers that read text."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TeamContext:
-    """What a worker that reads gets to know of the game and of the other players.
+    """Description of the game and the other players for a worker that reads text.
 
     Attributes:
-        briefing: The game in words: what it is about, how to read what is shown, the actions.
+        briefing: The game in words: its aim, how to read the observation, the actions.
         team: Name of the slot's team.
-        teammates: The other agents of it.
+        teammates: The other agents of the team.
         opponents: Agents of other teams.
     """
 
@@ -25,11 +25,11 @@ class TeamContext:
 
 @dataclass(frozen=True)
 class Joined:
-    """How an agent that has appeared takes part.
+    """How an agent that has appeared during an episode takes part.
 
     Attributes:
-        episode: The run's episode; to its slot's policy each such agent is an episode of its own.
-        told: The agent's context; ``None`` where its player does not read.
+        episode: The run's episode; for its slot's policy each such agent is an episode of its own.
+        told: Description of the game for the agent; ``None`` if its player reads no text.
     """
 
     episode: int

@@ -1,1 +1,1 @@
-"""Colors, shapes and small pictures that window and pages share; nothing here knows Qt."""
+"""Colors, shapes and small pictures that the window and report pages share; independent of Qt."""

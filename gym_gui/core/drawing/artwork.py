@@ -1,8 +1,7 @@
-"""Colors of game material: wood, discs, stones, pieces, a terminal's sixteen.
+"""Colors of game material: wood, discs, stones, pieces, and a terminal's sixteen colors.
 
-They belong to the thing that is drawn, not to the window around it, and are the same in
-both themes, as a photograph would be. Everything of the window comes from
-:mod:`gym_gui.ui.theme`.
+These colors belong to the drawn object, not to the window, and are the same in the light and the dark
+theme. The colors of the window come from :mod:`gym_gui.ui.theme`.
 """
 
 from __future__ import annotations
@@ -50,4 +49,4 @@ ANSI: Final = (
     "#242b36", "#f0625d", "#46c46e", "#e0b040", "#5c9dff", "#c58af9", "#35c2d1", "#c3ccd8",
     "#6b788c", "#ff8a85", "#74e096", "#ffd166", "#8db9ff", "#dcb3ff", "#6fe3ee", "#ffffff",
 )  # fmt: skip
-"""A terminal's colors 0 to 15, chosen to be read on the stage."""
+"""A terminal's colors 0 to 15, chosen to be readable on the stage color."""

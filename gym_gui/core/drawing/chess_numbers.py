@@ -1,6 +1,7 @@
-"""PettingZoo's numbers of chess moves (its ``chess_v6``: 8 x 8 squares x 73 ways to move).
+"""PettingZoo's action numbers of chess moves (in ``chess_v6``: 8 x 8 squares x 73 kinds of moves).
 
-They are seen from the side that moves: black's are those of the board turned upside down.
+The numbers are those from the perspective of the side that moves: Black's are those of the board turned
+upside down.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _WAYS: Final = 73
 _KNIGHT: Final = 56
 _UNDER: Final = 64
 _UNDER_PIECES: Final = (2, 3, 4)
-"""Knight, bishop, rook, as python-chess numbers them."""
+"""python-chess's numbers of knight, bishop and rook."""
 _QUEEN_DIRECTIONS: Final = {
     direction: i for i, direction in enumerate((x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y)
 }
@@ -25,7 +26,7 @@ _KNIGHT_JUMPS: Final = {
 
 
 def numbered(board: chess.Board) -> dict[int, chess.Move]:
-    """The legal moves of a position by number."""
+    """Return the legal moves of a position by action number."""
     black = not board.turn
     return {_number(move, black): move for move in board.legal_moves}
 

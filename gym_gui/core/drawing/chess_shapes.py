@@ -1,7 +1,7 @@
-"""Chess pieces as paths, which the window and the pages of reports paint.
+"""Chess pieces as paths, which the window and report pages draw.
 
-Shapes are drawn in a square of 100 by 100 and written in the path language of SVG (the
-commands M, L, C, Q and Z, absolute).
+Each shape is drawn in a square of 100 by 100 and written in the path language of SVG (the commands M, L, C,
+Q and Z, absolute).
 """
 
 from __future__ import annotations
@@ -61,4 +61,4 @@ LINES: Final = {
 EYES: Final = {"n": (39.5, 31.5, 2.7)}
 PEARLS: Final = {"q": ((15.5, 29, 4.6), (32, 18, 4.6), (50, 12.5, 4.9), (68, 18, 4.6), (84.5, 29, 4.6))}
 RULE: Final = "M 28.5 77 L 71.5 77"
-"""The line above every foot."""
+"""The line above the foot of every piece."""

@@ -1,4 +1,4 @@
-"""Colors of the window and of pages, light and dark. The only place that names one."""
+"""Colors of the window and of report pages, light and dark. No other module defines such a color."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ class Tokens:
     """The colors of one theme, as ``#rrggbb``.
 
     Attributes:
-        window: Behind everything.
-        panel: Cards, bars, the rail.
-        raised: Controls on a panel.
+        window: Background of the window.
+        panel: Background of cards, bars and the navigation rail.
+        raised: Background of controls on a panel.
         line: Borders and dividers.
-        text: What is read first.
-        muted: What is read second; meets WCAG AA on window, panel and raised.
+        text: Main text.
+        muted: Secondary text; meets WCAG AA on window, panel and raised.
         faint: Disabled text.
-        accent: The main action, the selection.
-        accent_hover: The main action under the pointer.
-        accent_text: Accent as text (links); readable on panel and wash.
+        accent: The main button and the selection.
+        accent_hover: The main button under the pointer.
+        accent_text: Accent color for text (links); readable on panel and wash.
         on_accent: Text on accent.
-        wash: Background of what is selected or said.
-        ok: Fine (dots and bars; text beside them is ``text``).
-        warning: Needs a look.
-        error: Broken.
-        stage: Around a frame.
+        wash: Background of selected items and of messages.
+        ok: Dots and bars that mean "in order" (text beside them has the color ``text``).
+        warning: Marks something that needs attention.
+        error: Marks something that is broken.
+        stage: Background around a frame.
         stage_text: Text on the stage.
         scroll: Scroll bars' handles.
     """
@@ -103,49 +103,49 @@ KIND_COLORS: Final[Mapping[str, str]] = {
     "mpc": "#0d9a76",
     "vlm": "#0c8ecf",
 }
-"""Of each kind of agent; others share that of the baseline. Seen on every ground of
-both themes (3, WCAG 1.4.11)."""
+"""Color of each kind of agent; other kinds share the baseline's color. The contrast with every background
+of both themes is at least 3 (WCAG 1.4.11)."""
 
 FURTHER_COLORS: Final = ("#df209f", "#a18517", "#b96eb9", "#af655a", "#c829e0", "#e7557c", "#148f14")
-"""Of further agents of a kind that is there already: no kind's own, told from all of those and from
-each other (0.1 in Oklab), and as well seen on every ground."""
+"""Colors of further agents of a kind that is already present. They differ from the colors of all kinds and
+from each other (by 0.1 in Oklab), and are as visible on every background as these."""
 
 
 HUES: Final[Mapping[str, str]] = {
     **KIND_COLORS,
     **{f"further-{number}": hue for number, hue in enumerate(FURTHER_COLORS)},
 }
-"""Every color that stands for an agent, by the name of its role."""
+"""Color of each role that marks an agent."""
 SERIES: Final = (
     *("rl", "vlm", "bdi", "human", "llm", "baseline"),
     *(f"further-{number}" for number in range(len(FURTHER_COLORS))),
 )
-"""Roles of lines that mean no kind of agent (trainings, algorithms), in the order in which they are given."""
+"""Roles of lines that mean no kind of agent (trainings, algorithms), in the order in which they are used."""
 
 
 def leading_kind(kinds: Iterable[str]) -> str:
-    """The kind an agent is marked with: whose it is beside rules and chance.
+    """Return the kind that marks an operator: the kind of its workers other than baselines.
 
-    ``mixed`` where there are several.
+    ``mixed`` if there are several such kinds, ``baseline`` if there is none.
 
     Args:
-        kinds: Of the workers that decide.
+        kinds: Kinds of the workers that decide.
     """
     others = set(kinds) - {"baseline"}
     return "mixed" if len(others) > 1 else next(iter(others), "baseline")
 
 
 def kind_role(kind: str) -> str:
-    """The role of a kind's color; that of a baseline for one that has none."""
+    """Return the color role of a kind; ``baseline`` if the kind has no color."""
     return kind.lower() if kind.lower() in KIND_COLORS else "baseline"
 
 
 def roles_apart(kinds: Sequence[str]) -> tuple[str, ...]:
-    """A role for each of several agents: the first of a kind has the kind's, others one of their own.
+    """Return a color role for each of several agents: the kind's for the first, a further one for the next.
 
     Args:
-        kinds: Of each agent, in the order in which they are shown everywhere. Kinds that share a color
-            count as one; beyond seven further agents, colors come again.
+        kinds: Kind of each agent, in the order in which agents are shown everywhere. Kinds that share a
+            color count as one. After seven further agents, the colors repeat.
     """
     result: list[str] = []
     taken: set[str] = set()
@@ -161,12 +161,12 @@ def roles_apart(kinds: Sequence[str]) -> tuple[str, ...]:
 
 
 def told_apart(kinds: Sequence[str]) -> tuple[str, ...]:
-    """The colors of :func:`roles_apart`."""
+    """Return the colors of the roles from :func:`roles_apart`."""
     return tuple(HUES[role] for role in roles_apart(kinds))
 
 
 def luminance(color: str) -> float:
-    """Relative luminance of ``#rrggbb`` as WCAG 2 defines it, 0 to 1."""
+    """Return the relative luminance of ``#rrggbb`` as WCAG 2 defines it, 0 to 1."""
 
     def linear(part: float) -> float:
         return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
@@ -176,13 +176,13 @@ def luminance(color: str) -> float:
 
 
 def contrast(one: str, other: str) -> float:
-    """WCAG contrast of two colors, 1 to 21; text needs 4.5."""
+    """Return the WCAG contrast of two colors, 1 to 21; text needs 4.5."""
     dark, bright = sorted((luminance(one), luminance(other)))
     return (bright + 0.05) / (dark + 0.05)
 
 
 def mixed(one: str, other: str, share: float) -> str:
-    """The first with this share of the second in it."""
+    """Return a mix of two colors; ``share`` is the part of the second, 0 to 1."""
     parts = zip(_parts(one), _parts(other), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in parts)
 

@@ -1,1 +1,1 @@
-"""What an experiment asks for: slots, rows of a matrix, seeds, budgets, tournaments. No I/O."""
+"""Contents of an experiment: slots, rows of a matrix, seeds, budgets, tournaments. No file access."""

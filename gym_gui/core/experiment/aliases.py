@@ -1,7 +1,7 @@
-"""Every other spelling that experiment files and configurations accept, in one place.
+"""All alternative spellings that experiment files and configurations accept.
 
-Left is what people write, right is what is stored. Nothing here says that a worker
-exists: the registry knows that.
+In each table the key is what people write and the value is what is stored. An entry does not mean that a
+worker exists; only the registry knows that.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BEHAVIORS: Final = {
     "passive_worker": "noop",
     "pettingzoo_worker": "random",
 }
-"""Type or worker id -> the ``behavior`` setting of ``operators_worker`` it stands for."""
+"""For some types and worker ids: the ``behavior`` setting of ``operators_worker`` that they stand for."""
 
 DEFAULT_WORKERS: Final = {
     WorkerKind.RL.value: "cleanrl_worker",
@@ -42,7 +42,7 @@ DEFAULT_WORKERS: Final = {
     WorkerKind.VLM.value: "vlm_worker",
     WorkerKind.BDI.value: "spade_bdi_worker",
 }
-"""Type -> the worker that plays it when none is named."""
+"""For each type: the worker that plays if the slot names no worker."""
 
 WORKER_TYPES: Final = {
     **{worker: kind for kind, worker in DEFAULT_WORKERS.items()},
@@ -54,7 +54,7 @@ WORKER_TYPES: Final = {
     "mujoco_mpc_worker": WorkerKind.PLANNER.value,
     "test_worker": WorkerKind.BASELINE.value,
 }
-"""Worker -> its type, for slots that name the worker only."""
+"""For each worker: its type, for slots that name only the worker."""
 
 NO_WORKERS: Final = {
     "shimmy_worker": (
@@ -74,22 +74,22 @@ NO_WORKERS: Final = {
         "(docs/simulators.md)"
     ),
 }
-"""Workers of the design documents that are none here -> what they mean, as a sentence."""
+"""For names of the design documents that are no workers in MOSAIC: a sentence that says what to use."""
 
 _kinds: list[Callable[[str], str]] = []
 
 
 def kinds_by(find: Callable[[str], str]) -> None:
-    """Have ``find`` asked for the kind of workers that :data:`WORKER_TYPES` does not know.
+    """Register ``find`` to give the kind of workers that :data:`WORKER_TYPES` does not contain.
 
     Args:
-        find: From a worker's id or alias to its kind; empty where it knows none of that name.
+        find: Returns the kind for a worker's id or alias; empty if it knows no such worker.
     """
     _kinds[:] = [find]
 
 
 def kind_of(worker: str) -> str:
-    """The type of a worker for slots that name the worker only; empty where no source knows the worker."""
+    """Return the type of a worker, for slots that name only the worker; empty if it is unknown."""
     return WORKER_TYPES.get(worker, "") or next((kind for find in _kinds if (kind := find(worker))), "")
 
 
@@ -97,16 +97,16 @@ _defaults: list[Callable[[str, str], str]] = []
 
 
 def defaults_by(find: Callable[[str, str], str]) -> None:
-    """Have ``find`` asked who plays types that have several workers, each made for other environments.
+    """Register ``find`` to choose the worker for types whose workers are each made for certain environments.
 
     Args:
-        find: From a type and an environment to a worker; empty where none of that type is made for it.
+        find: Returns a worker for a type and an environment; empty if no worker of the type is made for it.
     """
     _defaults[:] = [find]
 
 
 def default_worker(kind: str, task: str) -> str:
-    """The worker that plays a type in an environment when none is named; empty where there is none."""
+    """Return the worker that plays a type in an environment if none is named; empty if there is none."""
     usual = DEFAULT_WORKERS.get(kind, "")
     if usual or kind not in tuple(WorkerKind):
         return usual
@@ -114,14 +114,14 @@ def default_worker(kind: str, task: str) -> str:
 
 
 def numbered(agents: Iterable[str], slots: Sequence[str]) -> dict[str, str]:
-    """Slots by the names that older scripts have for them: ``agent_0``, ``agent_1``, … in their order.
+    """Map the slot names of older scripts, ``agent_0``, ``agent_1``, …, to the environment's slots in order.
 
     Args:
         agents: Names that an operator uses.
-        slots: The environment's own, in its order.
+        slots: The environment's own slots, in its order.
 
     Returns:
-        Nothing where a name is the environment's own, or is no such number.
+        Slot by older name; empty if one of the names is the environment's own or no such number.
     """
     older = {f"agent_{i}": slot for i, slot in enumerate(slots)}
     named = list(agents)
@@ -140,4 +140,4 @@ INLINE_SETTINGS: Final = frozenset(
         *("agent_strategy", "agent_type", "strategy"),
     }
 )
-"""Settings that may stand directly in a slot; all others go under ``settings``."""
+"""Settings that a file may write directly in a slot; all others belong under ``settings``."""

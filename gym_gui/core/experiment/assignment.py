@@ -1,4 +1,4 @@
-"""Who plays a slot: workers, link groups, and what follows an unusable answer."""
+"""Players of slots: workers, link groups, and the rule for unusable answers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _FALLBACKS: Callable[[str], InvalidFallback] = member_of(*get_args(InvalidFallba
 
 @declared
 class OnInvalid:
-    """What happens when a policy's answer cannot be played; recorded as the source of the action."""
+    """The rule for answers of a policy that cannot be played; recorded as the source of the action."""
 
     retry: int = key(
         converter=whole(0, 100),
@@ -71,7 +71,7 @@ class OnInvalid:
     )
 
     def __post_init__(self) -> None:
-        """Check.
+        """Check the values.
 
         Raises:
             ConfigError: A value is of the wrong type or out of range.
@@ -80,13 +80,13 @@ class OnInvalid:
 
     @classmethod
     def of(cls, value: object) -> OnInvalid:
-        """From a word, a mapping ``{retry, then}``, or an object of this class."""
+        """Make a rule from a word, a mapping ``{retry, then}``, or an object of this class."""
         if isinstance(value, OnInvalid):
             return value
         return cls(then=_FALLBACKS(value)) if isinstance(value, str) else read_keys(cls, value, "")
 
     def to_record(self) -> Plain:
-        """A word, or a mapping where there are retries."""
+        """Return the rule as a word, or as a mapping if there are retries."""
         return {"retry": self.retry, "then": self.then} if self.retry else self.then
 
 
@@ -95,7 +95,7 @@ def _rule(given: OnInvalid | str | Mapping[str, object]) -> OnInvalid:
 
 
 def _as_given(value: str) -> str:
-    """:func:`resolve_worker` checks it, with what else is said of the worker."""
+    """Return the value unchanged, because :func:`resolve_worker` checks it with the worker's other values."""
     return value
 
 
@@ -123,11 +123,11 @@ def _written_steps(steps: tuple[Plain, ...]) -> Plain:
 
 @declared
 class WorkerAssignment:
-    """Who plays one slot; at least one of ``worker_id`` and ``worker_type`` is needed.
+    """The player of one slot; at least one of ``worker_id`` and ``worker_type`` is required.
 
-    The worker is stored in its full name (``cleanrl_worker``), its type as a value of
-    :class:`~gym_gui.core.enums.WorkerKind`. In ``settings``, ``policy_path`` and ``model_path`` are stored as
-    ``checkpoint``, and secrets stand as references.
+    ``worker_id`` stores the worker's full name (``cleanrl_worker``), ``worker_type`` a value of
+    :class:`~gym_gui.core.enums.WorkerKind`. In ``settings``, ``policy_path`` and ``model_path`` are stored
+    as ``checkpoint``, and secrets are stored as references.
     """
 
     worker_id: str = key(
@@ -197,23 +197,24 @@ class WorkerAssignment:
     )
 
     def __post_init__(self) -> None:
-        """Check and normalise.
+        """Check and normalize.
 
         Raises:
-            ConfigError: A value is of the wrong type, two disagree, or a secret is written out.
+            ConfigError: A value is of the wrong type, two values contradict each other, or a secret is
+                written literally.
         """
         check_keys(self)
         worker, kind, own = resolve_worker(self.worker_id, self.worker_type, self.settings)
         freeze(self, worker_id=worker, worker_type=kind, settings=own)
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data in the shape of a slot of an experiment file."""
+        """Return the player as plain data, in the form of a slot in an experiment file."""
         always, chosen = record_of(self)
         return always | chosen
 
 
 SLOT_KEYS: Final = {**spellings_of(WorkerAssignment), **{name: name for name in aliases.INLINE_SETTINGS}}
-"""Every spelling that a slot may use, and what it stands for."""
+"""Each spelling that a slot may use for a key, with the key."""
 
 
 def _agents(given: Sequence[str]) -> tuple[str, ...]:
@@ -303,28 +304,28 @@ class LinkGroup:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """The primary agent, then those linked to it."""
+        """The primary agent, then the agents linked to it."""
         return (self.primary_agent, *self.linked_agents)
 
     def renamed(self, names: Mapping[str, str]) -> LinkGroup:
-        """The group with some of its agents called otherwise; what was derived from their names stays."""
+        """Return the group with some agents renamed; group id and color stay as they were."""
         linked = tuple(names.get(agent, agent) for agent in self.linked_agents)
         primary = names.get(self.primary_agent, self.primary_agent)
         return replace(self, primary_agent=primary, linked_agents=linked)
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data in the shape of an experiment file."""
+        """Return the group as plain data, in the form of an experiment file."""
         always, _ = record_of(self)
         return always
 
 
 def group_color(primary_agent: str) -> str:
-    """The color (``#rrggbb``) of a link group that names none."""
+    """Return the color (``#rrggbb``) of a link group that defines none."""
     return GROUP_COLORS[zlib.crc32(primary_agent.encode()) % len(GROUP_COLORS)]
 
 
 def refuse_repeats(names: Sequence[str], where: str) -> None:
-    """Refuse a list in which a name stands twice."""
+    """Refuse a list that contains a name twice."""
     for i, name in enumerate(names):
         if name in names[:i]:
             raise ConfigError(f"{shown(name)} is named twice", where=where)
@@ -333,7 +334,7 @@ def refuse_repeats(names: Sequence[str], where: str) -> None:
 def resolve_worker(
     worker_id: object, worker_type: object, settings: Mapping[str, Plain]
 ) -> tuple[str, str, dict[str, Plain]]:
-    """Full worker id, type, and settings completed by what an alias stands for.
+    """Return the full worker id, the type, and the settings with those that an alias stands for.
 
     Raises:
         ConfigError: Neither id nor type is given, the type is unknown, or an alias
@@ -372,14 +373,14 @@ def resolve_worker(
 
 
 def normal_settings(settings: object, where: str) -> dict[str, Plain]:
-    """A copy of ``settings`` in which the checkpoint has one name.
+    """Return a copy of ``settings`` in which the checkpoint has its one name.
 
     Args:
-        settings: As they were given.
-        where: Their place.
+        settings: The given settings.
+        where: Place of the settings.
 
     Raises:
-        ConfigError: Not plain data, or two spellings that disagree.
+        ConfigError: The settings are no plain data, or two spellings of a key have different values.
     """
     result: dict[str, Plain] = {}
     for setting, value in plain_mapping(settings, where).items():

@@ -1,4 +1,4 @@
-"""The rows of the design documents: who meets whom, by the role that a policy has."""
+"""Matrix rows of the design documents: which roles of policies play against each other."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 Side = tuple[str | Mapping[str, Any], ...]
-"""Who plays for a team: roles, or mappings of a role (``policy``) and its settings. One plays all slots."""
+"""Players of a team: roles, or mappings of a role (``policy``) and its settings. One player fills all slots.
+"""
 
 
 class DocumentRow(NamedTuple):
-    """One row.
+    """One row of the design documents.
 
     Attributes:
-        title: What the documents call it.
-        sides: Who plays for each team.
+        title: Title of the row in the documents.
+        sides: Players of each team.
     """
 
     title: str
@@ -24,13 +25,13 @@ class DocumentRow(NamedTuple):
 RL, SOLO, CO_TRAINED, LLM, RANDOM, NOOP = "rl", "solo", "co_trained", "llm", "random", "noop"
 
 ROLES: Final = (RL, SOLO, CO_TRAINED, LLM, RANDOM, NOOP)
-"""Who plays in the documents' rows. ``solo`` was trained without a partner, ``co_trained`` with one."""
+"""Roles in the documents' rows. ``solo`` was trained without a partner, ``co_trained`` with one."""
 
 STANDS_IN: Final = {SOLO: RL}
-"""The role whose policy is meant where none is named for another one."""
+"""For a role, the role whose policy plays if the role has no policy of its own."""
 
 ALWAYS_THERE: Final[Mapping[str, Mapping[str, Any]]] = {RANDOM: {"type": "random"}, NOOP: {"type": "passive"}}
-"""Roles that need no policy of one's own."""
+"""Slots for the roles for which the user need not define a policy."""
 
 
 def _led(level: int) -> Side:
@@ -64,13 +65,13 @@ GROUPS: Final[Mapping[str, Mapping[str, DocumentRow]]] = {
         for first, second in ((1, 2), (1, 3), (2, 3))
     },
 }
-"""By table of the documents."""
+"""Rows by table of the documents."""
 
 ROWS: Final[Mapping[str, DocumentRow]] = {name: row for rows in GROUPS.values() for name, row in rows.items()}
 
 
 def named_rows(name: str) -> list[str]:
-    """The rows that a name stands for: all of ``documents``, those of a table, or the one row; else none."""
+    """Return the rows for a name: all for ``documents``, those of a table, or one row; empty if unknown."""
     if name == "documents":
         return list(ROWS)
     return list(GROUPS[name]) if name in GROUPS else [name] if name in ROWS else []

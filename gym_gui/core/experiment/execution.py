@@ -1,4 +1,4 @@
-"""How often, with which seeds and how fast an experiment is played."""
+"""The ``execution`` part of an experiment: number of episodes, seeds, limits, budgets and speed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_STEPS: Final = 2**31 - 1
 MAX_RETURN: Final = 1e300
 MAX_TOKENS: Final = 10**15
 FEWEST_SEEDS: Final = 6
-"""With fewer no comparison can be decided."""
+"""Smallest number of seeds with which a comparison can be decided."""
 LOOKS: Final = 10
 FEWEST_BATCH: Final = 5
 MAX_LOOKS: Final = 100
@@ -40,7 +40,7 @@ MAX_LOOKS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The beginning of an episode, where moves were taken back: another one's, of the same seed.
+    """Beginning of an episode after moves were taken back; repeats an earlier episode of the same seed.
 
     Attributes:
         episode: Index of the episode whose beginning it is: the last one that the session has played.
@@ -53,14 +53,14 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """How much time each side of a game has for all its moves, as chess players write it: ``5+3``.
+    """Time of each side for all its moves in a game, which chess players write as ``5+3``.
 
     Attributes:
-        seconds: At the beginning; above 0.
+        seconds: Seconds at the beginning; above 0.
         increment_s: Seconds that are added with each move; 0 or more.
 
     Raises:
-        ConfigError: One of them cannot be.
+        ConfigError: A value is out of range.
     """
 
     seconds: float
@@ -74,26 +74,26 @@ class TimeControl:
 
     @property
     def words(self) -> str:
-        """``5+3``: minutes, and seconds a move."""
+        """``5+3``: minutes, and seconds for each move."""
         return f"{self.seconds / 60:g}+{self.increment_s:g}"
 
     def to_row(self) -> dict[str, float]:
-        """As records have it."""
+        """Return the time control in the form of records."""
         return {"seconds": self.seconds, "increment_s": self.increment_s}
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodePlan:
-    """One episode that is to be played.
+    """One planned episode.
 
     Attributes:
         index: Episode index within its operator, from 0.
         seed: Seed of the environment.
-        seating: Which rotation of the teams over the seats, from 0; always 0 when
+        seating: Number of the rotation of the teams over the seats, from 0; always 0 if
             seats are fixed.
-        allowances: By slot, for slots that pay for their decisions and have a budget: what the budget leaves
-            the slot in this episode; 0 of tokens or of dollars for no limit.
-        opening: Moves that are played before any slot is asked; ``None``: none.
+        allowances: By slot, for slots whose decisions cost money and that have a budget: the amount that the
+            slot may still spend in this episode; 0 tokens or 0 dollars means no limit.
+        opening: Moves that are repeated before any slot is asked; ``None``: none.
         time_control: How much time each side has; ``None``: no limit.
     """
 
@@ -111,7 +111,7 @@ ISOLATIONS: Callable[[str], Isolation] = member_of("slot", "worker")
 
 
 def said_isolation(isolation: Isolation) -> str:
-    """What a dry run says of it."""
+    """Return the line that a dry run prints for ``isolation``."""
     if isolation == "worker":
         return "slots of one team that one worker plays share a process"
     return "each slot has a process of its own"
@@ -125,13 +125,13 @@ def _limit(value: float) -> float:
 
 
 def _episodes(value: int | None) -> int:
-    """Their number; ``None``, where the seeds say it, stays until these are known."""
+    """Return the number of episodes; ``None`` stays until the number of seeds is known."""
     return cast("int", optional(whole(1, MAX_EPISODES))(value))
 
 
 @declared
 class RecordConfig:
-    """How a run is written, and what beside actions, rewards and hashes."""
+    """What a run records besides actions, rewards and hashes, and in which form."""
 
     observations: bool = key(
         converter=flag,
@@ -154,7 +154,7 @@ class RecordConfig:
     )
 
     def __post_init__(self) -> None:
-        """Check.
+        """Check the values.
 
         Raises:
             ConfigError: A value is neither true nor false.
@@ -162,7 +162,7 @@ class RecordConfig:
         check_keys(self)
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data in the shape of an experiment file."""
+        """Return the values as plain data, in the form of an experiment file."""
         always, chosen = record_of(self)
         return always | chosen
 
@@ -175,10 +175,10 @@ def _record(given: object) -> RecordConfig:
 
 @declared
 class ExecutionConfig:
-    """The ``execution`` part of an experiment, resolved.
+    """The ``execution`` part of an experiment, with resolved seeds.
 
-    Seeds are as many as were given, or, for one integer s, s, s+1, …; in ``fixed`` mode the first, once per
-    episode. Lengths of time are in the unit that the attribute's name ends in.
+    ``seeds`` holds the given seeds, or s, s+1, … for one integer s; in ``fixed`` mode it holds the first
+    seed once per episode. Durations are in the unit at the end of the attribute's name.
     """
 
     num_episodes: int = key(
@@ -332,7 +332,7 @@ class ExecutionConfig:
         """Check and resolve.
 
         Raises:
-            ConfigError: A value is of the wrong type or out of range, or does not go with another.
+            ConfigError: A value is of the wrong type or out of range, or contradicts another value.
         """
         check_keys(self)
         episodes, seeds = resolved_seeds(self.num_episodes, self.seeds, self.environment_mode)
@@ -340,7 +340,7 @@ class ExecutionConfig:
         self._check_until()
 
     def _check_until(self) -> None:
-        """Refuse what cannot be played until it is decided."""
+        """Refuse values that do not fit ``until``."""
         if self.until == "all":
             if self.batch is not None:
                 raise ConfigError(
@@ -362,7 +362,7 @@ class ExecutionConfig:
             )
 
     def look_at(self, seeds: int) -> list[int]:
-        """At how many seeds is looked, where comparisons are played until they are decided.
+        """Return the numbers of seeds after which comparisons are evaluated, for ``until: decided``.
 
         Args:
             seeds: The most that are played.
@@ -387,14 +387,14 @@ class ExecutionConfig:
 
     @staticmethod
     def seeds_needed(episodes: int, seatings: int = 1) -> int:
-        """Seeds for ``episodes`` when each seed is played once per seating."""
+        """Return the number of seeds for ``episodes`` if each seed is played once per seating."""
         return -(-episodes // seatings)
 
     def check_seeds(self, seatings: int = 1) -> None:
-        """Refuse fewer seeds than ``num_episodes`` in so many seatings need.
+        """Refuse fewer seeds than ``num_episodes`` need with this number of seatings.
 
         Raises:
-            ConfigError: With how many are needed.
+            ConfigError: There are too few seeds; the message says how many are needed.
         """
         needed = self.seeds_needed(self.num_episodes, seatings)
         if len(self.seeds) < needed:
@@ -407,10 +407,10 @@ class ExecutionConfig:
             )
 
     def check_distinct(self) -> None:
-        """Refuse a seed that is listed twice: the same episode again would count as another.
+        """Refuse a seed that is listed twice, because a repeated episode would count as a new one.
 
         Raises:
-            ConfigError: With the seed.
+            ConfigError: A seed is listed twice; the message names it.
         """
         if self.environment_mode == "fixed" or len(set(self.seeds)) == len(self.seeds):
             return
@@ -422,14 +422,14 @@ class ExecutionConfig:
         )
 
     def schedule(self, seatings: int = 1, only: Collection[int] | None = None) -> list[EpisodePlan]:
-        """The episodes of one operator, in order.
+        """Return the episodes of one operator, in order.
 
         Args:
-            seatings: How many rotations of the teams there are; 1 when seats are fixed.
-            only: Indices of those that are wanted; all of them by default.
+            seatings: Number of rotations of the teams; 1 if seats are fixed.
+            only: Indices of the episodes to return; all by default.
 
         Raises:
-            ConfigError: Fewer seeds than are needed.
+            ConfigError: There are too few seeds.
         """
         self.check_seeds(seatings)
         wanted = range(self.num_episodes) if only is None else sorted(set(only))
@@ -438,7 +438,7 @@ class ExecutionConfig:
         ]
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data in the shape of an experiment file."""
+        """Return the values as plain data, in the form of an experiment file."""
         always, chosen = record_of(self)
         return chosen | always
 
@@ -446,4 +446,4 @@ class ExecutionConfig:
 BUDGETS: Final = names_of(ExecutionConfig, of=lambda key: key.budget)
 """Keys of ``execution`` that limit what a run may spend."""
 PACE: Final = names_of(ExecutionConfig, of=lambda key: key.pace)
-"""Keys of ``execution`` that say how fast a run is done, not what is done."""
+"""Keys of ``execution`` that change only how fast a run is done."""

@@ -1,4 +1,4 @@
-"""From the plain data of an experiment file to a checked :class:`Experiment`."""
+"""Converts the plain data of an experiment file to a checked :class:`Experiment`."""
 
 from __future__ import annotations
 
@@ -47,26 +47,26 @@ FILE: Final[Mapping[str, Key[Callable[[object], object]]]] = {
         within=matrix.KEYS,
     ),
 }
-"""What an experiment file has at its top."""
+"""Top-level keys of an experiment file."""
 _OLDER_FORM_KEYS = OPERATOR_KEYS | SLOT_KEYS
-"""The older form has no ``workers``: its one slot is written into the operator."""
+"""Keys of an operator in the older form, which has no ``workers``: its one slot is part of the operator."""
 
 
 def experiment_from_data(
     data: object, *, episodes: int | None = None, complete: bool = True, origin: Origin = TYPED
 ) -> Experiment:
-    """Read ``{"operators": [...], "execution": {...}}``.
+    """Make an experiment from ``{"operators": [...], "execution": {...}}``.
 
     Args:
-        data: As an experiment file gives it, as :meth:`Experiment.to_record` does, or a
-            whole ``run.json`` (its ``experiment`` is read).
-        episodes: Takes the place of ``num_episodes``.
-        complete: Whether every slot that is named must have a player. Records of runs with
-            in-process policies have slots without one.
-        origin: The file that the data are from, and where modules that it names are looked for.
+        data: Data of an experiment file, the result of :meth:`Experiment.to_record`, or a whole
+            ``run.json`` (of which ``experiment`` is read).
+        episodes: Replaces ``num_episodes``.
+        complete: Whether every named slot must have a player. Records of runs with in-process policies have
+            slots without a player.
+        origin: The file of the data, and the folder in which modules that it names are looked up.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: Something is wrong; the error names the place.
     """
     content = mapping(data, "experiment")
     recorded = "operators" not in content and "experiment" in content
@@ -99,12 +99,12 @@ def experiment_from_data(
 
 
 def is_experiment_file(names: Collection[str]) -> bool:
-    """Whether a file with these keys at its top says what operators or a matrix play."""
+    """Return whether a file with these top-level keys is an experiment file."""
     return "operators" in names or "matrix" in names
 
 
 def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
-    """One operator, in either form."""
+    """Make one operator from either form."""
     written = mapping(data, where)
     is_new_form = bool({"workers", "player_workers", "link_groups"} & set(written))
     if is_new_form:
@@ -125,7 +125,7 @@ def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
     if groups is not None:
         given["link_groups"] = linked = _link_groups(groups, join(where, "link_groups"))
         slots = _complete_linked(slots, linked)
-    # The older form's slot is the operator itself: places name it as it is written.
+    # In the older form the slot is the operator itself, so that places name it as the file does.
     place = join(where, "workers") if is_new_form else ""
     task = str(given["task"])
     given["workers"] = slots_from_data(slots, place, where, task)
@@ -134,7 +134,7 @@ def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
         at = join(where, "manager")
         given["manager"] = slots_from_data(mapping(manager, at), at, where, task)
     folder = given.pop("folder", None)
-    if folder is not None:  # a run folder says where the modules of its experiment were
+    if folder is not None:  # a run folder's record names the folder of the experiment's modules
         with under(join(where, "folder")):
             origin = replace(origin, folder=str(Path(origin.folder, FOLDER.check(cast("str", folder)))))
     return construct(OperatorConfig, given, where, origin=origin)
@@ -143,16 +143,16 @@ def _operator(data: object, where: str, origin: Origin) -> OperatorConfig:
 def slots_from_data(
     data: Mapping[str, object], place: str, operator: str, task: str
 ) -> dict[str, WorkerAssignment]:
-    """Who plays, by slot or by name, as an experiment file gives it.
+    """Return the players by slot, or by name, from the data of an experiment file.
 
     Args:
-        data: By slot.
-        place: Where it stands, for messages.
-        operator: Where that is given in the older form, which has one slot and no place of its own.
-        task: The environment, which some types of workers go by.
+        data: Data of a player by slot or name.
+        place: Place of the data, for messages.
+        operator: Place of the operator, for the older form, whose one slot has no place of its own.
+        task: The environment, from which the default worker of some types follows.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: Something is wrong; the error names the place.
     """
     return {
         agent: item
@@ -163,7 +163,7 @@ def slots_from_data(
 
 
 def _assignment(data: object, where: str, task: str) -> WorkerAssignment:
-    """One slot: inline settings join ``settings``, the rest are the slot's own keys."""
+    """Make one player: inline settings become part of ``settings``, other keys are the slot's own."""
     given = keys(data, where, SLOT_KEYS)
     inline = {key: given.pop(key) for key in tuple(given) if key in aliases.INLINE_SETTINGS}
     nested = given.pop("settings", None)
@@ -183,7 +183,7 @@ def _assignment(data: object, where: str, task: str) -> WorkerAssignment:
 
 
 def _as_written(error: ConfigError, where: str, inline: Mapping[str, object]) -> ConfigError:
-    """Name the place of an inline setting as the file has it, not under ``settings``."""
+    """Return the error with the place of an inline setting as the file has it, not under ``settings``."""
     place = error.where.removeprefix(where).removeprefix(".")
     if place == "worker_type":
         place = "type"
@@ -208,7 +208,7 @@ def _link_groups(data: object, where: str) -> list[LinkGroup]:
 
 
 def _complete_linked(slots: Mapping[str, object], groups: list[LinkGroup]) -> dict[str, object]:
-    """A linked slot need not repeat who plays it: its group and primary agent say so."""
+    """Add type and worker of the group or its primary agent to linked slots that do not name them."""
     result = dict(slots)
     for group in groups:
         primary = slots.get(group.primary_agent)
@@ -226,14 +226,14 @@ def _complete_linked(slots: Mapping[str, object], groups: list[LinkGroup]) -> di
 
 
 def execution_from_data(data: object, episodes: int | None = None) -> ExecutionConfig:
-    """The ``execution`` part of an experiment file.
+    """Make the ``execution`` part of an experiment from its data.
 
     Args:
         data: A mapping.
-        episodes: Takes the place of ``num_episodes``.
+        episodes: Replaces ``num_episodes``.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: Something is wrong; the error names the place.
     """
     given = keys(data, "execution", spellings_of(ExecutionConfig))
     if episodes is not None:

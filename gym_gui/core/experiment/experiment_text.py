@@ -1,4 +1,4 @@
-"""An experiment as text: what would be run, for ``mosaic run --dry-run``."""
+"""Describes an experiment as text for ``mosaic run --dry-run``."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from gym_gui.core.experiment.assignment import WorkerAssignment
 from gym_gui.core.experiment.matrix_table import MatrixTable, missing_in_words
 
 _OF_THE_WORKER = ("worker_id", "type", "settings")
-"""Keys of a slot that its line begins with."""
+"""Keys of a slot whose values stand at the beginning of its line."""
 _OF_THE_OPERATOR = ("env_name", "max_steps")
-"""Keys of the environment that the operator's own line has."""
+"""Keys of the environment whose values the operator's own line contains."""
 
 
 def describe(experiment: Experiment) -> str:
-    """Several lines: the schedule, then each operator with its slots.
+    """Return several lines: the schedule, then each operator with its slots.
 
-    Secrets appear as the references that stand in the settings.
+    Secrets appear as references, as in the settings.
     """
     lines = [_schedule(experiment.execution, len(experiment.operators))]
     for operator in experiment.operators:
@@ -34,7 +34,7 @@ def describe(experiment: Experiment) -> str:
 
 
 def _rows(table: MatrixTable) -> list[str]:
-    """The rows of a matrix, each with the operator that plays it or the reason why none does."""
+    """Return the lines for a matrix's rows, each with its players or the reason why it is not played."""
     lines = [f"{len(table.rows)} row{'s' * (len(table.rows) != 1)} of the matrix:"]
     width = max(len(row.name) for row in table.rows)
     several = len({row.task for row in table.rows}) > 1
@@ -81,7 +81,7 @@ def _slot(player: WorkerAssignment) -> str:
 
 
 def _extras(operator: OperatorConfig) -> list[str]:
-    """What is declared of it in words, then what else is not usual of its environment, by its keys."""
+    """Return what an operator declares in words, then its other non-default environment keys."""
     lines = [line for words in said_of(operator) for line in words.split("\n")]
     own = names_of(OperatorConfig, of=lambda key: key.environment and not key.said)
     values = sorted((key, value) for key, value in chosen_of(operator).items() if key in own)
@@ -89,7 +89,7 @@ def _extras(operator: OperatorConfig) -> list[str]:
 
 
 def short_value(value: object) -> str:
-    """A setting as text, at most 60 letters of it."""
+    """Return a setting as text of at most 60 characters."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     text = " ".join(text.split())
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,7 +1,7 @@
-"""What shards of one run may spend: what each claims of who coordinates them, and the lease that it is given.
+"""Budgets of the shards of one run: the claim of a shard to its coordinator, and the lease that it receives.
 
-Both are one line of JSON, in a file beside each other. Amounts count from the beginning of a shard's run, so
-that what is read twice, late or never does no harm.
+Each is one line of JSON; the two files lie beside each other. Amounts count from the beginning of a shard's
+run, so that it does no harm if a line is read twice, late or never.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from gym_gui.core.experiment.spending import NOTHING, Amount, Amounts, amounts_o
 from gym_gui.core.record_fields import count, mapping, number, text
 
 Needs = Mapping[str, Mapping[str, Amount]]
-"""The most that an episode has needed, by operator and slot."""
+"""Largest amount that an episode has needed so far, by operator and slot."""
 
 
 @dataclass(frozen=True)
 class Lease:
-    """What a shard may spend, until it hears otherwise.
+    """Amounts that a shard may spend until it receives another lease.
 
     Attributes:
         number: Number among this shard's leases; a later lease replaces the earlier ones.
-        amounts: By account, all that the shard may have spent by the end of this lease.
-        for_s: Seconds for which the lease holds from when the shard has seen it.
-        needs: What other shards have found out about the needs of an episode.
-        ended: Whether the coordinator gives nothing more to any shard.
-        beat: Differs each time that the lease is renewed.
+        amounts: By account, the total that the shard may have spent by the end of this lease.
+        for_s: Seconds for which the lease is valid after the shard has read it.
+        needs: Needs of an episode that other shards have measured.
+        ended: Whether the coordinator grants nothing more to any shard.
+        beat: Text that changes each time the lease is renewed.
     """
 
     number: int
@@ -39,7 +39,7 @@ class Lease:
     beat: str = ""
 
     def to_line(self) -> str:
-        """As it is written."""
+        """Return the lease as a line of JSON."""
         return _line(
             number=self.number,
             amounts=plain_amounts(self.amounts),
@@ -51,7 +51,7 @@ class Lease:
 
     @classmethod
     def from_line(cls, line: str) -> Lease | None:
-        """What was written; ``None`` where it is none, not whole, or has a negative amount."""
+        """Read a lease; ``None`` if the line is no lease, is incomplete, or has a negative amount."""
         row = _row(line)
         number_, for_s = count(row.get("number")), number(row.get("for_s"))
         if number_ is None or for_s is None:
@@ -71,17 +71,17 @@ class Lease:
 
 @dataclass(frozen=True)
 class Claim:
-    """Where a shard stands with its lease.
+    """A shard's report to its coordinator on what it has spent and still needs.
 
     Attributes:
         number: Number of the lease that the shard has seen last; 0 for none.
-        gone: By account, what the shard has spent or put aside: never less than what it has really spent.
-        keeps: All that the shard will spend under this lease; other shards may get the rest of the lease.
-        next: What has to be left for the shard to begin its next episode; ``None``: that is unknown.
-        rest: What all that is left of the shard may need.
-        needs: What the shard has found out about the needs of an episode.
-        waits: Whether the shard plays nothing before it is given more.
-        ended: Whether the shard has ended because it was not given more.
+        gone: By account, the amount that the shard has spent or reserved; never less than it really spent.
+        keeps: Total that the shard will spend under this lease; other shards may get the rest of the lease.
+        next: Amount that must be left before the shard can begin its next episode; ``None``: unknown.
+        rest: Amount that the remaining episodes of the shard may need.
+        needs: Needs of an episode that the shard has measured.
+        waits: Whether the shard plays nothing until it receives more.
+        ended: Whether the shard has ended because it did not receive more.
     """
 
     number: int
@@ -94,7 +94,7 @@ class Claim:
     ended: bool = False
 
     def to_line(self) -> str:
-        """As it is written."""
+        """Return the claim as a line of JSON."""
         return _line(
             number=self.number,
             gone=plain_amounts(self.gone),
@@ -108,7 +108,7 @@ class Claim:
 
     @classmethod
     def from_line(cls, line: str) -> Claim | None:
-        """What was written; ``None`` where it is none, not whole, or has a negative amount."""
+        """Read a claim; ``None`` if the line is no claim, is incomplete, or has a negative amount."""
         row = _row(line)
         number_ = count(row.get("number"))
         if number_ is None or mapping(row.get("gone")) is None:
@@ -129,7 +129,7 @@ class Claim:
 
 
 def larger_needs(one: Needs, other: Needs) -> dict[str, dict[str, Amount]]:
-    """The larger of what two have found out."""
+    """Return the larger of two measured needs for each operator and slot."""
     found = {operator: dict(slots) for operator, slots in one.items()}
     for operator, slots in other.items():
         known = found.setdefault(operator, {})

@@ -1,4 +1,4 @@
-"""Whether an action may be played, and why not."""
+"""Checks whether an action may be played, and says why not."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from gym_gui.core.spaces import Space
 from gym_gui.core.types import AgentID, Mask
 
 _MOST_TOLD = 6
-"""Legal actions that are named where one is not."""
+"""Largest number of legal actions that a message about an illegal action names."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionNames:
-    """What a slot's discrete actions are called in a sentence about them.
+    """Names of a slot's discrete actions, for messages.
 
     Attributes:
-        words: A word per action, or empty.
-        are_options: They are options, which start or do not, of a manager.
+        words: A word for each action, or empty.
+        are_options: Whether the actions are options of a manager, which can start or not.
     """
 
     words: Sequence[str] = ()
@@ -32,16 +32,16 @@ class ActionNames:
 
     @classmethod
     def of(cls, slot: AgentID, words: Sequence[str]) -> ActionNames:
-        """Those of a slot."""
+        """Return the names for a slot; the actions of a manager's slot are options."""
         return cls(words, slot.endswith(GOAL_SUFFIX))
 
     def illegal(self, index: int, number: int, mask: Mask) -> str:
-        """That an action is not legal, and which are.
+        """Return a message that an action is not legal, with the legal actions.
 
         Args:
-            index: Its place in the mask.
-            number: The action.
-            mask: The legal actions.
+            index: Index of the action in the mask.
+            number: Number of the action.
+            mask: Mask of the legal actions.
         """
         if not (index < len(self.words) and self.words[index]):
             return f"action {number} is not legal now"
@@ -56,14 +56,14 @@ _NAMELESS = ActionNames()
 
 
 def problem_with(space: Space, action: Any, mask: Mask | None = None, names: ActionNames = _NAMELESS) -> str:
-    """Why ``action`` cannot be played, or ``""`` when it can.
+    """Return why ``action`` cannot be played, or ``""`` if it can.
 
     Args:
         space: The slot's action space.
-        action: Of the space's dtype and shape (the codec has seen to that), or anything
-            at all from an in-process policy.
-        mask: Legal actions of a ``Discrete`` (or flattened ``MultiDiscrete``) space.
-        names: What discrete actions are called.
+        action: An action with the space's dtype and shape (which the codec ensures), or any object from an
+            in-process policy.
+        mask: Mask of the legal actions of a ``Discrete`` (or flattened ``MultiDiscrete``) space.
+        names: Names of discrete actions.
     """
     kind = space.kind
     if kind == "Discrete":
@@ -151,7 +151,7 @@ def _text(space: Space, action: Any) -> str:
 
 
 def _array(value: Any, dtype: Any = None) -> NDArray[Any] | None:
-    """``value`` as an array; ``None`` where it is none, as lists of unequal length."""
+    """Return ``value`` as an array; ``None`` if that is impossible, as for lists of unequal length."""
     try:
         return np.asarray(value, dtype)
     except (TypeError, ValueError):

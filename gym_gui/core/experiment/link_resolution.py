@@ -1,4 +1,4 @@
-"""How link groups become plain assignments: one file, one worker, several agents."""
+"""Converts link groups to plain assignments: several agents share one file and one worker."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gym_gui.core.validation import ConfigError, Plain, shown
 def link_slots(
     workers: Mapping[str, WorkerAssignment], groups: Sequence[LinkGroup]
 ) -> dict[str, WorkerAssignment]:
-    """Slots with link groups applied.
+    """Return the players of all slots with link groups applied.
 
-    Worker, checkpoint and algorithm of the group go to each of its agents. An agent
-    that is not among ``workers`` is played exactly as the primary is, but for
-    ``checkpoint_agent``, which is each agent's own.
+    Worker, checkpoint and algorithm of a group apply to each of its agents. An agent that is not among
+    ``workers`` is played exactly as the primary agent is, except that each agent has its own
+    ``checkpoint_agent``.
 
     Raises:
-        ConfigError: An agent says something else than its group, or no file is named.
+        ConfigError: An agent contradicts its group, or no file is named.
     """
     slots = dict(workers)
     for i, group in enumerate(groups):
@@ -35,7 +35,7 @@ def link_slots(
 
 
 def _shared(group: LinkGroup, primary: WorkerAssignment | None, where: str) -> WorkerAssignment:
-    """What the group says, completed by its primary agent."""
+    """Return the assignment of the group, completed by that of its primary agent."""
     settings: dict[str, Plain] = dict(primary.settings) if primary else {}
     if group.policy_path:
         settings["checkpoint"] = group.policy_path
@@ -58,7 +58,7 @@ def _shared(group: LinkGroup, primary: WorkerAssignment | None, where: str) -> W
 
 
 def _merged(agent: str, own: WorkerAssignment, shared: WorkerAssignment, group_id: str) -> WorkerAssignment:
-    """The agent's own assignment with the group's part in it."""
+    """Return the agent's own assignment with checkpoint and algorithm of the group."""
     pairs: dict[str, tuple[Plain, Plain]] = {
         "worker_id": (own.worker_id, shared.worker_id),
         "worker_type": (own.worker_type, shared.worker_type),

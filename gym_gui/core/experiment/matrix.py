@@ -1,4 +1,4 @@
-"""What ``matrix`` of an experiment file asks for: who plays what, in rows and as a grid."""
+"""Contents of ``matrix`` in an experiment file: rows and grids of players and environments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.validation import ConfigError, Plain, join, keys, mapping
 
 MOST_ROWS: Final = 1000
-"""Lineups times tasks times settings."""
+"""Largest number of rows: lineups times tasks times settings."""
 
 _OF_OPERATORS: Final = keys_of(OperatorConfig)
 _ENVIRONMENT: Final = {name: _OF_OPERATORS[name] for name in ENVIRONMENT_KEYS}
@@ -30,17 +30,17 @@ ROW_KEYS: Final[Mapping[str, Key[Any]]] = {
         required=True,
     ),
 }
-"""What a row of one's own has."""
+"""Keys of a row that the user defines."""
 TASK_KEYS: Final[Mapping[str, Key[Any]]] = {
     "task": replace(_OF_OPERATORS["task"], required=True),
     **_ENVIRONMENT,
 }
-"""What a task of a grid has."""
+"""Keys of a task in a grid."""
 SETTING_KEYS: Final[Mapping[str, Key[Any]]] = {
     "policies": Key(None, "policy → what of it is different, as a slot says it", each=WorkerAssignment),
     **{name: _ENVIRONMENT[name] for name in ("env_kwargs", "max_steps")},
 }
-"""What a setting of a grid has."""
+"""Keys of a setting in a grid."""
 KEYS: Final[Mapping[str, Key[Any]]] = {
     "rows": Key(
         None,
@@ -72,36 +72,36 @@ KEYS: Final[Mapping[str, Key[Any]]] = {
     **_ENVIRONMENT,
     "seats": replace(_ENVIRONMENT["seats"], usual="`swap` where sides compete"),
 }
-"""What ``matrix`` of an experiment file has."""
+"""Keys of ``matrix`` in an experiment file."""
 
 
 @dataclass(frozen=True)
 class Seat:
-    """Who sits in a seat.
+    """The policy in a seat.
 
     Attributes:
         policy: A role, or the name of a policy.
-        changes: What of it is different here, as a slot of an experiment file says it.
+        changes: Values that differ from the policy's own, as a slot of an experiment file writes them.
     """
 
     policy: str
     changes: Mapping[str, Plain] = field(default_factory=dict[str, Plain])
 
     def named(self, policy: str) -> str:
-        """``gpt (coordination_level 2)``: the policy that it turned out to be, and what differs of it."""
+        """Return the name of the resolved policy with its changes: ``gpt (coordination_level 2)``."""
         changes = ", ".join(one_line(f"{key} {value}", 60) for key, value in self.changes.items())
         return f"{policy} ({changes})" if changes else policy
 
 
 @dataclass(frozen=True)
-class Lineup:
-    """Who plays for whom.
+class BoundOperator:
+    """The players of each side in a row of a matrix, before an environment is chosen.
 
     Attributes:
-        name: Unique in its matrix.
-        title: What people read.
+        name: Name that is unique in the matrix.
+        title: Title for people.
         sides: Seats of each side; one seat plays all slots of its side.
-        teams: Names of the sides; empty: the environment's own, in its order.
+        teams: Names of the sides; empty: the environment's own teams, in its order.
         everywhere: Whether one policy plays every slot, whatever the sides are.
     """
 
@@ -117,9 +117,9 @@ class Variant:
     """One of the settings of a grid.
 
     Attributes:
-        name: Unique in its matrix; empty where there is but one.
-        policies: What is different of a policy, by its name.
-        environment: What is different of the environment.
+        name: Name that is unique in the matrix; empty if there is only one setting.
+        policies: Changes of a policy, by the policy's name.
+        environment: Changes of the environment.
     """
 
     name: str = ""
@@ -129,17 +129,17 @@ class Variant:
 
 @dataclass(frozen=True)
 class Matrix:
-    """A matrix as it was asked for.
+    """A matrix as the file requests it.
 
     Attributes:
-        policies: Who may play, by name.
-        lineups: Its rows, or the players of its grid.
-        tasks: What is played, by name: keys of an operator, ``task`` among them.
-        variants: The settings of its grid.
-        roles: Which policy has a role of the documents.
-        written: ``matrix`` as it was written.
-        origin: The file that says all this.
-        broken: Policies that cannot be had, and why.
+        policies: Players by name.
+        lineups: Rows of the matrix, or the players of its grid.
+        tasks: Environments by name: keys of an operator, including ``task``.
+        variants: Settings of the grid.
+        roles: Policy for each role of the documents.
+        written: ``matrix`` as the file has it.
+        origin: The file of the matrix.
+        broken: Policies that cannot be loaded, with the reason.
     """
 
     policies: Mapping[str, WorkerAssignment]
@@ -167,29 +167,29 @@ class Matrix:
             )
 
     def policy_of(self, seat: Seat) -> str:
-        """The name of the policy that sits in a seat, whether or not there is one of that name."""
+        """Return the name of the policy in a seat, even if no policy has this name."""
         name = self.roles.get(seat.policy, seat.policy)
         stands_in = STANDS_IN.get(name, "")
         return self.policy_of(Seat(stands_in)) if stands_in and name not in self.policies else name
 
     def asked(self) -> dict[str, Plain]:
-        """Plain data in the shape of an experiment file, which reads back to an equal matrix."""
+        """Return the matrix as plain data of an experiment file, which reads back to an equal matrix."""
         written = dict(self.written)
         if any(":" in str(task["task"]) for task in self.tasks.values()) and self.origin.folder:
-            written["folder"] = self.origin.folder  # needed to play it again from the run folder
+            written["folder"] = self.origin.folder  # needed to play the matrix again from the run folder
         return {"policies": {name: p.to_record() for name, p in self.policies.items()}, "matrix": written}
 
 
 def changed(player: WorkerAssignment, changes: Mapping[str, object], where: str) -> WorkerAssignment:
-    """A policy with some of its settings different.
+    """Return a policy with some of its settings changed.
 
     Args:
         player: The policy.
-        changes: As a slot of an experiment file says it.
-        where: Where that stands.
+        changes: Changes, as a slot of an experiment file writes them.
+        where: Place of the changes.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: Something is wrong; the error names the place.
     """
     given = keys(changes, where, SLOT_KEYS)
     for key in ("type", "worker_id"):

@@ -48,12 +48,12 @@ def matrix_from_data(data: object, policies: object, *, origin: Origin = TYPED) 
     """Read ``matrix`` and ``policies`` of an experiment file.
 
     Args:
-        data: What stands under ``matrix``.
-        policies: What stands under ``policies``.
-        origin: The file that they are from.
+        data: The value of ``matrix``.
+        policies: The value of ``policies``.
+        origin: The file of the data.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: Something is wrong; the error names the place.
     """
     given = keys(data, "matrix", _KEYS)
     written = {key: value for key, value in plain_mapping(given, "matrix").items() if key != "folder"}
@@ -69,7 +69,7 @@ def matrix_from_data(data: object, policies: object, *, origin: Origin = TYPED) 
     return Matrix(pool, tuple(lineups), tasks, variants, _roles(given.get("roles"), pool), written, origin)
 
 
-# ------------------------------------------------------------------------ who plays
+# ------------------------------------------------------------------------ players
 
 
 def _pool(data: object, task: str) -> dict[str, WorkerAssignment]:
@@ -149,7 +149,7 @@ def _seat(item: object, where: str) -> Seat:
     given = plain_mapping(cast(object, item), where)
     if "policy" not in given:
         raise ConfigError("'policy' is missing", where=where, fix="{policy: NAME, temperature: 0}")
-    refuse_literals(given, where)  # a row that cannot be played is kept as it was written, too
+    refuse_literals(given, where)  # the record keeps a row's text even if it cannot be played
     return Seat(text(given.pop("policy"), join(where, "policy")), given)
 
 
@@ -161,7 +161,7 @@ def _players(data: object) -> Iterable[Lineup]:
         yield Lineup(name, name, ((Seat(name),),), everywhere=True)
 
 
-# ------------------------------------------------------------------------ what is played
+# ------------------------------------------------------------------------ environments
 
 
 def _tasks(given: Mapping[str, object]) -> dict[str, Mapping[str, Any]]:
@@ -196,7 +196,7 @@ def _tasks(given: Mapping[str, object]) -> dict[str, Mapping[str, Any]]:
 
 
 def _environment(given: Mapping[str, object], where: str) -> dict[str, Any]:
-    """What makes an environment; ``null`` in a file means "left out"."""
+    """Return the keys of an environment; ``null`` in a file means "left out"."""
     found = {key: value for key, value in given.items() if value is not None}
     if "env_kwargs" in found:
         found["env_kwargs"] = plain_mapping(found["env_kwargs"], join(where, "env_kwargs"))
@@ -233,7 +233,7 @@ def _mapping_or_none(value: object, where: str) -> dict[str, object] | None:
 
 
 def _check_name(name: str, where: str) -> None:
-    """Names are those of tables, and parts of the names of folders."""
+    """Refuse a name that cannot stand in tables and in folder names."""
     folder_name(name, where)
     if len(name) > LONGEST_NAME or not re.fullmatch(r"[\w-]+", name):
         raise ConfigError(

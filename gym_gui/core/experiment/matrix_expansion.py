@@ -1,4 +1,4 @@
-"""From a matrix to ordinary operators: a pure function of what was asked and of who sits where."""
+"""Expands a matrix to ordinary operators, from the file's request and the slots of its environments."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from gym_gui.core.validation import ConfigError, join, key_place, short_id, unde
 
 @dataclass(frozen=True)
 class Places:
-    """Where one can sit in an environment.
+    """Slots and teams of an environment.
 
     Attributes:
-        slots: All of them, in its order.
-        teams: Those of each team.
+        slots: All slots, in the environment's order.
+        teams: Slots of each team.
     """
 
     slots: tuple[str, ...]
@@ -34,32 +34,33 @@ class Places:
 
 
 PlacesOf = Callable[[OperatorConfig], Places]
-"""From an operator without players to the places of its environment; may raise ``UsageError``."""
+"""Function that returns the places of an operator's environment; may raise ``UsageError``."""
 
 
 class _CannotBePlayed(Exception):
-    """Why a row cannot be played."""
+    """A row cannot be played; the message says why."""
 
 
 def expand(matrix: Matrix, places_of: PlacesOf, execution: ExecutionConfig) -> Experiment:
-    """The operators that play a matrix.
+    """Return the experiment whose operators play a matrix.
 
-    Rows that are the same match share an operator; rows that cannot be played have none, and the reason.
+    Rows that are the same match share an operator. A row that cannot be played has no operator, but a
+    reason.
 
     Args:
-        matrix: What was asked for.
-        places_of: Asked once for each environment.
-        execution: How often, with which seeds.
+        matrix: The requested matrix.
+        places_of: Called once for each environment.
+        execution: Number of episodes, seeds and speed.
 
     Raises:
-        NotAllowedError: An environment is code that the person has not allowed.
-        ConfigError: No row can be played, or two have one name.
+        NotAllowedError: An environment is code that the user has not allowed.
+        ConfigError: No row can be played, or two rows have the same name.
     """
     return _Expansion(matrix, places_of).run(execution)
 
 
 def everybody(matrix: Matrix) -> list[OperatorConfig]:
-    """All players that may play in each environment of a matrix, to see what they need.
+    """Return operators with all players of each environment of a matrix, to find out what the players need.
 
     These operators cannot be played.
 
@@ -67,8 +68,8 @@ def everybody(matrix: Matrix) -> list[OperatorConfig]:
         matrix: The matrix as the file has it.
 
     Returns:
-        For each task and setting an operator that has each player in a slot by itself. Operators that cannot
-        be made are left out.
+        For each task and setting an operator in which each player has its own slot. Players that cannot be
+            resolved are left out.
     """
     return _Expansion(matrix, _nowhere).everybody()
 
@@ -78,14 +79,14 @@ def _nowhere(operator: OperatorConfig) -> Places:
 
 
 def without(experiment: Experiment, problems: Mapping[str, str]) -> Experiment:
-    """A matrix's experiment without operators that cannot play; their rows say why.
+    """Return a matrix's experiment without operators that cannot play; their rows contain the reason.
 
     Args:
         experiment: The experiment.
-        problems: Why an operator cannot play, by operator.
+        problems: Reason by operator that cannot play.
 
     Raises:
-        ConfigError: No operator is left, or too few are.
+        ConfigError: No operators are left, or too few.
     """
     assert experiment.matrix is not None
     left = [operator for operator in experiment.operators if operator.operator_id not in problems]
@@ -110,7 +111,7 @@ def _nobody(name: str, policies: Mapping[str, object]) -> str:
 
 
 def _id(name: str) -> str:
-    """A row's name as that of its operator's folder."""
+    """Return a row's name as the folder name of its operator."""
     return short_id(re.sub(r"[^\w.-]+", "_", name))
 
 
@@ -162,18 +163,18 @@ class _Expansion:
             operator, seated = self._operator(lineup, task, variant, _id(name), title)
         except _CannotBePlayed as reason:
             return replace(row, problem=one_line(reason))
-        # Only who plays and what is played makes a match: its names do not.
+        # Rows with the same players and environment are the same match, whatever their names.
         record = {k: v for k, v in operator.to_record().items() if k not in ("id", "name")}
         known = self._operators.setdefault(json.dumps(record, sort_keys=True), operator)
-        if not lineup.everywhere:  # by the environment's names of teams, and in its order
+        if not lineup.everywhere:  # sides get the environment's names of teams, in its order
             teams = self._where(operator).teams or {"": ()}
             listed = dict(zip(lineup.teams or teams, row.sides.values(), strict=True))
             row = replace(row, sides={team: listed[team] for team in teams})
         slots = {slot: self._matrix.policy_of(seat) for slot, seat in seated.items()}
         return replace(row, operator=known.operator_id, slots=slots)
 
-    def _in_words(self, lineup: Lineup) -> dict[str, tuple[str, ...]]:
-        """Who plays, by side as it was written: what its environment calls it may not be known."""
+    def _in_words(self, lineup: BoundOperator) -> dict[str, tuple[str, ...]]:
+        """Return the players' names by side as the file has it, as the environment's teams may be unknown."""
         named = [tuple(seat.named(self._matrix.policy_of(seat)) for seat in side) for side in lineup.sides]
         if lineup.everywhere:
             return {"": named[0]}
@@ -182,7 +183,7 @@ class _Expansion:
     def _operator(
         self, lineup: Lineup, task: str, variant: Variant, called: str, title: str
     ) -> tuple[OperatorConfig, dict[str, Seat]]:
-        """The operator of a row, and who sits in its slots."""
+        """Return the operator of a row, and the seat in each of its slots."""
         seats = "fixed" if lineup.everywhere or len(lineup.sides) < 2 else "swap"
         empty = self._empty(task, variant, called, title, seats)
         seated = self._seated(lineup, self._where(empty), empty.task)
@@ -194,7 +195,7 @@ class _Expansion:
     def _empty(
         self, task: str, variant: Variant, called: str, title: str, seats: str = "fixed"
     ) -> OperatorConfig:
-        """An operator without players."""
+        """Return an operator without players."""
         given: dict[str, Any] = {"seats": seats, **self._matrix.tasks[task], **variant.environment}
         given["env_kwargs"] = {
             **self._matrix.tasks[task].get("env_kwargs", {}),
@@ -204,7 +205,7 @@ class _Expansion:
             return OperatorConfig(called, title, origin=self._matrix.origin, **given)
 
     def _where(self, operator: OperatorConfig) -> Places:
-        """The places of its environment, asked for once; players and names make no difference."""
+        """Return the places of an operator's environment, requested once for the same environment."""
         made = (operator.task, operator.env_name, dict(operator.env_kwargs), operator.api)
         teams = None if operator.teams is None else {team: list(who) for team, who in operator.teams.items()}
         key = json.dumps((*made, teams), sort_keys=True)
@@ -220,8 +221,8 @@ class _Expansion:
             raise _CannotBePlayed(found)
         return found
 
-    def _seated(self, lineup: Lineup, places: Places, task: str) -> dict[str, Seat]:
-        """Who sits in each slot."""
+    def _seated(self, lineup: BoundOperator, places: Places, task: str) -> dict[str, Seat]:
+        """Return the seat in each slot."""
         if lineup.everywhere:
             return dict.fromkeys(places.slots, lineup.sides[0][0])
         teams = places.teams or {"": places.slots}

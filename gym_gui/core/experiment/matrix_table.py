@@ -1,4 +1,4 @@
-"""What became of a matrix: its rows, which operator plays each, and why some cannot be played."""
+"""The result of expanding a matrix: its rows, the operator of each, and why some rows cannot be played."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ _ROW_KEYS = {
 
 @dataclass(frozen=True)
 class MatrixRow:
-    """One row.
+    """One row of a matrix.
 
     Attributes:
-        name: Unique in its matrix.
-        title: What people read.
+        name: Name that is unique in the matrix.
+        title: Title for people.
         task: Environment id.
-        sides: Names of policies by team; a policy that plays every slot stands under ``""``.
-        operator: The operator that plays it; empty where it cannot be played. Rows of one match share theirs.
-        problem: Why it cannot be played.
-        slots: The policy in each slot of its operator, by the name that it has in the matrix.
-        setting: Which of several settings it is played in: its name ends in it. Empty where there are none.
+        sides: Names of policies by team; a policy that plays every slot is under ``""``.
+        operator: The operator that plays the row; empty if the row cannot be played. Rows of the same match
+            share an operator.
+        problem: Why the row cannot be played.
+        slots: Name of the policy in each slot of the operator, as the matrix has it.
+        setting: Name of the grid's setting in which the row is played, which is also the end of the row's
+            name; empty if the grid has no settings.
     """
 
     name: str
@@ -38,11 +40,11 @@ class MatrixRow:
 
     @property
     def players(self) -> str:
-        """``ppo + gpt against ppo + random``."""
+        """The players as text: ``ppo + gpt against ppo + random``."""
         return " against ".join(" + ".join(seats) for seats in self.sides.values())
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data, from which :meth:`MatrixTable.from_record` reads it."""
+        """Return the row as plain data, from which :meth:`MatrixTable.from_record` reads it."""
         record: dict[str, Plain] = {"name": self.name, "title": self.title, "task": self.task}
         record["sides"] = {team: list(seats) for team, seats in self.sides.items()}
         if self.setting:
@@ -54,11 +56,11 @@ class MatrixRow:
 
 @dataclass(frozen=True)
 class MatrixTable:
-    """The rows of a matrix beside what was asked for.
+    """The rows of a matrix with the request that they come from.
 
     Attributes:
-        asked: ``policies`` and ``matrix`` as an experiment file has them, in full names.
-        rows: In the order asked for.
+        asked: ``policies`` and ``matrix`` in the form of an experiment file, with full names.
+        rows: The rows in the order of the file.
     """
 
     asked: Mapping[str, Plain]
@@ -70,10 +72,10 @@ class MatrixTable:
         return [row for row in self.rows if row.problem]
 
     def without(self, problems: Mapping[str, str]) -> MatrixTable:
-        """The table where some operators cannot play after all.
+        """Return the table with the rows of some operators marked as not playable.
 
         Args:
-            problems: By operator, why.
+            problems: Reason by operator.
         """
         said = {operator: one_line(problem) for operator, problem in problems.items()}
         rows = (
@@ -83,14 +85,14 @@ class MatrixTable:
         return replace(self, rows=tuple(rows))
 
     def policies_of(self, operator: str) -> Mapping[str, str]:
-        """Who sits in the slots of an operator, by the names that they have in the matrix."""
+        """Return the policies in the slots of an operator, by the names that the matrix has for them."""
         return next((row.slots for row in self.rows if row.operator == operator), dict[str, str]())
 
     def check(self, operators: Iterable[str]) -> None:
-        """Refuse a row of an operator that there is none of.
+        """Refuse a row whose operator does not exist.
 
         Raises:
-            ConfigError: With its place.
+            ConfigError: There is such a row; the error names its place.
         """
         known = set(operators)
         for i, row in enumerate(self.rows):
@@ -98,15 +100,15 @@ class MatrixTable:
                 raise ConfigError(f"no operator is called {row.operator!r}", where=f"matrix.rows[{i}]")
 
     def to_record(self) -> dict[str, Plain]:
-        """What ``run.json`` keeps of it."""
+        """Return the table in the form of ``run.json``."""
         return {"asked": dict(self.asked), "rows": [row.to_record() for row in self.rows]}
 
     @classmethod
     def from_record(cls, data: object) -> MatrixTable:
-        """Read what :meth:`to_record` gave.
+        """Read a table from the result of :meth:`to_record`.
 
         Raises:
-            ConfigError: It is none.
+            ConfigError: The data is no such table.
         """
         given = keys(data, "matrix", {"asked": "asked", "rows": "rows"})
         rows = [
@@ -134,7 +136,7 @@ def _words(value: object, where: str, *, empty: bool = False) -> str:
 
 
 def one_line(words: object, most: int = 1000) -> str:
-    """Words from anywhere as a line that can be read back."""
+    """Return text from any source on one line, with unprintable characters replaced and cut to ``most``."""
     line = "".join(
         c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(str(words).split())
     )
@@ -142,7 +144,7 @@ def one_line(words: object, most: int = 1000) -> str:
 
 
 def by_problem(rows: Sequence[MatrixRow]) -> dict[str, list[MatrixRow]]:
-    """Rows that cannot be played, by the reason."""
+    """Return the rows that cannot be played, by reason."""
     found: dict[str, list[MatrixRow]] = {}
     for row in rows:
         if row.problem:
@@ -151,5 +153,5 @@ def by_problem(rows: Sequence[MatrixRow]) -> dict[str, list[MatrixRow]]:
 
 
 def missing_in_words(rows: Sequence[MatrixRow]) -> list[str]:
-    """The same, a line for each reason: ``llm_vs_llm, rl_vs_llm: no policy …``."""
+    """Return a line for each reason with the rows it concerns: ``llm_vs_llm, rl_vs_llm: no policy …``."""
     return [f"{', '.join(row.name for row in of)}: {problem}" for problem, of in by_problem(rows).items()]

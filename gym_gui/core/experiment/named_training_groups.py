@@ -1,4 +1,4 @@
-"""Groups of trainings by name, and of which training an operator is where a whole group plays."""
+"""Names of training groups, and the training that an operator belongs to if a whole group plays."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Final
 from gym_gui.core.validation import ConfigError, Plain, integer, join, keys, text
 
 GROUP_PREFIX: Final = "group:"
-"""``group:NAME`` in place of a policy's path means every policy of that group of trainings."""
+"""Prefix of ``group:NAME``, which in place of a policy's path means every policy of a group of trainings."""
 
 
 @dataclass(frozen=True)
 class TrainingOf:
-    """One training of a group; operators of one group are compared with others as a whole.
+    """One training of a group; operators of a group are compared with others as a whole.
 
     Attributes:
-        name: What the group is called in reports.
-        seed: The seed of the training.
+        name: Name of the group in reports.
+        seed: Seed of the training.
     """
 
     name: str
@@ -29,7 +29,7 @@ class TrainingOf:
         """Read ``{name: PPO, seed: 3}``.
 
         Raises:
-            ConfigError: It is none.
+            ConfigError: The data is no such mapping.
         """
         if isinstance(data, cls):
             return data
@@ -41,10 +41,10 @@ class TrainingOf:
         return cls(text(given["name"], join(where, "name")), seed)
 
     def to_record(self) -> dict[str, Plain]:
-        """As :meth:`from_data` reads it."""
+        """Return the training in the form that :meth:`from_data` reads."""
         return {"name": self.name, "seed": self.seed}
 
 
 def group_name(label: str, env_id: str) -> str:
-    """``ppo_CartPole-v1``: what a group is asked for by, and what its folder is called."""
+    """Return the name of a group and of its folder: ``ppo_CartPole-v1``."""
     return re.sub(r"[^\w.-]+", "_", f"{label}_{env_id}")

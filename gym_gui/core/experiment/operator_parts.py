@@ -1,4 +1,4 @@
-"""Parts of an operator as they were written, checked: players, link groups, teams."""
+"""Checks parts of an operator: players, link groups and teams."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _T = TypeVar("_T")
 
 
 def instances_of(value: object, kind: type[_T], where: str) -> tuple[_T, ...]:
-    """``value`` as a tuple of what all has to be of one class.
+    """Return ``value`` as a tuple after a check that all items are of one class.
 
     Raises:
-        ConfigError: Something in it is not.
+        ConfigError: An item is of another class.
     """
     items = sequence(value, where)
     for i, item in enumerate(items):
@@ -33,10 +33,10 @@ def instances_of(value: object, kind: type[_T], where: str) -> tuple[_T, ...]:
 
 
 def assignments_of(value: object) -> dict[str, WorkerAssignment]:
-    """Who plays each agent.
+    """Return the player of each agent.
 
     Raises:
-        ConfigError: It is no mapping of assignments.
+        ConfigError: ``value`` is no mapping of assignments.
     """
     result: dict[str, WorkerAssignment] = {}
     for agent, player in mapping(value, "").items():
@@ -48,10 +48,10 @@ def assignments_of(value: object) -> dict[str, WorkerAssignment]:
 
 
 def link_groups_of(value: object) -> tuple[LinkGroup, ...]:
-    """Link groups.
+    """Return the checked link groups.
 
     Raises:
-        ConfigError: An id or an agent is there twice.
+        ConfigError: A group id or an agent occurs twice.
     """
     groups = instances_of(value, LinkGroup, "")
     refuse_repeats([group.group_id for group in groups], "")
@@ -60,10 +60,10 @@ def link_groups_of(value: object) -> tuple[LinkGroup, ...]:
 
 
 def teams_of(value: object) -> dict[str, tuple[str, ...]]:
-    """Agents of each team.
+    """Return the agents of each team.
 
     Raises:
-        ConfigError: A team has no agent, or an agent two teams.
+        ConfigError: A team has no agent, or an agent belongs to two teams.
     """
     teams: dict[str, tuple[str, ...]] = {}
     for team, members in mapping(value, "").items():
@@ -81,7 +81,7 @@ def check_agent(agent: str, known: Iterable[str], where: str) -> None:
     """Refuse an agent that no slot has.
 
     Raises:
-        ConfigError: With the nearest name.
+        ConfigError: There is no such slot; the message suggests the nearest name.
     """
     names = tuple(known)
     if agent not in names:

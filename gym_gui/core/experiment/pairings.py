@@ -1,7 +1,7 @@
-"""Which policies meet in a tournament: pure functions, the same on every call.
+"""Pure functions that decide which policies play each other in a tournament.
 
-A pairing is a set of policies that meet, one for each side of the game. It is played on every seed once
-in each seating, so that the policy named first has no advantage.
+A pairing is a set of policies that play each other, one for each side of the game. It is played with each
+seed once in each seating, so that the policy named first has no advantage.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from itertools import combinations
 from gym_gui.core.record_fields import items, mapping, strings
 
 Pairing = tuple[str, ...]
-"""Policies that meet, in the order in which the pool names them; in cross-play, who sits in each seat."""
+"""Policies that play each other, in the order of the pool; in cross-play, the policy in each seat."""
 
 _MOST_TRIES = 20_000
-"""Pairings that are tried before a round without a second meeting is given up."""
+"""Largest number of pairings tried in the search for a round in which no two policies meet again."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Round:
     """One round of a Swiss tournament.
 
     Attributes:
-        pairings: The policies that met.
+        pairings: The policies that played each other.
         byes: Policies without an opponent, which sat out.
     """
 
@@ -33,16 +33,17 @@ class Round:
 
     @property
     def present(self) -> frozenset[str]:
-        """All policies for which the round counts as played."""
+        """Policies that took part in the round or had a bye."""
         return frozenset([*self.byes, *(name for pairing in self.pairings for name in pairing)])
 
 
 def round_robin(policies: Sequence[str], sides: int = 2) -> list[Pairing]:
-    """Everybody meets everybody.
+    """Return all pairings of the policies.
 
     Args:
-        policies: The pool; one that is added at its end adds pairings at the end, and moves none.
-        sides: How many meet in a game.
+        policies: The pool. A policy added at its end adds pairings at the end and keeps the order of the
+            others.
+        sides: Number of policies in a game.
     """
     numbers = sorted(combinations(range(len(policies)), sides), key=lambda chosen: chosen[::-1])
     return [tuple(policies[i] for i in chosen) for chosen in numbers]
@@ -51,7 +52,7 @@ def round_robin(policies: Sequence[str], sides: int = 2) -> list[Pairing]:
 def cross_play(
     policies: Sequence[str], held_out: Collection[str], seats: int, *, fixed: bool = False
 ) -> list[Pairing]:
-    """Everybody plays with itself, and in one seat of the team of everybody else.
+    """Return teams of each policy with itself, and teams in which one policy joins another.
 
     Args:
         policies: Everybody; one that is added at the end adds teams at the end, and moves none.
@@ -78,23 +79,23 @@ def cross_play(
 
 
 def who_joins(pairing: Pairing) -> tuple[str, str]:
-    """Who has one seat of a team, and who has all the others; of two seats who has the first."""
+    """Return the policy that has one seat (or the first of two seats), and the policy of all other seats."""
     alone = next((name for name in pairing if pairing.count(name) == 1), pairing[0])
     return alone, next((name for name in pairing if name != alone), alone)
 
 
 def most_rounds(policies: int) -> int:
-    """Rounds after which everybody of so many has met everybody."""
+    """Return the number of rounds after which each of this number of policies has met all others."""
     return policies - 1 if policies % 2 == 0 else policies
 
 
 def usual_rounds(policies: int) -> int:
-    """Rounds that tell a best one from so many: in each, half of those who have won all is left."""
+    """Return the number of rounds that find the best policy, as each halves the unbeaten policies."""
     return max(1, (policies - 1).bit_length())
 
 
 def rounds_left(policies: Sequence[str], played: Sequence[Round], rounds: int) -> int:
-    """Rounds of a Swiss tournament that are still to be paired, until everybody has had ``rounds``."""
+    """Return the number of rounds of a Swiss tournament to pair until each policy has had ``rounds``."""
     return max(rounds - min(_rounds_had(policies, played).values()), 0)
 
 
@@ -103,7 +104,7 @@ def _rounds_had(policies: Sequence[str], played: Sequence[Round]) -> dict[str, i
 
 
 def rounds_from_record(written: object) -> list[Round] | None:
-    """Rounds as ``run.json`` has them; ``None`` where one cannot be read."""
+    """Read rounds from ``run.json``; ``None`` if a round cannot be read."""
     found: list[Round] = []
     for each in items(written) or []:
         row = mapping(each) or {}
@@ -117,19 +118,19 @@ def rounds_from_record(written: object) -> list[Round] | None:
 def swiss_round(
     policies: Sequence[str], played: Sequence[Round], points: Mapping[str, float], rounds: int
 ) -> Round | None:
-    """The next round of a Swiss tournament, in which neighbors in the standings meet that have not met yet.
+    """Return the next round of a Swiss tournament: it pairs neighbors in the standings that have not met yet.
 
-    Each policy plays ``rounds`` rounds. A policy that came later has rounds of its own until it has caught
-    up, in which it meets policies that are as new or, where there are none, the nearest in the standings.
+    Each policy plays ``rounds`` rounds. A policy that was added later has extra rounds until it has caught
+    up. In these it meets policies that are as new or, if there is none, the nearest in the standings.
 
     Args:
-        policies: The pool. Equal standings are in its order, and so is the first round.
+        policies: The pool. Policies with equal standings are in its order, and so is the first round.
         played: The rounds so far.
-        points: Mean points of each policy in a game so far: 1 for a win, ½ for a draw.
-        rounds: How many rounds each policy plays.
+        points: Mean points of each policy per game so far: 1 for a win, ½ for a draw.
+        rounds: Number of rounds that each policy plays.
 
     Returns:
-        ``None`` where no policy has a round left.
+        The round; ``None`` if no policy has a round left.
     """
     had = _rounds_had(policies, played)
     least = min(had.values())
@@ -145,7 +146,7 @@ def swiss_round(
         others = [name for name in policies if name not in due]
         extra = _company(ranked, others, met, points)
         if not extra:
-            # The last of those who have sat out least often.
+            # The lowest-ranked of the policies that have sat out least often.
             byes = [min(reversed(ranked), key=sat_out.count)]
             ranked.remove(byes[0])
     order = sorted([*ranked, *extra], key=lambda name: -points.get(name, 0.5))
@@ -159,14 +160,14 @@ def swiss_round(
 def _company(
     due: Sequence[str], others: Sequence[str], met: set[frozenset[str]], points: Mapping[str, float]
 ) -> list[str]:
-    """The one of the others that makes an odd number even: nearest to the last of those who are due."""
+    """Return the policy that makes an odd number even: the one nearest to the last policy that is due."""
     last = due[-1]
     free = [name for name in others if frozenset((name, last)) not in met]
     return sorted(free, key=lambda name: abs(points.get(name, 0.5) - points.get(last, 0.5)))[:1]
 
 
 def _without_repeats(order: Sequence[str], met: set[frozenset[str]]) -> list[tuple[str, str]]:
-    """Neighbors in pairs, without two that have met before; where that is impossible, some are left over."""
+    """Pair neighbors that have not met before; if that is impossible for all, some policies are left over."""
     tries = iter(range(_MOST_TRIES))
     found = _pair_up(tuple(order), met, tries)
     if found is not None:

@@ -1,4 +1,4 @@
-"""How a slot wants to be shown what happens, beside the observation itself."""
+"""What a slot receives besides its observation, such as text and pictures, and in which form."""
 
 from __future__ import annotations
 
@@ -22,36 +22,37 @@ OTHER_ACTIONS: Final = "other_actions"
 OTHER_OBJECTS: Final = "other_objects"
 HIDDEN_LEGAL: Final = "hidden_legal"
 ON_PICTURES: Final = "names_on_pictures"
-"""What a slot offers whose actions, or things, can be called otherwise; whose legal actions can be kept from
-it; whose names are marks that a picture of it shows as well."""
+"""What a slot offers: its actions, or objects, can be renamed; its legal actions can be withheld; its names
+are marks that a picture also shows."""
 
 SHOWN: Final = frozenset({"text", "image", "messages", "facts", "state"})
-"""What a slot can be shown beside its observation."""
+"""Inputs that a slot can receive besides its observation."""
 VIEW_SETTINGS: Final = ("observation_mode", "image_view", "image_size", "image_grid", "tell_rewards")
 """Settings of a slot that :meth:`PromptInputs.of` reads."""
 
 
 @dataclass(frozen=True)
 class PromptInputs:
-    """What one slot is shown.
+    """Inputs of one slot, besides its observation.
 
     Attributes:
-        text: The observation in words.
-        image: A picture.
-        messages: What teammates say.
-        facts: The observation as ground facts.
-        state: All of the simulator's state, which no player sees.
-        mode: ``egocentric``: what the agent itself sees; ``visible_teammates``: also where the
-            teammates are that stand inside its field of view, which way they look and what they carry.
-        frame: What the agent itself may see, or the whole picture, which is refused to seats from which
-            it would hide something.
+        text: Whether the slot receives the observation as text.
+        image: Whether the slot receives a picture.
+        messages: Whether the slot receives messages of teammates.
+        facts: Whether the slot receives the observation as ground facts.
+        state: Whether the slot receives the simulator's whole state, which no player observes.
+        mode: ``egocentric``: only what the agent itself observes; ``visible_teammates``: also position,
+            direction and load of the teammates in its field of view.
+        frame: ``egocentric``: a picture of what the agent may see; ``whole``: the whole picture, which is
+            refused to seats from which the game would hide part of it.
         image_size: Longest side of the picture in pixels; 0: as it is drawn.
-        image_grid: Draw a grid with row and column numbers over the picture.
-        tell_rewards: Whether the slot sees what its actions earned; ``auto``: where that says nothing
-            that the agent may not know.
-        rename: What is called otherwise than in the game, throughout the run; ``both``: whatever can be.
-        rename_seed: Which other names; the same in every slot of an environment that has the same seed.
-        hide_legal: It is not told which actions are legal, where others are not.
+        image_grid: Whether to draw a grid with row and column numbers over the picture.
+        tell_rewards: Whether the slot receives the rewards of its actions; ``auto``: only if they reveal
+            nothing that the agent may not know.
+        rename: What is renamed throughout the run; ``both``: everything that can be renamed.
+        rename_seed: Seed that selects the new names; slots of an environment with the same seed get the
+            same names.
+        hide_legal: Whether to withhold which actions are legal.
     """
 
     text: bool = False
@@ -70,18 +71,18 @@ class PromptInputs:
 
     @classmethod
     def of(cls, wanted: Collection[str], settings: Mapping[str, Any]) -> PromptInputs | None:
-        """What a worker wants by its manifest, and how by the slot's settings.
+        """Return the inputs that a worker's manifest requests, in the form that the slot's settings choose.
 
         Args:
-            wanted: Inputs that the worker names, of :data:`SHOWN`.
-            settings: Of the slot; those named in :data:`VIEW_SETTINGS` are read, and of workers that have
+            wanted: Inputs that the worker names, from :data:`SHOWN`.
+            settings: Settings of the slot. Read are those in :data:`VIEW_SETTINGS` and, if the worker has
                 them, ``rename``, ``rename_seed`` and ``hide_legal``.
 
         Returns:
-            ``None`` where it wants nothing beside the observation.
+            The inputs; ``None`` if the worker requests none besides the observation.
 
         Raises:
-            UsageError: A setting has a value that there is not.
+            UsageError: A setting has a value that is not allowed.
         """
         if not SHOWN & set(wanted):
             return None
@@ -111,11 +112,11 @@ class PromptInputs:
 
     @property
     def retold(self) -> bool:
-        """Whether the slot gets other names, or does not see which actions are legal."""
+        """Whether the slot gets other names, or no legal actions, than the game has."""
         return self.rename != "none" or self.hide_legal
 
     def cannot_be_retold(self, offers: Collection[str], env_id: str) -> str:
-        """Why a game cannot be told as it is wanted, in one sentence; empty where it can.
+        """Return why names cannot be changed or legal actions withheld as requested; empty if they can.
 
         Args:
             offers: What the slot can be told: :data:`OTHER_ACTIONS`, :data:`OTHER_OBJECTS` and
@@ -137,11 +138,11 @@ class PromptInputs:
         return f"rename {self.rename!r}: {what} {env_id} can be given another name"
 
     def refused(self, agent: str, pictures: Collection[str]) -> tuple[str, str]:
-        """Why ``agent`` cannot be shown the picture that is wanted, and what to do; empty where it can.
+        """Return why ``agent`` cannot receive the requested picture, and what to do; empty texts if it can.
 
         Args:
             agent: The seat.
-            pictures: What it may be shown, of :data:`FRAMES`.
+            pictures: Pictures that the seat may receive, from :data:`FRAMES`.
         """
         if not self.image or not pictures or self.frame in pictures:
             return "", ""

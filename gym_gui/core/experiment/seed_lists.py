@@ -1,4 +1,4 @@
-"""Seeds as files and records have them: a list, a range, or one integer to count up from."""
+"""Reads and writes seeds: a list, a range, or one integer to count up from."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gym_gui.core.validation import ConfigError, Plain, integer, sequence, shown
 
 MAX_EPISODES: Final = 1_000_000
 MAX_SEED: Final = 2**63 - 1
-"""Largest seed accepted, so that it fits a signed 64-bit column everywhere."""
+"""Largest accepted seed, so that it fits a signed 64-bit column everywhere."""
 _MOST_LISTED: Final = 1000
-"""So many seeds in a row are written as a list; more, as a range."""
+"""Largest number of consecutive seeds that is written as a list; more are written as a range."""
 _RANGE_TEXT: Final = re.compile(
     r"\s*range\(\s*(-?\d{1,19})\s*(?:,\s*(-?\d{1,19})\s*)?(?:,\s*(-?\d{1,19})\s*)?\)\s*"
 )
@@ -24,12 +24,12 @@ class _Listable(Protocol):
 
 
 def given_seeds(seeds: Iterable[int] | int | str | None) -> tuple[int, ...]:
-    """Seeds as they were given, checked.
+    """Check seeds and return them.
 
-    One integer stays one until :func:`resolved_seeds` knows the number of episodes.
+    A single integer is returned unchanged; :func:`resolved_seeds` makes a list of it.
 
     Raises:
-        ConfigError: They are no list, no range and no integer, or out of range.
+        ConfigError: The seeds are no list, no range and no integer, or out of range.
     """
     return cast("tuple[int, ...]", _listed(seeds))
 
@@ -37,15 +37,15 @@ def given_seeds(seeds: Iterable[int] | int | str | None) -> tuple[int, ...]:
 def resolved_seeds(
     episodes: int | None, seeds: tuple[int, ...] | int, mode: str
 ) -> tuple[int, tuple[int, ...]]:
-    """How many episodes are played, and the seeds in the order they are used.
+    """Return the number of episodes, and the seeds in the order in which they are used.
 
     Args:
-        episodes: ``None``: one per seed in a list, else 1.
-        seeds: What :func:`given_seeds` returns.
-        mode: ``procedural``, or ``fixed``, which repeats the first.
+        episodes: Number of episodes; ``None``: one per seed in a list, else 1.
+        seeds: Result of :func:`given_seeds`.
+        mode: ``procedural``, or ``fixed``, which repeats the first seed.
 
     Raises:
-        ConfigError: There are none, or they go beyond :data:`MAX_SEED`.
+        ConfigError: There are no seeds, or they exceed :data:`MAX_SEED`.
     """
     if isinstance(seeds, tuple):
         if not seeds:
@@ -61,10 +61,10 @@ def resolved_seeds(
 
 
 def read_seeds(written: object) -> tuple[int, ...]:
-    """Seeds as a record has them: a list, or a range as text.
+    """Read the seeds of a record: a list, or a range as text.
 
     Raises:
-        ConfigError: It is neither.
+        ConfigError: The record has neither.
     """
     with under("seeds"):
         seeds = _listed(written)
@@ -74,7 +74,7 @@ def read_seeds(written: object) -> tuple[int, ...]:
 
 
 def written_seeds(seeds: Sequence[int]) -> Plain:
-    """Seeds as a record has them. Where a run is played in parts, each of them names all."""
+    """Return seeds in the form of records; the record of each part of a divided run contains all seeds."""
     in_a_row = range(seeds[0], seeds[0] + len(seeds)) if seeds else range(0)
     if len(seeds) > _MOST_LISTED and all(map(operator.eq, seeds, in_a_row)):
         return f"range({in_a_row.start}, {in_a_row.stop})"
@@ -82,7 +82,7 @@ def written_seeds(seeds: Sequence[int]) -> Plain:
 
 
 def _listed(seeds: object) -> tuple[int, ...] | int:
-    """Seeds as a tuple, or the one integer to count up from."""
+    """Return seeds as a tuple, or the one integer to count up from."""
     if seeds is None:
         return 0
     if isinstance(seeds, str):  # YAML and JSON have no range

@@ -1,4 +1,4 @@
-"""Parts of an experiment that need nothing from each other, cut in the same way wherever they are played."""
+"""Divides an experiment into independent parts (shards), in the same way on every machine."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
     from gym_gui.core.experiment.execution import ExecutionConfig
 
 SHARD: Final = "shard"
-"""Key of ``run.json``: which part of an experiment the run is, where it is one."""
+"""Key of ``run.json``: the part of an experiment that the run is, if it is a shard."""
 SHARDS: Final = "shards"
-"""Key of ``run.json``: the parts that a run was merged of."""
+"""Key of ``run.json``: the shards from which a run was merged."""
 BY_SEEDS: Final = "by_seeds"
-"""Key of a part: whether it has the same seeds of all operators."""
+"""Key of a shard's entry: whether the shard plays the same seeds for all operators."""
 MOST_SHARDS: Final = 1_000_000
 COORDINATED: Final = "MOSAIC_COORDINATED"
-"""Environment variable of a coordinated shard: the folder where the shard and its coordinator write."""
+"""Environment variable of a coordinated shard: the folder in which the shard and its coordinator write."""
 PLAYED_AT_ONCE: Final = "MOSAIC_PLAYED_AT_ONCE"
-"""Environment variable of a coordinated shard: how many shards are played at the same time; each has its part
-of the limits per minute."""
+"""Environment variable of a coordinated shard: number of shards that are played at the same time and divide
+the limits per minute between them."""
 HAND: Final = "MOSAIC_HAND"
-"""Environment variable of a process that plays several shards: the shards, each with its try."""
+"""Environment variable of a process that plays several shards: each shard with the number of its attempt."""
 
 _WRITTEN = re.compile(r"(\d{1,9})/(\d{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """How much of an experiment is an operator's.
+    """The episodes of one operator in an experiment.
 
     Attributes:
         operator_id: The operator.
-        episodes: Its episodes, 0 to this.
-        seatings: How many of them in a row have one seed.
-        looks: Where it is played until it is decided: how many of them are played at each look.
-        by_seeds: Whether a part has the same seeds of all operators.
+        episodes: Number of its episodes.
+        seatings: Number of consecutive episodes that share a seed.
+        looks: For ``until: decided``: number of episodes played before each evaluation.
+        by_seeds: Whether a shard plays the same seeds for all operators.
     """
 
     operator_id: str
@@ -53,7 +53,7 @@ class Scheduled:
 
     @property
     def seeds(self) -> int:
-        """Seeds that it plays, the last perhaps not in every seating."""
+        """Number of seeds that the operator plays, the last possibly not in every seating."""
         return -(-self.episodes // self.seatings)
 
 
@@ -62,8 +62,8 @@ class Shard:
     """One part of an experiment.
 
     Attributes:
-        number: Which, from 1.
-        of: How many there are.
+        number: Number of the part, from 1.
+        of: Number of parts.
     """
 
     number: int
@@ -71,10 +71,10 @@ class Shard:
 
     @classmethod
     def parse(cls, written: str) -> Shard:
-        """A shard as a person writes it: ``3/64``.
+        """Read a shard in the form ``3/64``.
 
         Raises:
-            UsageError: It is none.
+            UsageError: The text is no shard.
         """
         match = _WRITTEN.fullmatch(written.strip())
         if match is None:
@@ -93,13 +93,13 @@ class Shard:
 
     @classmethod
     def parse_all(cls, written: str) -> list[Shard]:
-        """Shards as a person writes them: ``3/64``, ``1-16/64``, ``3,7-9/64``.
+        """Read shards in the forms ``3/64``, ``1-16/64`` and ``3,7-9/64``.
 
         Returns:
-            They, each once, in their order.
+            The shards, each once, sorted.
 
         Raises:
-            UsageError: One is none.
+            UsageError: A part of the text is no shard.
         """
         listed, _, of = "".join(written.split()).partition("/")
         found: set[Shard] = set()
@@ -114,7 +114,7 @@ class Shard:
 
     @classmethod
     def of_run(cls, header: Mapping[str, Any]) -> Shard | None:
-        """Which part a run is, from ``run.json``; ``None`` where it is a run of its own."""
+        """Return the shard that a run is, from ``run.json``; ``None`` if the run is no shard."""
         about = mapping(header.get(SHARD)) or {}
         number, of = count(about.get("number")), count(about.get("of"))
         return cls(number, of) if number and of and number <= of <= MOST_SHARDS else None
@@ -124,20 +124,22 @@ class Shard:
 
     @property
     def words(self) -> str:
-        """What it is, within a sentence."""
+        """The shard within a sentence: ``shard 3 of 64``."""
         return f"shard {self.number} of {self.of}"
 
     def episodes(self, scheduled: Sequence[Scheduled]) -> dict[str, range]:
-        """The episodes of this part, by operator; operators without any are not in it.
+        """Return the episodes of this shard by operator, without operators that have none.
 
-        Parts are stretches of all episodes, operator after operator: so each has few of them, starts few
-        session processes and loads few policies. (Each operator more costs about half of what a part with
-        one costs before its first step.) A seed stays with all its seatings in one part, unless there are
-        more parts than seeds. Parts differ by one seed, or by one episode; there may be empty ones.
+        Shards are consecutive parts of all episodes, operator after operator. So each shard has few
+        operators, starts few session processes and loads few policies. (Each further operator costs about
+        half as much as a shard with one operator costs before its first step.) All seatings of a seed stay
+        in one shard, unless there are more shards than seeds. The sizes of shards differ by one seed, or by
+        one episode; shards may be empty.
 
-        Of an experiment that is looked at while it is played, a part has one operator's episodes between two
-        looks (:func:`stretches`): who plays on is known only then. Where a budget may end it before all is
-        played, a part has the same seeds of all operators: what was played can be compared.
+        In an experiment that is evaluated during play, a shard has one operator's episodes between two
+        evaluations (:func:`stretches`), because only an evaluation decides which operators play on. If a
+        budget may end the experiment early, a shard has the same seeds for all operators, so that the
+        played episodes can be compared.
 
         Args:
             scheduled: Operators in the experiment's order.
@@ -171,7 +173,7 @@ class Shard:
         return {operator: episodes for operator, episodes in found.items() if episodes}
 
     def _within_a_stretch(self, all_of_them: Sequence[tuple[Scheduled, range]]) -> dict[str, range]:
-        """An even part of one stretch, by whole seeds; all stretches have as many parts."""
+        """Return an even part of one stretch, in whole seeds; all stretches have equally many parts."""
         each = -(-self.of // len(all_of_them))
         which, part = divmod(self.number - 1, each)
         if which >= len(all_of_them):
@@ -183,11 +185,11 @@ class Shard:
         return {operator.operator_id: found} if found else {}
 
     def _first_from(self, number: int, before: int, episodes: int, size: int, total: int) -> int:
-        """The first of an operator's episodes that is of this part or a later one."""
+        """Return the first of an operator's episodes that belongs to this shard or a later one."""
 
         def part_of(unit: int) -> int:
             first, end = unit * size, min((unit + 1) * size, episodes)
-            # Where the middle of what stays together lies among all episodes.
+            # Position of the unit's middle among all episodes; a unit's episodes stay in one shard.
             return (2 * before + first + end) * self.of // (2 * total) + 1
 
         units = range(-(-episodes // size))
@@ -197,15 +199,15 @@ class Shard:
 def schedule_of(
     execution: ExecutionConfig, seatings: Mapping[str, int], *, by_seeds: bool = False
 ) -> list[Scheduled]:
-    """How much of an experiment is whose.
+    """Return how many episodes each operator plays.
 
     Args:
-        execution: How much is played, and after which seeds the runner looks at the results.
-        seatings: Episodes of each seed, by operator, in the experiment's order.
-        by_seeds: Whether a part has the same seeds of all operators.
+        execution: Number of episodes, and whether the experiment is evaluated during play.
+        seatings: Number of episodes of each seed by operator, in the experiment's order.
+        by_seeds: Whether a shard plays the same seeds for all operators.
 
     Raises:
-        ConfigError: Seeds are too few to be looked at.
+        ConfigError: There are too few seeds for evaluations.
     """
     if execution.until == "all":
         return [
@@ -220,7 +222,7 @@ def schedule_of(
 
 
 def stretches(scheduled: Sequence[Scheduled]) -> list[tuple[Scheduled, range]]:
-    """What each operator plays between one look and the next, the earliest first."""
+    """Return the episodes of each operator between two evaluations, the earliest first."""
     most = max(len(each.looks) for each in scheduled)
     return [
         (each, range(each.looks[look - 1] if look else 0, each.looks[look]))
@@ -231,7 +233,7 @@ def stretches(scheduled: Sequence[Scheduled]) -> list[tuple[Scheduled, range]]:
 
 
 def episodes_of(header: Mapping[str, Any]) -> dict[str, tuple[int, ...]] | None:
-    """The episodes of a shard by operator, from ``run.json``; ``None`` where the run is none."""
+    """Return the episodes of a shard by operator, from ``run.json``; ``None`` if the run is no shard."""
     about = mapping(header.get(SHARD))
     if about is None:
         return None

@@ -1,4 +1,4 @@
-"""Slots for agents that appear: ``type0_*`` stands for all whose names begin so, ``*`` for any."""
+"""Slots whose name is a pattern, for agents that appear during play: ``type0_*``, or ``*`` for any agent."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ ANY = "*"
 
 
 def is_pattern(slot: AgentID) -> bool:
-    """Whether a slot stands for agents that appear, not for one."""
+    """Return whether a slot's name is a pattern for agents that appear, not the name of one agent."""
     return ANY in slot
 
 
 def fits(pattern: AgentID, agent: AgentID) -> bool:
-    """Whether an agent is one of those that a pattern stands for."""
+    """Return whether an agent's name matches a pattern."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split(ANY))), agent, re.DOTALL) is not None
 
 
 def slot_for(agent: AgentID, slots: Iterable[AgentID]) -> AgentID | None:
-    """The slot that an agent sits in: the one of its own name, else the pattern that says most of it.
+    """Return the slot of an agent: the one with its own name, else the most specific pattern that it matches.
 
     Args:
         agent: The agent.
@@ -37,11 +37,11 @@ def slot_for(agent: AgentID, slots: Iterable[AgentID]) -> AgentID | None:
 def members(
     patterns: Mapping[str, Sequence[AgentID]], agents: Sequence[AgentID]
 ) -> dict[str, tuple[AgentID, ...]]:
-    """Which agents belong to groups that are named by names and patterns.
+    """Return the agents of each group, for groups that are given as names and patterns.
 
     Args:
         patterns: Names and patterns by group.
-        agents: Those that have taken part.
+        agents: Agents that have taken part.
     """
     return {
         group: tuple(agent for agent in agents if any(each == agent or fits(each, agent) for each in named))
@@ -50,5 +50,5 @@ def members(
 
 
 def pattern_of(agent: AgentID) -> AgentID:
-    """A pattern that an agent fits, for advice: ``type0_*`` for ``type0_3``."""
+    """Return a pattern to suggest for an agent: ``type0_*`` for ``type0_3``."""
     return (re.sub(r"\d+$", "", agent) or agent) + ANY

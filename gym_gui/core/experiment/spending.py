@@ -1,4 +1,4 @@
-"""What calls to models take: tokens and money, as rows of ``calls.jsonl`` say it."""
+"""Tokens and money that calls to models cost, from the rows of ``calls.jsonl``."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from msgspec.structs import replace
 from gym_gui.core.record_fields import count, mapping, number
 
 BUDGETS_OF_SLOTS: Final = ("money_budget_usd", "token_budget")
-"""Keys of a slot that limit what it may spend."""
+"""Keys of a slot that limit the slot's spending."""
 
 
 class Amount(Struct, frozen=True):
-    """Tokens and US dollars.
+    """An amount of tokens and US dollars.
 
     Attributes:
-        tokens: In and out together.
-        usd: As far as prices are known.
+        tokens: Input and output tokens together.
+        usd: US dollars, as far as prices are known.
     """
 
     tokens: int = 0
@@ -35,19 +35,19 @@ class Amount(Struct, frozen=True):
         return Amount(round(self.tokens * factor), self.usd * factor)
 
     def most(self, other: Amount) -> Amount:
-        """The larger of each."""
+        """Return the larger tokens and the larger dollars of the two amounts."""
         return Amount(max(self.tokens, other.tokens), max(self.usd, other.usd))
 
     def least(self, other: Amount) -> Amount:
-        """The smaller of each."""
+        """Return the smaller tokens and the smaller dollars of the two amounts."""
         return Amount(min(self.tokens, other.tokens), min(self.usd, other.usd))
 
 
 class Room(NamedTuple):
-    """What is left in an account; infinite where nothing limits it.
+    """The rest of an account; infinite if it has no limit.
 
     Attributes:
-        tokens: In and out together.
+        tokens: Input and output tokens together.
         usd: US dollars.
     """
 
@@ -57,21 +57,21 @@ class Room(NamedTuple):
 
 NOTHING = Amount()
 _ROUNDING: Final = 1e-9
-"""What sums of dollars may be off by."""
+"""Largest rounding error of a sum of dollars."""
 Amounts: TypeAlias = Mapping[str, Amount]
-"""By account."""
+"""Amounts by account."""
 
 
 def plain_amounts(amounts: Amounts) -> dict[str, Any]:
-    """Amounts as they are written."""
+    """Return amounts as plain data."""
     return {name: {"tokens": a.tokens, "usd": a.usd} for name, a in amounts.items()}
 
 
 def amounts_of(value: object) -> dict[str, Amount]:
-    """Amounts as they were written.
+    """Read amounts from plain data.
 
     Raises:
-        ValueError: One is negative: others would have more to spend by it.
+        ValueError: An amount is negative, so that others would have more to spend.
     """
     found: dict[str, Amount] = {}
     for name, written in (mapping(value) or {}).items():
@@ -84,12 +84,12 @@ def amounts_of(value: object) -> dict[str, Amount]:
 
 
 class Taking(Struct, frozen=True):
-    """A slot that has changed hands in the midst of an episode.
+    """A slot whose player has changed during an episode.
 
     Attributes:
-        slot: Which.
-        index: Of the episode.
-        allowance: What its new player may take in it; ``None``: nothing limits that.
+        slot: The slot.
+        index: Index of the episode.
+        allowance: Amount that the new player may spend in the episode; ``None``: no limit.
     """
 
     slot: str
@@ -98,7 +98,7 @@ class Taking(Struct, frozen=True):
 
 
 def paid(call: Mapping[str, Any]) -> Amount:
-    """What a call has taken at most: what was counted, and what may have been paid without an answer."""
+    """Return the most that a call may have cost: its counted cost, and requests without an answer."""
     if call.get("replayed") is True or call.get("kind") == "dry":
         return NOTHING
     tokens = mapping(call.get("tokens")) or {}
@@ -107,12 +107,12 @@ def paid(call: Mapping[str, Any]) -> Amount:
 
 
 def needed(call: Mapping[str, Any]) -> Amount:
-    """Most that one request of a call may take; a budget must have as much left before it is sent."""
+    """Return the largest cost of one request of a call; a budget must have this left before it is sent."""
     return _amount(call.get("most"))
 
 
 def accounted(call: Mapping[str, Any]) -> Amount:
-    """What was announced for a call, and is not open any more: all that its requests could take."""
+    """Return the announced cost of all requests of a call that has ended."""
     if call.get("replayed") is True:
         return NOTHING
     return needed(call) * (count(call.get("announced")) or 0)
@@ -124,15 +124,15 @@ def _amount(value: object) -> Amount:
 
 
 class SlotSpending(Struct, frozen=True):
-    """What a slot has taken in an episode so far.
+    """Spending of a slot in an episode so far.
 
     Attributes:
-        paid: What its calls have taken at most.
-        request: The most that one request of it may have taken.
-        peak: What must have been left for it to come so far.
-        announced: The most that all requests take which it has announced.
-        accounted: What of that calls account for, whatever they took.
-        announces: Whether it announces each request before it is sent.
+        paid: Largest amount that its calls may have cost.
+        request: Largest cost of one of its requests so far.
+        peak: Amount that the budget must have had for the slot to come this far.
+        announced: Sum of the largest costs of all announced requests.
+        accounted: Part of ``announced`` whose calls have ended, whatever they cost.
+        announces: Whether the slot announces each request before it is sent.
     """
 
     paid: Amount = NOTHING
@@ -144,15 +144,15 @@ class SlotSpending(Struct, frozen=True):
 
     @property
     def open(self) -> Amount:
-        """The most that requests take which were announced, and of which no call has told since."""
+        """Largest cost of the announced requests whose calls have not ended yet."""
         return (self.announced - self.accounted).most(NOTHING)
 
     def with_request(self, most: Amount) -> SlotSpending:
-        """With a request more that is about to be sent."""
+        """Return the spending with another request that is about to be sent."""
         return replace(self, announced=self.announced + most, announces=True)
 
     def with_call(self, call: Mapping[str, Any]) -> SlotSpending:
-        """With one call more."""
+        """Return the spending with another call."""
         spent, most = self.paid + paid(call), needed(call)
         return replace(
             self,
@@ -163,7 +163,10 @@ class SlotSpending(Struct, frozen=True):
         )
 
     def cut_off(self, requests: int = 1) -> SlotSpending:
-        """It was cut off: what was announced may be paid for; without announcements, so many requests more
-        may have been under way."""
+        """Return the spending after the slot was cut off: announced requests may be paid for.
+
+        If the slot does not announce its requests, ``requests`` further requests of the largest cost count
+        as paid.
+        """
         unseen = self.open if self.announces else self.request * requests
         return replace(self, paid=self.paid + unseen, accounted=self.announced)

@@ -1,4 +1,4 @@
-"""Whether it makes sense to play until it is decided who is better."""
+"""Checks whether an experiment can be played until its comparisons are decided."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from gym_gui.core.experiment.spending import BUDGETS_OF_SLOTS
 from gym_gui.core.validation import ConfigError
 
 MOST_OPERATORS = 32
-"""Of one task: all pairs share the error that may be made, and less than 1 in 10,000 cannot be told."""
+"""Largest number of operators of one task. All their pairs share the allowed error, and an error of less than
+1 in 10,000 for a pair cannot be determined."""
 
 
 class _Operator(Protocol):
-    """What is to be known of an operator."""
+    """Attributes of an operator that the check needs."""
 
     @property
     def operator_id(self) -> str: ...
@@ -33,7 +34,7 @@ class _Operator(Protocol):
 
 
 def check_decidable(operators: Sequence[_Operator], execution: ExecutionConfig) -> None:
-    """Refuse to play until comparisons are decided where there is none, or where a budget may end them.
+    """Refuse ``until: decided`` if nothing can be compared, or if a budget may end the run before a decision.
 
     Raises:
         ConfigError: Groups of trainings play, no other operator or too many play an operator's task, a slot
@@ -62,7 +63,7 @@ def check_decidable(operators: Sequence[_Operator], execution: ExecutionConfig) 
                 where="until",
                 fix="Leave some out, or leave 'until' out",
             )
-        if operator.seats == "fixed":  # how many seeds others need is known once their teams are
+        if operator.seats == "fixed":  # other operators need as many seeds as follow from their teams
             execution.look_at(execution.num_episodes)
         for slot, player in operator.resolved_slots().items():
             budget = next((name for name in BUDGETS_OF_SLOTS if player.settings.get(name)), None)

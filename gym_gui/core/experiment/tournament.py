@@ -1,4 +1,4 @@
-"""What a tournament file says: a pool of named policies, what they play, and who meets whom."""
+"""Contents of a tournament file: a pool of named policies, their environment, and their schedule."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ USUAL_SEEDS: Final = 20
 LONGEST_NAME: Final = 40
 
 ENVIRONMENT: Final = ("task", *(key for key in ENVIRONMENT_KEYS if key != "seats"))
-"""Keys that say what is played; seats are swapped in every tournament."""
+"""Keys that define the environment, without ``seats``, because every tournament swaps seats."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Who meets whom.
+    """Which policies play each other.
 
     Attributes:
-        kind: ``round_robin``, ``swiss`` or ``written`` where sides compete, ``cross_play`` where all agents
-            are on one side; empty: ``round_robin`` or ``cross_play``, whichever it is.
-        rounds: Of a Swiss tournament; 0: as many as tell a best one from the pool.
+        kind: ``round_robin``, ``swiss`` or ``written`` if sides compete; ``cross_play`` if all agents are
+            on one side; empty: ``round_robin`` or ``cross_play``, whichever fits.
+        rounds: Rounds of a Swiss tournament; 0: as many as find the best policy of the pool.
         games: Pairings of a written schedule.
     """
 
@@ -57,12 +57,12 @@ class Schedule:
     games: tuple[tuple[str, ...], ...] = ()
 
     def among(self, pool: Pool) -> Schedule:
-        """The same, where each training of a group meets whom the group is to meet."""
+        """Return the schedule with each training of a group in place of the group."""
         met = [list(product(*(pool.all_of(name) for name in names))) for names in self.games]
         return replace(self, games=tuple(dict.fromkeys(game for each in met for game in each)))
 
     def to_record(self) -> Plain:
-        """As a file says it."""
+        """Return the schedule in the form of a file."""
         if self.kind == "swiss":
             return {"swiss": self.rounds} if self.rounds else "swiss"
         return [list(game) for game in self.games] if self.kind == "written" else self.kind
@@ -70,16 +70,16 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Tournament:
-    """A tournament.
+    """A tournament: its players, environment, schedule and seeds.
 
     Attributes:
         policies: The players, by name.
         operator: The environment, as an operator without players.
-        schedule: Which policies meet.
+        schedule: Which policies play each other.
         execution: Seeds and limits; each pairing plays every seed once in each seating.
         games: Games of each pairing; ``None``: one for each seed and seating.
         held_out: Policies that serve in cross-play only as partners of the others.
-        trainings: The training of a group that each policy comes from, where whole groups are in the pool.
+        trainings: For policies that are trainings of a group: the group and the training, by policy.
     """
 
     policies: Mapping[str, Player]
@@ -91,10 +91,10 @@ class Tournament:
     trainings: Mapping[str, TrainingOf] = field(default_factory=dict[str, TrainingOf])
 
     def __post_init__(self) -> None:
-        """Check the pool against itself and the schedule.
+        """Check the names of policies, the schedule and the execution.
 
         Raises:
-            ConfigError: With the place of what is wrong.
+            ConfigError: Something is wrong; the error names the place.
         """
         _check_names(list(self.policies))
         if len(self.policies) < 2:
@@ -143,17 +143,17 @@ class Tournament:
 
     @property
     def rounds(self) -> int:
-        """How many rounds of a Swiss tournament each policy plays."""
+        """Number of rounds that each policy plays in a Swiss tournament."""
         return self.schedule.rounds or min(usual_rounds(len(self.policies)), most_rounds(len(self.policies)))
 
     def executed(self, sides: int) -> ExecutionConfig:
-        """The execution of each pairing.
+        """Return the execution of each pairing.
 
         Args:
-            sides: How many meet, which is how often each seed is played.
+            sides: Number of policies in a game, which is also the number of times that each seed is played.
 
         Raises:
-            ConfigError: The number of games is no multiple of that.
+            ConfigError: The number of games is no multiple of ``sides``.
         """
         games = self.games if self.games is not None else len(self.execution.seeds) * sides
         if games % sides:
@@ -168,7 +168,7 @@ class Tournament:
         return made
 
     def to_record(self) -> dict[str, Plain]:
-        """Plain data in the shape of a tournament file, which reads back to an equal tournament."""
+        """Return plain data in the form of a tournament file, which reads back to an equal tournament."""
         operator = self.operator.to_record()
         execution = self.execution.to_record()
         if self.games is None:
@@ -195,15 +195,15 @@ def tournament_from_data(
     origin: Origin = TYPED,
     pool_of: Callable[[Mapping[str, Player]], Pool] = Pool,
 ) -> Tournament:
-    """Read a tournament file's content.
+    """Make a tournament from the content of a tournament file.
 
     Args:
         data: A mapping.
-        origin: The file that the data are from, and where modules that it names are looked for.
+        origin: The file of the data, and the folder in which modules that it names are looked up.
         pool_of: Finds the trainings of groups.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: Something is wrong; the error names the place.
     """
     given = keys(mapping(data, "tournament"), "", {**_KEYS, "folder": "folder"})
     for key, example in (("task", "tictactoe_v3"), ("policies", "{a: {type: random}, b: …}")):
@@ -232,10 +232,10 @@ def tournament_from_data(
 
 
 def environment(task: str, given: Mapping[str, object], origin: Origin) -> OperatorConfig:
-    """The environment of the tournament, as an operator without players.
+    """Return the environment of the tournament, as an operator without players.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: Something is wrong; the error names the place.
     """
     known: dict[str, Any] = {key: given[key] for key in ENVIRONMENT if given.get(key) is not None}
     known["task"] = task
@@ -243,10 +243,10 @@ def environment(task: str, given: Mapping[str, object], origin: Origin) -> Opera
 
 
 def held_out_from_data(data: object) -> tuple[str, ...]:
-    """Names of policies, none or several.
+    """Read the names of policies that are held out.
 
     Raises:
-        ConfigError: They are no names, or one is there twice.
+        ConfigError: A value is no name, or a name occurs twice.
     """
     listed = sequence([] if data is None else data, "held_out")
     names = tuple(text(name, f"held_out[{i}]") for i, name in enumerate(listed))
@@ -255,7 +255,7 @@ def held_out_from_data(data: object) -> tuple[str, ...]:
 
 
 def _trainings_from_data(data: object) -> dict[str, TrainingOf]:
-    """As a run has recorded them."""
+    """Read the trainings that a run has recorded."""
     written = mapping({} if data is None else data, "trainings")
     return {
         name: TrainingOf.from_data(of, join("trainings", key_place(name))) for name, of in written.items()
@@ -263,10 +263,12 @@ def _trainings_from_data(data: object) -> dict[str, TrainingOf]:
 
 
 def schedule_from_data(data: object) -> Schedule:
-    """``round_robin``, ``swiss``, ``{swiss: rounds}``, ``cross_play``, a list of who meets, or ``None``.
+    """Read a schedule: ``None``, a word, ``{swiss: rounds}``, or a list of pairings.
+
+    The words are ``round_robin``, ``swiss`` and ``cross_play``.
 
     Raises:
-        ConfigError: It is none of these.
+        ConfigError: The data is none of these.
     """
     if data is None:
         return Schedule()
@@ -291,7 +293,7 @@ def schedule_from_data(data: object) -> Schedule:
 
 
 def _check_names(names: Sequence[str]) -> None:
-    """Names are those of tables, and parts of the names of folders."""
+    """Refuse names that cannot stand in tables and in folder names."""
     seen: dict[str, str] = {}
     for name in names:
         place = join("policies", key_place(name))
@@ -354,10 +356,10 @@ FILE: Final[Mapping[str, Key[Any]]] = {
     ),
     **{name: about for name, about in _OF_OPERATORS.items() if name in ENVIRONMENT and name != "task"},
 }
-"""What a tournament file has at its top."""
+"""Top-level keys of a tournament file."""
 _KEYS: Final = {key: key for key in (*FILE, "trainings")}
 
 
 def is_tournament_file(names: Collection[str]) -> bool:
-    """Whether a file with these keys at its top is of a tournament, and not of an experiment or a run."""
+    """Return whether a file with these top-level keys is a tournament, not an experiment or a run."""
     return "policies" in names and "run_id" not in names and not experiment_data.is_experiment_file(names)

@@ -1,4 +1,4 @@
-"""Who is in a tournament: players by name, of which one may say who plays each slot."""
+"""The pool of a tournament: players by name; one name may stand for a different player in each slot."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ SLOTS = "slots"
 
 @dataclass(frozen=True)
 class BySlot:
-    """A policy that is another one in each slot: partners who belong together.
+    """A team of partners under one name: a different policy in each slot.
 
     Attributes:
-        slots: Who plays each; ``None``: an object that only this process has.
+        slots: Player by slot; ``None``: an object that exists only in this process.
     """
 
     slots: Mapping[str, WorkerAssignment | None]
 
     def to_record(self) -> Plain:
-        """As a file says it."""
+        """Return the team in the form of a file."""
         return {SLOTS: {slot: None if p is None else p.to_record() for slot, p in self.slots.items()}}
 
 
 Player = WorkerAssignment | BySlot | None
-"""Who plays under a name: one policy in all slots, one for each; ``None``: an object of this process."""
+"""The player of a name: one policy in all slots, or one for each; ``None``: an object of this process."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Who is in a tournament, where one name may stand for several trainings.
+    """The policies of a tournament, in which one name may stand for several trainings.
 
     Attributes:
-        policies: Who plays, by name.
+        policies: Player by name.
         trainings: For policies that are one training of a group: the group and the training, by policy.
     """
 
@@ -46,16 +46,16 @@ class Pool:
     trainings: Mapping[str, TrainingOf] = field(default_factory=dict[str, TrainingOf])
 
     def named(self, names: Iterable[str]) -> tuple[str, ...]:
-        """These, with all trainings of a group in place of its name."""
+        """Return the names, with all trainings of a group in place of the group's name."""
         return tuple(each for name in names for each in self.all_of(name))
 
     def all_of(self, name: str) -> tuple[str, ...]:
-        """The policies that a name stands for: itself, or the trainings of its group."""
+        """Return the policies for which a name stands: itself, or the trainings of the group."""
         return tuple(each for each, of in self.trainings.items() if of.name == name) or (name,)
 
 
 def assignments_of(player: Player) -> Iterator[WorkerAssignment]:
-    """All assignments that a player stands for, objects of this process left out."""
+    """Yield all assignments of a player, without objects of this process."""
     if isinstance(player, BySlot):
         yield from (each for each in player.slots.values() if each is not None)
     elif player is not None:
@@ -63,22 +63,22 @@ def assignments_of(player: Player) -> Iterator[WorkerAssignment]:
 
 
 def seated(player: Player, slot: str) -> WorkerAssignment | None:
-    """The player of a slot; ``None``: an object of this process, which a file cannot name."""
+    """Return the player of a slot; ``None``: an object of this process, which a file cannot name."""
     return player.slots.get(slot) if isinstance(player, BySlot) else player
 
 
 def altered(player: Player, change: Callable[[WorkerAssignment], WorkerAssignment]) -> Player:
-    """The player with each whom it stands for changed."""
+    """Return the player with ``change`` applied to each of its assignments."""
     if isinstance(player, BySlot):
         return BySlot({slot: each and change(each) for slot, each in player.slots.items()})
     return player and change(player)
 
 
 def players_from_data(data: object, task: str) -> dict[str, Player]:
-    """``policies`` of a tournament file.
+    """Read ``policies`` of a tournament file.
 
     Raises:
-        ConfigError: With the place of what is wrong.
+        ConfigError: Something is wrong; the error names the place.
     """
     found: dict[str, Player] = {}
     for name, written in mapping(data, "policies").items():

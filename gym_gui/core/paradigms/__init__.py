@@ -1,4 +1,4 @@
-"""Adapters: one interface over every way agents and environment take turns."""
+"""Adapters with one interface for all the ways in which agents and environment take turns."""
 
 from __future__ import annotations
 

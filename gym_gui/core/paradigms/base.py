@@ -1,4 +1,4 @@
-"""The one interface through which the engine steps any environment."""
+"""The interface through which the engine steps any environment."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from gym_gui.core.types import AgentID, Mask, StepResult
 class ParadigmAdapter(ABC):
     """Adapts one environment instance to the engine's interface.
 
-    An adapter knows when which agent acts and who is owed which reward. It never
-    calls a policy, never retries, and never invents an action. Agents are named by
-    strings; an environment that names them by integers is renamed by its family.
+    An adapter knows which agents act when, and which rewards each has still to receive. It never calls a
+    policy, never retries, and never invents an action. Agents are named by strings; if an environment names
+    them by integers, its family renames them.
     """
 
     paradigm: ClassVar[SteppingParadigm]
-    """The paradigm this adapter handles."""
+    """The paradigm that this adapter handles."""
     possible_agents: tuple[AgentID, ...]
     """All agents that can ever act, in the environment's own order."""
     is_open_ended: bool = False
-    """Whether agents appear that the environment does not name beforehand."""
+    """Whether agents may appear that the environment does not name beforehand."""
 
     @abstractmethod
     def reset(
@@ -33,15 +33,15 @@ class ParadigmAdapter(ABC):
         """Begin an episode.
 
         Args:
-            seed: Given to the environment as it is; ``None`` leaves it unseeded.
+            seed: Seed that is passed to the environment unchanged; ``None``: no seed.
             options: Passed to the environment's ``reset``.
 
         Returns:
-            Observation of every agent in :meth:`get_current_agents`, the action
-            mask taken out (see :meth:`action_mask`).
+            Observation of each agent in :meth:`get_current_agents`, without the action
+            mask (see :meth:`action_mask`).
 
         Raises:
-            EnvironmentFailure: The environment raised.
+            EnvironmentFailure: The environment raised an error.
         """
 
     @abstractmethod
@@ -56,67 +56,67 @@ class ParadigmAdapter(ABC):
             and which agents ended.
 
         Raises:
-            EnvironmentFailure: The environment raised, or ``actions`` does not name
+            EnvironmentFailure: The environment raised an error, or ``actions`` does not name
                 exactly the current agents.
         """
 
     @property
     def reset_async(self) -> Callable[[int | None], None] | None:
-        """Has an episode begun that :meth:`reset`, with the same seed, takes; ``None``: it cannot be."""
+        """Function that starts a reset whose result :meth:`reset` with the same seed returns, or ``None``."""
         return None
 
     @property
     def step_async(self) -> Callable[[Mapping[AgentID, Any]], None] | None:
-        """Has a step begun whose result :meth:`step`, with the same actions, takes; ``None``: it cannot be.
+        """Function that starts a step whose result :meth:`step` with the same actions returns, or ``None``.
 
-        For environments in other processes: many of them step at the same time.
+        For environments in other processes: many of them can compute their steps at the same time.
         """
         return None
 
     @abstractmethod
     def get_current_agents(self) -> Sequence[AgentID]:
-        """Agents that need to act now; empty once the episode is over."""
+        """Return the agents that must act now; empty when the episode is over."""
 
     @abstractmethod
     def is_episode_done(self) -> bool:
-        """Whether no agent will act any more."""
+        """Return whether the episode is over, so that no agent will act."""
 
     @abstractmethod
     def observation_space(self, agent: AgentID) -> Any:
-        """Gymnasium space of what ``agent`` observes, the action mask taken out."""
+        """Return the Gymnasium space of the observations of ``agent``, without the action mask."""
 
     @abstractmethod
     def action_space(self, agent: AgentID) -> Any:
-        """Gymnasium space of what ``agent`` may do."""
+        """Return the Gymnasium space of the actions of ``agent``."""
 
     def action_mask(self, agent: AgentID) -> Mask | None:
-        """Legal actions of a current agent, or ``None`` where all are legal."""
+        """Return the mask of a current agent's legal actions, or ``None`` if all are legal."""
         return None
 
     def mask_source(self, agent: AgentID) -> str:
-        """Where the mask of a current agent comes from, for people; empty where it has none."""
+        """Return where the mask of a current agent comes from, for people; empty if it has no mask."""
         return "" if self.action_mask(agent) is None else INFO
 
     def key_of(self, agent: AgentID) -> Any:
-        """What the environment itself calls an agent; ``None`` where it has one and calls it nothing."""
+        """Return the environment's own name of an agent; ``None`` if it does not name its only agent."""
         return None
 
     def info(self, agent: AgentID) -> Mapping[str, Any]:
-        """The latest ``info`` the environment gave for ``agent``."""
+        """Return the environment's latest ``info`` for ``agent``."""
         return {}
 
     def owed(self) -> dict[AgentID, float]:
-        """Rewards the environment has given and no :class:`StepResult` has told yet.
+        """Return rewards that the environment has given but no :class:`StepResult` has contained yet.
 
-        For an engine that cuts an episode off in mid-game: in turn-based environments
-        everybody but the agent whose turn it is waits for such a reward. Empty at the
-        end of an episode and where policies get rewards at once.
+        The engine needs these if it cuts an episode off: in turn-based environments all agents but the
+        current one wait for such a reward. Empty at the end of an episode, and if rewards are reported at
+        once.
         """
         return {}
 
     @abstractmethod
     def render(self) -> Any:
-        """The frame for the ``render_mode`` the environment was made with, or ``None``."""
+        """Return a frame in the environment's ``render_mode``, or ``None``."""
 
     @abstractmethod
     def close(self) -> None:

@@ -1,12 +1,12 @@
-"""The contract that an environment has to keep, as a test that any user can run.
+"""Tests whether an environment fulfills the engine's contract; any user can run the tests.
 
 ``mosaic envs check ID`` runs it; from Python::
 
     report = check_environment(lambda: adapt(MyEnv()))
     assert report.ok, "\\n".join(report.lines())
 
-The idea, and some of the checks, are PettingZoo's (``pettingzoo.test``) and
-Gymnasium's (``gymnasium.utils.env_checker``).
+The idea and some of the checks come from PettingZoo (``pettingzoo.test``) and
+Gymnasium (``gymnasium.utils.env_checker``).
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from mosaic_worker.failures import described
 
 Make = Callable[[], ParadigmAdapter]
 _FRAMES = 20
-"""Steps that are rendered; drawing is slow and one picture is like the other."""
+"""Number of steps that are rendered; few, because rendering is slow and the frames are similar."""
 _NAMED = 6
-"""Agents that are named of those that appear."""
+"""Largest number of appearing agents that a finding names."""
 _EARLIER = 30
-"""Steps of the episode that an instance has seen before it is asked to repeat one."""
+"""Steps of another episode that an instance plays before it must repeat one."""
 
 
 class Status(StrEnum):
-    """How one finding came out."""
+    """Result of a check."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -46,12 +46,12 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
-        name: What, in one word.
-        status: How it came out.
-        detail: A sentence.
+        name: Name of the check, one word.
+        status: Result of the check.
+        detail: Sentence that describes the result.
     """
 
     name: str
@@ -61,13 +61,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class CheckReport:
-    """All findings about one environment."""
+    """All findings for one environment."""
 
     findings: tuple[Finding, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed."""
+        """Whether no check failed."""
         return all(finding.status is not Status.FAILED for finding in self.findings)
 
     @property
@@ -79,7 +79,7 @@ class CheckReport:
         return next(f for f in self.findings if f.name == name)
 
     def lines(self) -> list[str]:
-        """One line per finding, for people."""
+        """Return one line per finding, for people."""
         return [f"{f.status.value:<8}{f.name:<14}{f.detail}" for f in self.findings]
 
 
@@ -100,24 +100,24 @@ def check_environment(
     make_rendered: Make | None = None,
     on_call: OnCall = quietly,
 ) -> CheckReport:
-    """Check the contract on fresh instances.
+    """Check new instances of an environment against the contract.
 
     Args:
         make: Makes an adapter around a new environment.
-        seeds: Episodes to play; at least two different ones.
-        steps: Longest stretch of an episode that is played.
-        make_rendered: The same with ``render_mode="rgb_array"``; without it rendering
-            is looked at only if ``make`` chose a render mode.
-        on_call: Told what the environment is asked next.
+        seeds: Seeds of the episodes to play; at least two different ones.
+        steps: Largest number of steps of an episode.
+        make_rendered: Makes an adapter around a new environment with ``render_mode="rgb_array"``; without
+            this function rendering is checked only if ``make`` chose a render mode.
+        on_call: Called before each call of the environment.
 
     Returns:
-        A report with the findings ``running``, ``agents``, ``spaces``, ``round_trip``,
-        ``rewards``, ``endings``, ``seeding``, ``global_random``, ``masks``,
-        ``interleaving``, ``rendering`` and ``closing``.
+        A report with the findings ``running``, ``agents``, ``spaces``, ``round_trip``, ``rewards``,
+            ``endings``, ``seeding``, ``global_random``, ``masks``, ``interleaving``, ``rendering`` and
+            ``closing``.
 
     Raises:
         ValueError: Fewer than two seeds.
-        MosaicError: ``make`` raised it.
+        MosaicError: ``make`` raised this error.
     """
     if len(set(seeds)) < 2:
         raise ValueError("two different seeds are needed")
@@ -126,7 +126,7 @@ def check_environment(
 
 
 class _Instances:
-    """Opens adapters, walks in them, and closes them all at the end."""
+    """Makes adapters and plays episodes in them; :func:`_closing` closes all of them at the end."""
 
     def __init__(self, on_call: OnCall) -> None:
         self.open: list[ParadigmAdapter] = []
@@ -141,7 +141,7 @@ class _Instances:
     def walk(
         self, of: Make | ParadigmAdapter, seed: int, after_step: Callable[[], None] | None = None
     ) -> Walk:
-        """A walk in an instance, or in a new one."""
+        """Return a walk in the given instance, or in a new one."""
         adapter = of if isinstance(of, ParadigmAdapter) else self(of)
         return Walk(adapter, seed, after_step, self.on_call)
 
@@ -154,7 +154,7 @@ def _closing(on_call: OnCall) -> Generator[_Instances]:
     finally:
         on_call("close()", None, 0)
         for adapter in instances.open:
-            with contextlib.suppress(Exception, SystemExit):  # the finding "closing" has said so
+            with contextlib.suppress(Exception, SystemExit):  # the finding "closing" reports the error
                 adapter.close()
 
 
@@ -162,7 +162,7 @@ def _findings(
     make: Make, seeds: Sequence[int], steps: int, make_rendered: Make | None, instances: _Instances
 ) -> Iterator[Finding]:
     adapter = instances(make)
-    warm_up = instances.walk(adapter, seeds[0]).run(1)  # what happens once (imports, compilers) happens here
+    warm_up = instances.walk(adapter, seeds[0]).run(1)  # one-time work (imports, compilers) is done here
     before = _global_state()
     alone = [instances.walk(make, seed) for seed in seeds]
     for walk in alone[:1] if "running" in warm_up.problems else alone:
@@ -212,7 +212,7 @@ def _endings(walks: Sequence[Walk], problem: str | None, steps: int) -> Finding:
 
 
 def _first_difference(one: Sequence[str], two: Sequence[str]) -> int | None:
-    """Index of the first step in which two trajectories differ."""
+    """Return the index of the first step in which two trajectories differ, or ``None``."""
     for step, (a, b) in enumerate(zip(one, two, strict=False)):
         if a != b:
             return step
@@ -227,7 +227,7 @@ _CANNOT_TELL = "cannot be checked while the same seed and actions do not repeat"
 def _seeding(
     first: Walk, used: ParadigmAdapter, fresh: Walk, other_seed: int, steps: int, instances: _Instances
 ) -> Finding:
-    """The same in a new instance, and in one that has seen another episode, cut short."""
+    """Compare an episode with the same one in a new instance, and in one that has played part of another."""
     instances.walk(used, other_seed).run(min(steps, _EARLIER))
     reused = instances.walk(used, first.seed).run(steps)
     for walk, where in ((fresh, "in a new instance"), (reused, "after another episode in the same instance")):
@@ -265,7 +265,7 @@ def _masks(walks: Sequence[Walk], problem: str | None, make: Make, instances: _I
 
 
 def _illegal(make: Make, instances: _Instances) -> str:
-    """Play the first masked-out action there is and say what comes of it."""
+    """Play the first action that a mask excludes, and return what the environment does."""
     adapter = instances(make)
     walk = instances.walk(adapter, 0)
     for _ in walk.steps(50):

@@ -1,4 +1,4 @@
-"""What all adapters do where they meet foreign code: names, masks, failures."""
+"""Helpers for all adapters where they call foreign code: names of agents, masks, errors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from mosaic_worker.failures import one_line, with_place
 NO_INFO: Mapping[str, Any] = {}
 MASK_KEY = "action_mask"
 OBSERVATION, INFO = "observation", "info"
-"""Where an environment tells what is legal."""
+"""Places in which an environment may provide the action mask."""
 RAISED = (Exception, SystemExit)
-"""What foreign code may raise: ``sys.exit()`` too, which would end the whole process without a word."""
+"""Errors that foreign code may raise; an uncaught ``SystemExit`` would end the process without a message."""
 
 
 def failure(doing: str, error: BaseException) -> EnvironmentFailure:
-    """Say what the environment raised; chain it with ``raise … from error``."""
+    """Return an error that says what the environment raised; chain it with ``raise … from error``."""
     if isinstance(error, SystemExit):
         said = f"the environment called sys.exit({'' if error.code is None else repr(error.code)}) in {doing}"
     else:
@@ -36,10 +36,10 @@ _OLD_GYM = (
 
 
 def as_reward(paid: Any) -> float:
-    """A reward as a number; an array of one number is that number.
+    """Return a reward as a float; an array with one number counts as that number.
 
     Raises:
-        EnvironmentFailure: It is none.
+        EnvironmentFailure: The reward is no number.
     """
     try:
         return float(paid)
@@ -51,10 +51,10 @@ def as_reward(paid: Any) -> float:
 
 
 def parts_of(given: Any, doing: str, names: Sequence[str]) -> Any:
-    """What the environment gave, in as many parts as it has to have.
+    """Return the environment's result if it has the expected number of parts.
 
     Raises:
-        EnvironmentFailure: In others.
+        EnvironmentFailure: The result has another form.
     """
     if isinstance(given, tuple) and len(given) == len(names):  # pyright: ignore[reportUnknownArgumentType]
         return given  # pyright: ignore[reportUnknownVariableType]
@@ -63,7 +63,7 @@ def parts_of(given: Any, doing: str, names: Sequence[str]) -> Any:
 
 
 def reset_failure(env: Any, error: BaseException) -> EnvironmentFailure:
-    """Why a reset raised: of an environment of old gym, that it takes no seed."""
+    """Return the error of a reset, with advice if ``reset()`` has the interface of old gym without a seed."""
     own = getattr(getattr(env, "unwrapped", env), "reset", None)
     if isinstance(error, TypeError) and own is not None:
         try:
@@ -79,7 +79,7 @@ def reset_failure(env: Any, error: BaseException) -> EnvironmentFailure:
 
 
 def wrong_agents(given: Iterable[object], wanted: Iterable[AgentID]) -> EnvironmentFailure:
-    """Say which actions are missing or too many."""
+    """Return an error that names the agents whose actions are missing or not expected."""
     has, needs = {str(a) for a in given}, set(wanted)
     if not needs:
         return EnvironmentFailure("the episode is over", fix="Call reset() before the next step()")
@@ -92,7 +92,7 @@ def wrong_agents(given: Iterable[object], wanted: Iterable[AgentID]) -> Environm
 
 
 def default_name(raw: Hashable) -> AgentID:
-    """Name of an agent: strings stay, the integer ``i`` becomes ``agent_i``."""
+    """Return the name of an agent: text is unchanged, the integer ``i`` becomes ``agent_i``."""
     if isinstance(raw, str):
         return raw
     return f"agent_{raw}" if isinstance(raw, (int, np.integer)) else str(raw)
@@ -103,7 +103,7 @@ class AgentNames:
 
     Args:
         raw: The environment's own keys, in its order.
-        rename: Name of a key; by default :func:`default_name`.
+        rename: Returns the name for a key; by default :func:`default_name`.
 
     Raises:
         EnvironmentFailure: Two agents would share a name.
@@ -117,7 +117,7 @@ class AgentNames:
             self.add(key)
 
     def add(self, key: Hashable) -> AgentID:
-        """Name of ``key``, remembered if it is new (agents may join in mid-episode)."""
+        """Return the name of ``key`` and remember it if it is new (agents may join during an episode)."""
         known = self.of.get(key)
         if known is not None:
             return known
@@ -135,15 +135,15 @@ class AgentNames:
 
 
 def without_mask(space: Any) -> tuple[Any, str | None]:
-    """Take the action mask out of an observation space.
+    """Separate the action mask from an observation space.
 
     Args:
-        space: What the environment says an agent observes.
+        space: The environment's observation space of an agent.
 
     Returns:
-        The space of what is left, and how to take the mask out of an observation:
-        ``None`` there is no mask in it; ``"observation"`` what is left is that one
-        entry; ``""`` what is left is the mapping without its ``action_mask`` entry.
+        The space without the mask, and a rule for separating the mask from an observation. The rule is
+            ``None`` if there is no mask, ``"observation"`` if that entry is what remains, and ``""`` if the
+            mapping without its ``action_mask`` entry remains.
     """
     children: Any = getattr(space, "spaces", None)
     if not isinstance(children, Mapping) or MASK_KEY not in children:
@@ -157,7 +157,7 @@ def without_mask(space: Any) -> tuple[Any, str | None]:
 
 
 def split_mask(observation: Any, rule: str | None) -> tuple[Any, Any]:
-    """Observation without its mask, and the mask or ``None``; ``rule`` as in :func:`without_mask`."""
+    """Return the observation without its mask, and the mask or ``None``; see :func:`without_mask`."""
     if rule is None:
         return observation, None
     mask = observation.get(MASK_KEY)
@@ -167,7 +167,7 @@ def split_mask(observation: Any, rule: str | None) -> tuple[Any, Any]:
 
 
 def as_mask(mask: Any) -> Mask | None:
-    """A mask as one flat array; the masks of a ``MultiDiscrete`` are joined in order."""
+    """Return a mask as one flat array; the masks of a ``MultiDiscrete`` are joined in order."""
     if mask is None or type(mask) is np.ndarray:
         return mask
     parts: list[Any] = list(mask)
@@ -177,10 +177,10 @@ def as_mask(mask: Any) -> Mask | None:
 
 
 def frame(env: Any) -> Any:
-    """Render ``env``, or ``None`` where it was made without a render mode.
+    """Render ``env``; return ``None`` if it was made without a render mode.
 
     Raises:
-        EnvironmentFailure: The environment raised.
+        EnvironmentFailure: The environment raised an error.
     """
     if getattr(env, "render_mode", None) is None:
         return None

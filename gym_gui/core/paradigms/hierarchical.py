@@ -1,4 +1,4 @@
-"""Two-level control: a manager chooses options, a controller carries them out."""
+"""Two-level control: a manager chooses options, and a controller performs them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from gym_gui.core.paradigms.options import Option, OptionEnd, OptionLibrary, Pla
 from gym_gui.core.types import AgentID, Mask, StepResult
 
 Options = Sequence[Option] | Mapping[AgentID, OptionLibrary]
-"""What managers choose from: all the same, or by the agent that each manages."""
+"""Options of the managers: the same for all, or by the agent that each manager controls."""
 
 
 def manager_of(agent: AgentID) -> AgentID:
-    """Name of the slot that chooses options for ``agent``."""
+    """Return the name of the slot that chooses options for ``agent``."""
     return agent + GOAL_SUFFIX
 
 
 @dataclass(slots=True)
 class _Running:
-    """What one controller is doing."""
+    """The option that a controller performs, with its progress."""
 
     option: int = -1
     began: Any = None
@@ -45,20 +45,20 @@ class _Running:
 class HierarchicalAdapter(ParadigmAdapter):
     """Adds a manager slot ``<agent>/goal`` to agents of another adapter.
 
-    The manager observes what the environment shows the agent and acts in
-    ``Discrete(len(options))``, with a mask where options cannot start. The controller
-    keeps the agent's name and actions and observes ``Dict(observation, option)``. A
-    manager's choice is a :meth:`step` of its own in which the environment stands still.
+    The manager receives the agent's observation and acts in ``Discrete(len(options))``, with a mask if some
+    options cannot start. The controller keeps the agent's name and actions and observes ``Dict(observation,
+    option)``. A manager's choice is a :meth:`step` of its own in which the environment does not move.
 
-    Managers' returns repeat their controllers' rewards: leave them out of team sums.
+    A manager's return repeats its controller's rewards, so sums over a team must leave it out.
 
     Args:
-        inner: The adapter to wrap; closed with this one.
-        options: What managers choose from.
+        inner: The adapter to wrap; closed together with this one.
+        options: Options of the managers.
         agents: Agents that get a manager; by default those that have options.
 
     Raises:
-        UsageError: An unknown agent, or options that are none (see :class:`OptionLibrary`).
+        UsageError: An agent is unknown or has no options, or the options are not valid (see
+            :class:`OptionLibrary`).
     """
 
     paradigm = SteppingParadigm.HIERARCHICAL
@@ -98,7 +98,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         return self._next_turn()
 
     def _next_turn(self) -> dict[AgentID, Any]:
-        """Managers first: the environment waits until every option is chosen."""
+        """Set the agents that act next, managers first: the environment waits until each option is chosen."""
         acting = self.inner.get_current_agents()
         choosing = [a for a in acting if a in self._managed and self._running[a].wanted]
         if choosing:
@@ -113,7 +113,7 @@ class HierarchicalAdapter(ParadigmAdapter):
         return {"observation": self._seen[agent], "option": np.int64(max(self._running[agent].option, 0))}
 
     def _reading(self, agent: AgentID) -> Any:
-        """What the conditions of an agent's options take of what it sees now."""
+        """Return what the conditions of an agent's options read from its present observation."""
         if agent not in self._read:
             try:
                 self._read[agent] = self._libraries[agent].read(self._seen[agent])
@@ -122,49 +122,49 @@ class HierarchicalAdapter(ParadigmAdapter):
         return self._read[agent]
 
     def manages(self, slot: AgentID) -> AgentID:
-        """The agent for which a slot chooses options; ``""`` where it is no manager."""
+        """Return the agent for which a slot chooses options; ``""`` if the slot is no manager."""
         return self._controller_of.get(slot, "")
 
     def options_of(self, slot: AgentID) -> tuple[Option, ...]:
-        """What is chosen from in a slot, or for it; empty where nothing is."""
+        """Return the options of a manager's slot or of the agent it manages; empty if there are none."""
         library = self._libraries.get(self._controller_of.get(slot, slot))
         return () if library is None else library.options
 
     def running(self, agent: AgentID) -> Option | None:
-        """What a controller is carrying out; ``None`` while its manager is asked."""
+        """Return the option that a controller performs; ``None`` while its manager is asked."""
         running = self._running.get(agent)
         return None if running is None or running.wanted else self._libraries[agent].options[running.option]
 
     def last(self, agent: AgentID) -> tuple[Option | None, str]:
-        """The option that a controller carried out before, and why it ended."""
+        """Return the option that a controller performed before, and why it ended."""
         running = self._running[agent]
         return (self._libraries[agent].options[running.last] if running.last >= 0 else None), running.why
 
     def startable(self, manager: AgentID) -> list[tuple[int, Option]]:
-        """The options that a manager may choose now, with their numbers."""
+        """Return the options that a manager may choose now, with their numbers."""
         agent = self._controller_of[manager]
         seen = self._reading(agent)
         options = self._libraries[agent].options
         return [(number, option) for number, option in enumerate(options) if option.starts(seen)]
 
     def places(self, manager: AgentID) -> list[tuple[int, Place]]:
-        """Where that is which an option is about that may be chosen now, with the option's number."""
+        """Return the places of all options that may be chosen now, each with the option's number."""
         seen = self._reading(self._controller_of[manager])
         return [(n, place) for n, option in self.startable(manager) for place in option.places(seen)]
 
     def cut_off(self) -> None:
-        """End running options: a limit outside this adapter has ended the episode."""
+        """End the running options, because a limit outside this adapter has ended the episode."""
         for agent, running in self._running.items():
             if not running.wanted:
                 self._end(agent, "episode")
 
     def take_ended(self) -> Mapping[AgentID, OptionEnd]:
-        """How options ended since this was asked last, by manager."""
+        """Return how options ended since the last call, by manager."""
         ended, self._ended = self._ended, {}
         return ended
 
     def behind(self, agent: AgentID) -> tuple[AgentID, Any]:
-        """The environment's own agent in a slot, and what that one sees; ``None`` before :meth:`reset`."""
+        """Return the environment's agent of a slot and its observation (``None`` before :meth:`reset`)."""
         own = self._controller_of.get(agent, agent)
         return own, self._seen.get(own)
 
@@ -214,7 +214,7 @@ class HierarchicalAdapter(ParadigmAdapter):
     def _advance(
         self, agent: AgentID, moved: bool, ended: bool, inner: StepResult, result: StepResult
     ) -> None:
-        """Account one inner step to the option ``agent`` is carrying out."""
+        """Credit one inner step to the option that ``agent`` performs, and end the option if it is over."""
         running, manager = self._running[agent], manager_of(agent)
         running.owed += inner.rewards.get(agent, 0.0)
         running.moves += moved
@@ -225,7 +225,7 @@ class HierarchicalAdapter(ParadigmAdapter):
             if agent in inner.observations:
                 result.observations[manager] = inner.observations[agent]
         elif running.wanted or agent not in inner.observations:
-            if running.owed and running.wanted:  # earned after its end, or before its first option
+            if running.owed and running.wanted:  # earned after an option's end, or before the first option
                 result.rewards[manager] = running.owed
                 running.owed = 0.0
             return

@@ -1,8 +1,8 @@
-"""What a manager can ask of a controller.
+"""Options: skills that a manager can request from a controller.
 
-Options in the sense of Sutton, Precup, Singh, "Between MDPs and semi-MDPs" (1999): an
-option may start in some observations, runs until its own end condition holds or its
-budget of moves is spent. The manager earns the sum of the option's rewards.
+They are options in the sense of Sutton, Precup, Singh, "Between MDPs and semi-MDPs" (1999). An option may
+start in some observations and runs until its own end condition holds or its budget of moves is spent. The
+manager receives the sum of the rewards during the option.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def _as_it_is(observation: Any) -> Any:
 
 
 class Place(NamedTuple):
-    """Where something is from an agent, in cells.
+    """Position of something relative to an agent, in cells.
 
     Attributes:
-        ahead: Cells in front of it; negative behind it.
-        right: Cells to its right; negative to its left.
+        ahead: Cells in front of the agent; negative behind it.
+        right: Cells to the right of the agent; negative to its left.
     """
 
     ahead: int
@@ -44,19 +44,19 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """A skill with the values of its parameters: something a manager can ask of a controller.
+    """A skill with the values of its parameters, which a manager can request from a controller.
 
-    Its conditions are functions of what the agent sees, so that episodes never mix. They take what
-    :attr:`OptionLibrary.read` makes of an observation; the observation itself where there is no library.
+    The conditions are functions of the agent's observation alone, so that episodes never mix. They receive
+    the result of :attr:`OptionLibrary.read`, or the observation itself if there is no library.
 
     Attributes:
-        skill: What is to be done, a word or two for people and language models: ``"go to"``.
-        arguments: The values of its parameters: ``("yellow key",)``.
-        budget: Moves of the controller after which the manager is asked again.
-        can_start: ``can_start(seen)``: whether the manager may choose it now.
-        is_over: ``is_over(seen, began)``: whether it has reached its end, given what was seen when it
-            began; asked after each move.
-        places: ``places(seen)``: where that is which it is about, for who points at a picture.
+        skill: The skill in a word or two, for people and language models: ``"go to"``.
+        arguments: Values of the skill's parameters: ``("yellow key",)``.
+        budget: Number of the controller's moves after which the manager is asked again.
+        can_start: ``can_start(seen)``: whether the manager may choose the option now.
+        is_over: ``is_over(seen, began)``: whether the option has reached its end, given the observation at
+            its start; called after each move.
+        places: ``places(seen)``: places that the option refers to, for people who click on a picture.
         meaning: What the skill does, in a few words without a full stop.
     """
 
@@ -74,10 +74,10 @@ class Option:
         return f"{self.skill}({', '.join(self.arguments)})" if self.arguments else self.skill
 
     def starts(self, seen: Any) -> bool:
-        """As :attr:`can_start`.
+        """Return :attr:`can_start` for an observation.
 
         Raises:
-            EnvironmentFailure: It cannot say.
+            EnvironmentFailure: The condition raised an error.
         """
         try:
             return bool(self.can_start(seen))
@@ -85,10 +85,10 @@ class Option:
             raise EnvironmentFailure(f"the library cannot say whether {self.name} can start: {exc}") from exc
 
     def ends(self, seen: Any, began: Any) -> bool:
-        """As :attr:`is_over`.
+        """Return :attr:`is_over` for an observation.
 
         Raises:
-            EnvironmentFailure: It cannot say.
+            EnvironmentFailure: The condition raised an error.
         """
         try:
             return bool(self.is_over(seen, began))
@@ -98,14 +98,14 @@ class Option:
 
 @dataclass(frozen=True)
 class OptionLibrary:
-    """What the manager of one agent chooses from; its action is the number of an option.
+    """The options of one agent's manager; the manager's action is the number of an option.
 
     Attributes:
-        options: In the order of their numbers, which does not change between episodes of a task.
-        read: What conditions take of an observation; read once per observation.
+        options: The options in the order of their numbers, which is the same in all episodes of a task.
+        read: Converts an observation for the conditions; called once per observation.
 
     Raises:
-        UsageError: No options, a budget below 1, or two of one name.
+        UsageError: There are no options, a budget is below 1, or two options have the same name.
     """
 
     options: tuple[Option, ...]
@@ -124,7 +124,7 @@ class OptionLibrary:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the options, in their order."""
+        """Names of the options, in their order."""
         return tuple(option.name for option in self.options)
 
 
@@ -132,8 +132,8 @@ class OptionEnd(NamedTuple):
     """How an option has ended.
 
     Attributes:
-        why: ``"over"`` (it reached its end), ``"budget"``, or ``"episode"``.
-        moves: Of the controller, since it was chosen.
+        why: ``"over"`` (the option reached its end), ``"budget"``, or ``"episode"``.
+        moves: Number of the controller's moves since the option was chosen.
     """
 
     why: str

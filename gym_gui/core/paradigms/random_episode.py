@@ -1,7 +1,7 @@
-"""One episode of random legal play that notes whatever breaks the contract.
+"""Plays one episode with random legal actions and notes everything that breaks the contract.
 
-Used by :mod:`gym_gui.core.paradigms.check`. The walk is a generator, so that two
-environments can be walked alternately.
+:mod:`gym_gui.core.paradigms.check` uses it. The walk is a generator, so that episodes in two environments
+can be played alternately.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from mosaic_worker.interfaces import spaces_of
 from mosaic_worker.rng import bits_of
 
 OnCall = Callable[[str, int | None, int], None]
-"""Told before each call of the environment: which, the seed of the episode, its step."""
+"""Function called before each call of the environment, with the call's name, episode seed and step."""
 
 
 def quietly(call: str, seed: int | None, step: int) -> None:
-    """Ignore the call."""
+    """Do nothing, as the default ``on_call``."""
 
 
 class Walk:
-    """Plays one episode with actions that depend on the seed alone.
+    """Plays one episode with actions that depend only on the seed.
 
     Args:
-        adapter: The environment to walk in.
+        adapter: The environment to play in.
         seed: Seed of the episode and of the actions.
-        after_step: Called after the reset and after every step; it may draw.
-        on_call: Told what the environment is asked next.
+        after_step: Called after the reset and after each step; it may render.
+        on_call: Called before each call of the environment.
 
     Attributes:
-        problems: What broke the contract: finding to sentence, the first of each kind.
+        problems: Sentence for each finding that broke the contract, the first of its kind.
         digests: One short digest per step, the reset first; equal for equal trajectories.
-        done: Whether the episode came to its end.
-        infinite: Whether an observation held an infinity, which an unbounded space contains.
-        appeared: Agents that acted, where they are not named beforehand.
-        masks: Where legal actions were told, in the order of their first use.
+        done: Whether the episode reached its end.
+        infinite: Whether an observation contained an infinity, which an unbounded space allows.
+        appeared: Agents that acted, if the environment does not name its agents beforehand.
+        masks: Sources of action masks, in the order of their first use.
     """
 
     def __init__(
@@ -71,13 +71,13 @@ class Walk:
         self._draws = 0
 
     def run(self, steps: int) -> Walk:
-        """Walk ``steps`` steps or to the end of the episode."""
+        """Play ``steps`` steps or to the end of the episode."""
         for _ in self.steps(steps):
             pass
         return self
 
     def steps(self, steps: int) -> Iterator[None]:
-        """The same, handing over after the reset and after every step."""
+        """Play ``steps`` steps or to the end of the episode; yield after the reset and after each step."""
         adapter = self.adapter
         try:
             self._on_call("reset()", self.seed, 0)
@@ -102,7 +102,7 @@ class Walk:
             self.problem("running", str(error))
 
     def problem(self, finding: str, sentence: str) -> None:
-        """Note what is wrong, once per finding."""
+        """Note a problem, once per finding."""
         self.problems.setdefault(finding, f"{sentence} (seed {self.seed}, step {len(self.digests)})")
 
     def _check_agents(self, current: Iterable[AgentID], observations: Mapping[AgentID, Any]) -> None:
@@ -122,7 +122,7 @@ class Walk:
             self.problem("agents", f"{unseen[0]} is to act and was shown no observation")
 
     def _check_spaces(self, agent: AgentID) -> None:
-        """A policy is made for the spaces that were declared first."""
+        """Check that the spaces of an agent have not changed, because a policy is made for the first ones."""
         for name in ("observation_space", "action_space"):
             now = self._declared_space(name, agent)
             first = self._declared.setdefault((name, agent), now)
@@ -135,7 +135,7 @@ class Walk:
                 )
 
     def _declared_space(self, name: str, agent: AgentID) -> Any:
-        """A space as the environment has it now: adapters keep what they have read once."""
+        """Return the environment's present space; an adapter would return the one that it read first."""
         adapter = self.adapter
         if adapter.paradigm is SteppingParadigm.HIERARCHICAL:
             return getattr(adapter, name)(agent)
@@ -195,7 +195,7 @@ class Walk:
         for agent in sorted(observations):
             value = observations[agent]
             digest.update(agent.encode())
-            if value is None:  # an agent that ended may be shown nothing
+            if value is None:  # an agent that has ended may have no observation
                 continue
             space = self.adapter.observation_space(agent)
             if not space.contains(value):
@@ -214,7 +214,7 @@ class Walk:
             self._after_step()
 
     def _round_trip(self, what: str, agent: AgentID, space: Any, value: Any) -> Iterable[bytes]:
-        """Encode and decode; note a difference. Returns the encoded parts, for the digest."""
+        """Encode and decode a value, note a difference, and return the encoded parts for the digest."""
         key = (what, agent)
         if key not in self._codecs:
             try:
@@ -243,18 +243,18 @@ class Walk:
 
 
 def mask_size(space: Any) -> int | None:
-    """How many entries an action mask of ``space`` has; ``None`` where masks are not defined."""
+    """Return the number of entries in an action mask of ``space``; ``None`` if it can have no mask."""
     if hasattr(space, "nvec"):
         return int(np.sum(space.nvec))
     return int(space.n) if hasattr(space, "n") and hasattr(space, "start") else None
 
 
 def same(sent: Any, back: Any) -> bool:
-    """Whether a value survived the wire: equal in value and shape; NaN equals NaN.
+    """Return whether a decoded value equals the sent one in value and shape; NaN equals NaN.
 
-    An array comes back in its space's dtype, which may be wider than the one sent.
-    Values that neither side's type explains are compared as text (MultiGrid's missions,
-    which derive from ``ndarray`` and come back as their sentence).
+    An array is decoded in its space's dtype, which may be wider than the sent one. Values of types that
+    neither side knows are compared as text (MultiGrid's missions, which derive from ``ndarray``, are
+    decoded as their sentence).
     """
     if type(sent) is np.ndarray or type(back) is np.ndarray:
         return _same_array(sent, back)

@@ -1,4 +1,4 @@
-"""Choose the adapter for an environment object."""
+"""Chooses the adapter for an environment object."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from mosaic_worker.interfaces import APIS
 
 
 def api_of(env: Any) -> str:
-    """Which interface ``env`` has; see :func:`mosaic_worker.interfaces.api_of`.
+    """Return the interface of ``env``; see :func:`mosaic_worker.interfaces.api_of`.
 
     Raises:
-        UsageError: It is no environment.
+        UsageError: ``env`` is no environment.
     """
     try:
         return interfaces.api_of(env)
@@ -29,15 +29,15 @@ def api_of(env: Any) -> str:
 
 
 def converted(env: Any, found: str, api: str) -> Any:
-    """``env`` with another interface, by PettingZoo's conversions.
+    """Return ``env`` with another interface, by PettingZoo's conversions.
 
     Args:
         env: The environment.
-        found: The interface that it has.
-        api: The one that is wanted.
+        found: Interface of ``env``.
+        api: The wanted interface.
 
     Raises:
-        UsageError: There is no such conversion, or not of this environment.
+        UsageError: There is no such conversion, or it does not work for this environment.
     """
     refused = f"{type(env).__name__} has the {found} interface, not {api}"
     if {found, api} != {"aec", "parallel"}:
@@ -68,9 +68,9 @@ def adapt(
     Args:
         env: A Gymnasium, PettingZoo AEC or PettingZoo Parallel environment, or one
             that takes and returns dicts by agent.
-        api: ``"gymnasium"``, ``"aec"`` or ``"parallel"``; found out by default. Of the two for several
-            agents the one is made of the other by PettingZoo's conversions, where these can.
-        rename: Name of an agent given the environment's key for it.
+        api: ``"gymnasium"``, ``"aec"`` or ``"parallel"``; detected by default. PettingZoo's conversions make
+            ``"aec"`` of ``"parallel"`` and the reverse, if possible.
+        rename: Returns the name of an agent for the environment's key.
         info_mask: See :class:`SingleAgentAdapter`.
 
     Raises:

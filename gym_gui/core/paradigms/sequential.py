@@ -1,9 +1,9 @@
-"""Turn-based environments: PettingZoo AEC, and OpenSpiel through Shimmy.
+"""Adapter for turn-based environments: PettingZoo AEC, and OpenSpiel through Shimmy.
 
-Follows ``env.last()`` (https://pettingzoo.farama.org/api/aec/): an agent gets the rewards
-since its last move when its turn comes. Agents that ended get a turn of their own for
-that ("dead step"); this module makes these steps, so that the engine never sees a turn
-without a choice and no agent loses a reward that came late.
+The adapter follows ``env.last()`` (https://pettingzoo.farama.org/api/aec/): at its turn an agent receives
+the rewards since its last move. An agent that has ended gets an extra turn for that ("dead step"). This
+module makes these dead steps, so that the engine never sees a turn without a choice and no agent loses a
+late reward.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from gym_gui.core.types import AgentID, Mask, StepResult
 
 
 class SequentialAdapter(NamedAgentsAdapter):
-    """Adapts an AEC environment: one agent acts at a time.
+    """Adapts an AEC environment, in which one agent acts at a time.
 
-    A :class:`StepResult` names the agent that acts next and every agent whose end
-    became known; the agent that just acted hears of its reward at its next turn.
+    A :class:`StepResult` contains the agent that acts next and each agent whose end became known. The agent
+    that has just acted receives its reward at its next turn.
 
     Args:
         env: The environment.
-        rename: Name of an agent given the environment's key for it.
+        rename: Returns the name of an agent for the environment's key.
     """
 
     paradigm = SteppingParadigm.SEQUENTIAL
@@ -43,7 +43,7 @@ class SequentialAdapter(NamedAgentsAdapter):
         super().__init__(env, rename=rename)
         self._mask: Any = None
         self.last_move: tuple[AgentID, Any] | None = None
-        """Who moved last and how; a drawing of the board marks it."""
+        """The agent that moved last and its action; a drawing of the board marks this move."""
         self._converted = getattr(env, "parallel_to_aec", False) or any(
             type(e).__name__ == "parallel_to_aec_wrapper" for e in _layers(env)
         )
@@ -115,18 +115,18 @@ class SequentialAdapter(NamedAgentsAdapter):
         if not self._current:
             waiting = []
         elif self._converted:
-            # parallel_to_aec leaves what it has paid standing until all have moved: only
-            # those who come after the current agent are still to hear of theirs.
+            # parallel_to_aec does not reset paid rewards until all agents have moved: only
+            # the agents after the current one have still to receive theirs.
             waiting = list(env.agents)[list(env.agents).index(env.agent_selection) + 1 :]
         return {self._name(raw): as_reward(env._cumulative_rewards[raw]) for raw in waiting}
 
 
 def _layers(env: Any) -> Iterator[Any]:
-    """``env`` and what it wraps, from the outside in."""
+    """Yield ``env`` and the environments that it wraps, from the outside in."""
     while env is not None:
         yield env
         env = getattr(env, "env", None)
 
 
 PettingZooParadigmAdapter = SequentialAdapter
-"""The design documents' name of it."""
+"""Name of :class:`SequentialAdapter` in the design documents."""

@@ -1,5 +1,8 @@
-"""Environments in which all agents act at once: PettingZoo Parallel, and Gymnasium
-environments that take and return dicts by agent (mosaic-multigrid)."""
+"""Adapter for environments in which all agents act at once.
+
+These are PettingZoo Parallel environments, and Gymnasium environments that accept and return dicts by
+agent (mosaic-multigrid).
+"""
 
 from __future__ import annotations
 
@@ -23,21 +26,20 @@ from gym_gui.core.types import AgentID, Mask, StepResult
 from mosaic_worker.interfaces import spaces_of
 
 ALL = "__all__"
-"""RLlib's key for "the episode is over for everybody"; accepted in flags."""
+"""RLlib's key for "the episode is over for all agents"; accepted in ``terminated`` and ``truncated``."""
 
 
 class SimultaneousAdapter(NamedAgentsAdapter):
     """Adapts an environment with one action per living agent and step.
 
-    Who acts next is what the environment says (``env.agents``), else, where it does
-    not say, every agent that was observed and has not ended. Agents may end one by
-    one and may join or come back in mid-episode.
+    The agents that act next are those in ``env.agents``. If the environment has no such list, they are all
+    agents that have an observation and have not ended. Agents may end one by one and may join or return
+    during an episode.
 
     Args:
-        env: A PettingZoo ``ParallelEnv``, or an environment whose ``observation_space``
-            and ``action_space``, or ``observation_spaces`` and ``action_spaces``, are dicts keyed by
-            agent.
-        rename: Name of an agent given the environment's key for it.
+        env: A PettingZoo ``ParallelEnv``, or an environment whose ``observation_space`` and
+            ``action_space``, or ``observation_spaces`` and ``action_spaces``, are dicts keyed by agent.
+        rename: Returns the name of an agent for the environment's key.
     """
 
     paradigm = SteppingParadigm.SIMULTANEOUS
@@ -104,15 +106,15 @@ class SimultaneousAdapter(NamedAgentsAdapter):
             ends = everybody_ends or bool(terminated.get(raw, False))
             cut = everybody_cut or bool(truncated.get(raw, False))
             if listed is not None and raw not in listed:
-                ends = ends or not cut  # gone without a word
+                ends = ends or not cut  # the agent left without a flag
             name = self._name(raw)
             if ends or cut:
                 if name not in acted:
-                    continue  # ended before and still reported; only its rewards are news
+                    continue  # the agent ended before and is still reported; only its rewards are new
             elif raw in observations:
                 live.append(name)
             elif listed is None:
-                continue  # such environments name only those that act next
+                continue  # such environments name only the agents that act next
             else:
                 raise EnvironmentFailure(f"the environment gave no observation for {name}")
             result.terminated[name], result.truncated[name] = ends, cut
@@ -133,7 +135,7 @@ class SimultaneousAdapter(NamedAgentsAdapter):
     def _news_of(
         self, acted: tuple[AgentID, ...], observations: Mapping[Any, Any], listed: Sequence[Any] | None
     ) -> Iterable[Any]:
-        """Keys of all agents this step may say something about, in the environment's order."""
+        """Return the keys of all agents that this step may concern, in the environment's order."""
         if listed is None and len(observations) == len(self._names.raw):
             return observations
         raw_of = self._names.raw
@@ -156,7 +158,7 @@ class SimultaneousAdapter(NamedAgentsAdapter):
 
     def action_space(self, agent: AgentID) -> Any:
         found = self._action_spaces.get(agent)
-        if found is None:  # MultiGrid builds the whole dict anew at every look
+        if found is None:  # MultiGrid builds the whole dict anew at each access
             raw, space = self._names.raw[agent], spaces_of(self._env, "action_space")
             found = self._action_spaces[agent] = space[raw] if self._by_dict else space(raw)
         return found
@@ -168,4 +170,4 @@ class SimultaneousAdapter(NamedAgentsAdapter):
 
 
 RLlibParadigmAdapter = SimultaneousAdapter
-"""The design documents' name of it."""
+"""Name of :class:`SimultaneousAdapter` in the design documents."""

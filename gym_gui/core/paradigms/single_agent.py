@@ -1,4 +1,4 @@
-"""Gymnasium environments with one agent."""
+"""Adapter for Gymnasium environments with one agent."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ AGENT: AgentID = "agent_0"
 class SingleAgentAdapter(WrappedAdapter):
     """Adapts a ``gymnasium.Env`` with one agent, named ``agent_0``.
 
-    What is legal is asked of one source: an ``action_mask`` beside the observation, else a method
-    ``action_masks()`` as sb3-contrib's, else the info.
+    The action mask comes from one source: an ``action_mask`` beside the observation, else a method
+    ``action_masks()`` as sb3-contrib uses it, else the info.
 
     Args:
         env: The environment.
-        info_mask: Whether ``info["action_mask"]`` says what is legal. Off where an
-            environment uses the key for mere advice (Taxi: moves that change nothing).
+        info_mask: Whether ``info["action_mask"]`` defines the legal actions. Off for an environment that
+            uses the key only as advice (Taxi: moves that change nothing).
     """
 
     paradigm = SteppingParadigm.SINGLE_AGENT
@@ -87,13 +87,13 @@ class SingleAgentAdapter(WrappedAdapter):
         )
 
     def step_alone(self, action: Any) -> tuple[Any, float, bool, bool]:
-        """As :meth:`step`, without a dict for each value of the one agent.
+        """Advance the environment as :meth:`step` does, without a dict for each part of the result.
 
         Returns:
-            Observation, reward, whether it is terminated and whether truncated.
+            Observation, reward, whether the episode is terminated and whether it is truncated.
 
         Raises:
-            EnvironmentFailure: As of :meth:`step`.
+            EnvironmentFailure: As in :meth:`step`.
         """
         if not self._current:
             raise wrong_agents({AGENT: action}, self._current)
@@ -149,4 +149,4 @@ class SingleAgentAdapter(WrappedAdapter):
 
 
 GymParadigmAdapter = SingleAgentAdapter
-"""The design documents' name of it."""
+"""Name of :class:`SingleAgentAdapter` in the design documents."""

@@ -1,4 +1,4 @@
-"""What the adapters of one environment have in common: its life, its picture, its agents' names."""
+"""Base classes of the adapters of one environment: stepping, rendering, closing, and names of agents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gym_gui.core.types import AgentID
 
 
 class WrappedAdapter(ParadigmAdapter):
-    """Adapts one environment object; says who acts now from ``_current``.
+    """Adapts one environment object; the agents that act now are in ``_current``.
 
     Args:
         env: The environment.
@@ -46,12 +46,12 @@ class WrappedAdapter(ParadigmAdapter):
 
     @property
     def step_async(self) -> Callable[[Mapping[AgentID, Any]], None] | None:
-        # Asked of the class: a wrapper that passes names on would pass this one on too, past its own step.
+        # Looked up in the class: a wrapper that forwards attributes would forward this one past its own step.
         own = getattr(cast("type[Any]", type(self._env)), "step_async", None)
         return None if own is None else self._step_async
 
     def _step_async(self, actions: Mapping[AgentID, Any]) -> None:
-        """As :meth:`step`, to its environment; wrong actions are left to :meth:`step`."""
+        """Start a step of the environment; :meth:`step` reports wrong actions."""
 
     def _begin_step(self, action: Any) -> None:
         try:
@@ -85,9 +85,9 @@ class NamedAgentsAdapter(WrappedAdapter):
 
     Args:
         env: The environment.
-        listed: Keys of all its agents; by default what it says, and one that does not
-            say in advance is reset to find out.
-        rename: Name of an agent given the environment's key for it.
+        listed: Keys of all its agents; by default those that the environment lists. An environment
+            that lists none is reset to find them.
+        rename: Returns the name of an agent for the environment's key.
     """
 
     def __init__(
@@ -105,12 +105,12 @@ class NamedAgentsAdapter(WrappedAdapter):
         self._infos: dict[AgentID, Mapping[str, Any]] = {}
 
     def _forget_spaces(self) -> None:
-        """A new episode begins: where agents are not named beforehand, their spaces may be others."""
+        """Forget the spaces for a new episode if agents may appear, because their spaces may differ."""
         if self.is_open_ended:
             self._spaces = {}
 
     def _name(self, raw: Any) -> AgentID:
-        """Name of an agent; one that joins in mid-episode is remembered."""
+        """Return the name of an agent, and remember an agent that joins during an episode."""
         known = self._names.of.get(raw)
         if known is None:
             known = self._names.add(raw)
@@ -118,7 +118,7 @@ class NamedAgentsAdapter(WrappedAdapter):
         return known
 
     def _space(self, agent: AgentID) -> tuple[Any, str | None]:
-        """What the agent observes without its mask, and how the mask is taken out."""
+        """Return the agent's observation space without its mask, and the rule that separates the mask."""
         found = self._spaces.get(agent)
         if found is None:
             found = self._spaces[agent] = without_mask(self._raw_observation_space(self._names.raw[agent]))
@@ -141,10 +141,10 @@ class NamedAgentsAdapter(WrappedAdapter):
 
 
 def _listed(env: Any) -> Any:
-    """Agents that an environment names beforehand; ``None`` where it does not."""
+    """Return the agents that an environment names beforehand; ``None`` if it does not."""
     try:
         return getattr(env, "possible_agents", None)
-    except Exception:  # PettingZoo's wrappers raise errors of their own
+    except Exception:  # PettingZoo's wrappers raise their own errors
         return None
 
 

@@ -1,1 +1,1 @@
-"""What a file may name by itself, what a person has to allow first, and what was allowed."""
+"""Trust in code, programs, files and servers: what the user must allow first, and what was allowed."""

@@ -1,4 +1,4 @@
-"""What a file may name that a person has to allow first: see :mod:`gym_gui.core.trusted.trust`."""
+"""Subjects: things that a file may name and the user must allow; see :mod:`gym_gui.core.trusted.trust`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ KINDS: Final[tuple[str, ...]] = get_args(Kind)
 
 @dataclass(frozen=True, order=True)
 class Subject:
-    """What is allowed.
+    """Something that a user can allow.
 
     Attributes:
         kind: ``folder`` of code, installed ``package``, ``program``, ``file`` or folder of data,
-            ``arguments`` that the record in a folder passes to its worker, ``server``; ``name``:
-            something that a person has named, for one call, and ``path``: the folder of their import
-            path where it was found.
-        name: Its path, address or name.
-        sha256: Fingerprint of code, programs and arguments: other content is another subject.
+            ``arguments`` that the record in a folder passes to its worker, ``server``; ``name``: something
+            that the user has named, for one call, and ``path``: the folder of the import path in which it
+            was found.
+        name: Path, address or name of the subject.
+        sha256: Fingerprint of code, programs and arguments; other content is another subject.
     """
 
     kind: Kind
@@ -29,7 +29,7 @@ class Subject:
 
     @property
     def words(self) -> str:
-        """What it is, for a sentence."""
+        """The subject in words, for a sentence."""
         return {
             "folder": f"code in {self.name}",
             "package": f"the package in {self.name}",
@@ -42,12 +42,12 @@ class Subject:
 
 @dataclass(frozen=True)
 class Need:
-    """Something that a file names and a person has to allow.
+    """Something that a file names and the user must allow.
 
     Attributes:
-        subject: What.
-        named: As the file writes it: ``maze:make``.
-        purpose: What would happen: ``imports``, ``starts``.
+        subject: The subject.
+        named: The subject as the file writes it: ``maze:make``.
+        purpose: What the file does with the subject: ``imports``, ``starts``.
     """
 
     subject: Subject
@@ -56,17 +56,17 @@ class Need:
 
     @property
     def words(self) -> str:
-        """What it would do, as the rest of a sentence that begins with the file's name."""
-        # A path that is written another way (…/everyone/../bdi) says nothing more.
+        """What the file does with the subject, as the rest of a sentence that begins with the file's name."""
+        # Another spelling of the same path (…/everyone/../bdi) adds nothing.
         shown = "" if normpath(self.named) == self.subject.name else f"{self.named}, "
         return f"{self.purpose} {shown}{self.subject.words}"
 
 
 def subject_of(row: Any) -> Subject:
-    """A subject from its JSON.
+    """Return a subject from its JSON data.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The data is no subject.
     """
     try:
         kind, name, sha = row["kind"], row["name"], row.get("sha256", "")

@@ -1,14 +1,14 @@
-"""What a file may name by itself, and what a person has to allow first.
+"""Decides what a file may name by itself, and what the user must allow first.
 
-A file (an experiment, a run, a preset, a policy) may name registered environments and installed workers:
-those are here because a person installed them. Code of other places, programs, files and servers that it
-names are *subjects*: they are used only when the person has allowed them, once (:func:`allow`) or for good
-(:mod:`gym_gui.core.trusted.trust_file`). What a person typed, and what was passed from Python, has no
-:class:`Origin` file and is allowed by that.
+A file (an experiment, a run, a preset, a policy) may name registered environments and installed workers,
+because the user installed them. Code in other places, programs, files and servers are *subjects*: they are
+used only if the user has allowed them, once (:func:`allow`) or permanently
+(:mod:`gym_gui.core.trusted.trust_file`). A name that the user typed, or that was passed from Python, has no
+:class:`Origin` file and is allowed for that reason.
 
-Code that imports or starts something calls :func:`require` first. Processes that act for
-another one (session hosts, the look at an environment) call :func:`enforce`: they use only what
-they were given in :data:`VARIABLE`, even where no file but a person named the subject.
+Code that imports or starts something calls :func:`require` first. A process that acts for another process
+(session hosts, the inspection of an environment) calls :func:`enforce`: it uses only subjects that it
+received in :data:`VARIABLE`, even if a person and no file named the subject.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from gym_gui.core.trusted.subjects import Need, Subject, subject_of
 from gym_gui.core.trusted.trust_file import TrustFile
 
 VARIABLE: Final = "MOSAIC_ALLOWED"
-"""What a process hands to one that acts for it: JSON of subjects."""
+"""Environment variable in which a process passes allowed subjects, as JSON, to a process that acts for it."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a configuration comes from.
+    """The source of a configuration.
 
     Attributes:
-        file: The file that says so, as messages call it; empty: a person, or Python.
-        folder: Where modules that it names are looked for first; empty: nowhere.
+        file: Name of the source file in messages; empty: a person, or Python code.
+        folder: Folder in which modules that it names are looked up first; empty: none.
     """
 
     file: str = ""
@@ -42,15 +42,15 @@ class Origin:
 
 
 TYPED: Final = Origin()
-"""Said by a person, or by Python code."""
+"""Origin of a configuration that a person typed or Python code passed."""
 
 
 class NotAllowedError(UsageError):
-    """A file names something that the person has not allowed.
+    """A file names something that the user has not allowed.
 
     Attributes:
         file: The file.
-        needs: What it names.
+        needs: The subjects that the user has not allowed.
     """
 
     def __init__(self, file: str, needs: Sequence[Need]) -> None:
@@ -82,63 +82,63 @@ _state = _State(set())
 
 
 def allow(subjects: Iterable[Subject]) -> None:
-    """Allow something for as long as this process lives."""
+    """Allow subjects for the lifetime of this process."""
     _state.granted.update(subjects)
 
 
 def allow_all(wanted: bool = True) -> None:
-    """Whether all that files name is allowed (``--trust``)."""
+    """Set whether everything that files name is allowed (``--trust``)."""
     _state.all = wanted
 
 
 def begin() -> None:
-    """Begin a command: nothing is allowed but what was handed on to it."""
+    """Begin a command: allow nothing except the subjects passed to this process."""
     _state.granted.clear()
     _state.all = False
     receive()
 
 
 def enforce() -> None:
-    """Use only what was handed on to this process, even where no file but a person named the subject."""
+    """Use only subjects passed to this process, even if a person and no file named a subject."""
     _state.enforced = True
     receive()
 
 
 def receive() -> None:
-    """Allow what was handed on in :data:`VARIABLE`; it is not handed on any further by itself."""
+    """Allow the subjects in :data:`VARIABLE`, and remove the variable so that children do not inherit it."""
     given = os.environ.pop(VARIABLE, "")
     if given:
         allow(subject_of(row) for row in json.loads(given))
 
 
 def handed_on(environment: Mapping[str, str], subjects: Iterable[Subject] = ()) -> dict[str, str]:
-    """``environment`` of a process that acts for this one.
+    """Return the environment variables for a process that acts for this one, with the allowed subjects.
 
     Args:
-        environment: Its variables.
-        subjects: What it needs, from :func:`vouch`; what was allowed here goes with it.
+        environment: Variables of the process.
+        subjects: Subjects that the process needs, from :func:`vouch`; subjects allowed here are added.
     """
     passed = sorted({*_state.granted, *subjects})
     return {**environment, VARIABLE: json.dumps([asdict(subject) for subject in passed])}
 
 
 def granted() -> frozenset[Subject]:
-    """What has been allowed in this process."""
+    """Return the subjects that have been allowed in this process."""
     return frozenset(_state.granted)
 
 
 def is_enforced() -> bool:
-    """Whether this process acts for another one."""
+    """Return whether this process acts for another one."""
     return _state.enforced
 
 
 def is_asked(origin: Origin) -> bool:
-    """Whether something that comes from there has to be allowed."""
+    """Return whether subjects of this origin must be allowed."""
     return bool(origin.file) or _state.enforced
 
 
 def is_allowed(subject: Subject) -> bool:
-    """Whether a subject may be used here."""
+    """Return whether a subject may be used in this process."""
     return _is_among(subject, _known())
 
 
@@ -157,14 +157,14 @@ def _holds(place: Subject, path: str) -> bool:
 
 
 def require(needs: Sequence[Need], origin: Origin) -> None:
-    """Refuse what a file names and the user has not allowed.
+    """Refuse subjects that a file names and the user has not allowed.
 
     Args:
-        needs: The subjects that are named.
-        origin: Where they are named.
+        needs: The named subjects.
+        origin: Source of the configuration that names them.
 
     Raises:
-        NotAllowedError: With all subjects that are not allowed.
+        NotAllowedError: Subjects are not allowed; the error contains all of them.
     """
     if not needs or not is_asked(origin):
         return

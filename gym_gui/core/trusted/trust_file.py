@@ -1,4 +1,4 @@
-"""What a person has allowed for good: one file in the config folder, theirs alone."""
+"""The file of subjects that the user has allowed permanently, in the config folder."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _MAX_BYTES: Final = 4 * 2**20
 
 
 class TrustFile:
-    """Subjects that were allowed for good, newest last.
+    """The file of permanently allowed subjects, newest last.
 
     Args:
-        path: The file; ``trust.json`` in the config folder by default.
+        path: The file; by default ``trust.json`` in the config folder.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -34,19 +34,19 @@ class TrustFile:
 
     @property
     def path(self) -> Path:
-        """The file, there or not."""
+        """Path of the file, which may not exist."""
         return self._path or paths.config_dir() / NAME
 
     def subjects(self) -> list[Subject]:
-        """All of them.
+        """Return all subjects in the file.
 
         Raises:
-            UsageError: The file is damaged, of a later version, or others may write to it.
+            UsageError: The file is damaged, of a later version, or writable by others.
         """
         return [subject_of(row) for row in self.rows()]
 
     def rows(self) -> list[dict[str, Any]]:
-        """As the file has them: each subject, and when it was allowed; raises as :meth:`subjects`."""
+        """Return each subject with the time it was allowed, as in the file; raises as :meth:`subjects`."""
         text = self._read_text()
         if text is None:
             return []
@@ -80,7 +80,7 @@ class TrustFile:
             return file.read(_MAX_BYTES).decode("utf-8", "replace")
 
     def add(self, subjects: Iterable[Subject]) -> None:
-        """Allow something for good; what was allowed of the same place before is replaced.
+        """Allow subjects permanently, and replace earlier entries of the same kind and name.
 
         Raises:
             UsageError: The file cannot be written.
@@ -92,10 +92,10 @@ class TrustFile:
         self._write([*kept, *({**asdict(subject), "allowed_at": now} for subject in new)])
 
     def remove(self, name: str) -> list[Subject]:
-        """Take back what was allowed under a path, address or name; returns what that was.
+        """Revoke and return all subjects with this path, address or name.
 
         Raises:
-            UsageError: Nothing was, or the file cannot be written.
+            UsageError: There is no such subject, or the file cannot be written.
         """
         names = {name, str(Path(name).expanduser().resolve())}
         rows = self.rows()

@@ -1,10 +1,9 @@
-"""Python code of a person's own: found by name, fingerprinted, and loaded from there alone.
+"""Finds, fingerprints and loads the user's own Python code.
 
-A module that lies in a folder is loaded by a loader of its own, which takes exactly the
-files that were fingerprinted: no byte code kept beside them, no link, nothing that was
-changed since. The folder is put on no path, so nothing in it can take the place of the
-standard library or of an installed package; its other modules are found only by names
-that nothing else has.
+A special loader loads a module in a folder. It accepts exactly the fingerprinted files: no byte code beside
+them, no link, no file that has changed since. The folder is not added to ``sys.path``, so that nothing in
+it can replace the standard library or an installed package. Other modules of the folder are found only by
+names that nothing else has.
 """
 
 from __future__ import annotations
@@ -26,19 +25,20 @@ from typing import Any, Final
 from gym_gui.core.errors import UsageError
 
 MAX_FILES: Final = 5_000
-"""A package with more code files is hardly an environment; hashing them would take seconds."""
+"""Largest number of code files of a package; more are hardly an environment and take seconds to hash."""
 MAX_BYTES: Final = 512 * 2**20
 _SUFFIXES: Final = (*SOURCE_SUFFIXES, *EXTENSION_SUFFIXES)
 
 
 @dataclass(frozen=True)
 class OwnModule:
-    """Where a module that something names is.
+    """A module of the user's own code, with its place and fingerprint.
 
     Attributes:
-        name: Its name, with dots.
-        root: The folder it is looked up in, or the installed package: its folder, or its one file.
-        installed: Whether it is found as any import finds it.
+        name: Dotted name of the module.
+        root: The folder in which the module is looked up; for an installed package its folder or its one
+            file.
+        installed: Whether an ordinary import finds the module.
         sha256: Fingerprint of all code below ``root``.
         files: SHA-256 of each code file, by its path below ``root``.
     """
@@ -51,20 +51,20 @@ class OwnModule:
 
     @property
     def package(self) -> str:
-        """The first part of its name."""
+        """The first part of the module's name."""
         return self.name.partition(".")[0]
 
     def load(self) -> ModuleType:
-        """Import it.
+        """Import the module.
 
         Raises:
-            ModuleNotFoundError: It has no such submodule, or imports what is not there.
+            ModuleNotFoundError: The submodule, or a module that it imports, does not exist.
         """
         return importlib.import_module(self.name) if self.installed else _load(self)
 
 
 def in_folder(module: str, folder: Path) -> OwnModule | None:
-    """A module of a folder; ``None`` where the folder has none of that name."""
+    """Return a module of a folder; ``None`` if the folder has no such module."""
     top = module.partition(".")[0]
     try:
         folder = folder.resolve(strict=True)
@@ -80,7 +80,7 @@ def in_folder(module: str, folder: Path) -> OwnModule | None:
 
 
 def installed(module: str) -> OwnModule | None:
-    """A module that an import would find; ``None`` where there is none. Imports nothing."""
+    """Return a module that an import would find, without importing it; ``None`` if there is none."""
     top = module.partition(".")[0]
     try:
         spec = importlib.util.find_spec(top)
@@ -97,19 +97,19 @@ def installed(module: str) -> OwnModule | None:
 
 
 def is_standard(module: str) -> bool:
-    """Whether a module is a part of Python itself."""
+    """Return whether a module is part of Python's standard library."""
     return module.partition(".")[0] in sys.stdlib_module_names
 
 
 def belongs(found: object, module: OwnModule, holder: ModuleType) -> bool:
-    """Whether what a module offers under a name is its package's own, and not what it imported.
+    """Return whether an object under a name in a module is the package's own and not imported by it.
 
-    ``maze:subprocess.Popen`` is not of ``maze``, even where the user has allowed ``maze``.
+    ``maze:subprocess.Popen`` does not belong to ``maze``, even if the user has allowed ``maze``.
     """
     if isinstance(found, ModuleType):
         return False
     if isinstance(found, partial):
-        return True  # made there, of whatever its author chose
+        return True  # a partial is made in the module, whatever function its author chose
     home = getattr(found, "__module__", None) or getattr(type(found), "__module__", "")
     tops = {module.package, holder.__name__.partition(".")[0]}
     return str(home).partition(".")[0] in tops
@@ -119,14 +119,14 @@ def belongs(found: object, module: OwnModule, holder: ModuleType) -> bool:
 
 
 def fingerprints(root: Path, *, follow: bool = False) -> dict[str, str]:
-    """SHA-256 of every code file below ``root`` that could be imported, by its path there.
+    """Return the SHA-256 of each importable code file below ``root``, by its path below ``root``.
 
     Args:
         root: A folder, or one file.
-        follow: Whether links count: an installer may have made them.
+        follow: Whether to follow links, which an installer may have made.
 
     Raises:
-        UsageError: There are more than :data:`MAX_FILES`, or they are too large.
+        UsageError: There are more than :data:`MAX_FILES` files, or they are too large.
     """
     if root.is_file():
         return {root.name: hash_of(root)}
@@ -164,13 +164,13 @@ def _may_be_package(entry: os.DirEntry[str]) -> bool:
 
 
 def hash_of(path: Path) -> str:
-    """SHA-256 of a file, as hexadecimal digits."""
+    """Return the SHA-256 of a file as hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def digest(files: Mapping[str, str]) -> str:
-    """The fingerprint of all these files."""
+    """Return the common fingerprint of all these files."""
     text = "".join(f"{path}\0{sha}\n" for path, sha in sorted(files.items()))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -179,7 +179,7 @@ def digest(files: Mapping[str, str]) -> str:
 
 
 class _Loader(SourceLoader):
-    """Source of one fingerprinted file; byte code is neither read nor written."""
+    """Loads the source of one fingerprinted file; byte code is neither read nor written."""
 
     def __init__(self, path: Path, sha256: str) -> None:
         self._path, self._sha256 = path, sha256
@@ -201,7 +201,7 @@ class _Folder:
         self.root, self.files = module.root, module.files
 
     def spec(self, name: str, place: str) -> ModuleSpec | None:
-        """The spec of a module called ``name`` that lies at ``place`` (``maze/levels``) in the folder."""
+        """Return the spec of a module at the path ``place`` (``maze/levels``) in the folder, or ``None``."""
         for path, is_package in ((f"{place}/__init__", True), (place, False)):
             for suffix in _SUFFIXES:
                 sha = self.files.get(path + suffix)
@@ -228,7 +228,7 @@ class _Folder:
 
 
 class _Submodules(MetaPathFinder):
-    """Finds what lies in packages that were loaded from folders; asked before all others."""
+    """Finds submodules of packages that were loaded from folders; called before all other finders."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -241,7 +241,7 @@ class _Submodules(MetaPathFinder):
 
 
 class _Neighbors(MetaPathFinder):
-    """Finds the other modules of these folders; asked last, so that they hide nothing."""
+    """Finds other modules of these folders; called after all other finders, so that nothing is hidden."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -258,7 +258,7 @@ class _Neighbors(MetaPathFinder):
 
 _folders: dict[tuple[Path, str], _Folder] = {}
 _homes: dict[str, tuple[_Folder, str]] = {}
-"""Folder and place of each top-level module that came from one, by its name in ``sys.modules``."""
+"""Folder and place of each top-level module that was loaded from a folder, by its name in ``sys.modules``."""
 _finders: tuple[_Submodules, _Neighbors] = (_Submodules(), _Neighbors())
 
 
@@ -279,7 +279,7 @@ def _load(module: OwnModule) -> ModuleType:
 
 
 def _name_for(top: str, folder: _Folder, module: OwnModule) -> str:
-    """Its own name; where something else has that name, one that nothing else has."""
+    """Return the module's own name, or a unique name if something else has that name."""
     home = _homes.get(top)
     if home is not None:
         taken = home[0] is not folder

@@ -1,1 +1,1 @@
-"""The steps of the contract test of workers; :mod:`gym_gui.workers.check` is its door."""
+"""Steps of the contract test of workers; :mod:`gym_gui.workers.check` is its public interface."""

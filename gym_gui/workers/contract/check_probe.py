@@ -1,4 +1,4 @@
-"""Puts questions to one worker process and keeps what it says, for the contract test."""
+"""Sends questions to one worker process and keeps its answers, for the contract test."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
     "0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
 )
-"""One red pixel, for workers that ask for an image."""
+"""PNG of one red pixel, for workers that request an image."""
 
 BEAT_S = 0.2
-"""How often it is asked to say that it lives."""
+"""Heartbeat interval that the worker is asked for, in seconds."""
 
 
 SHOWN = Shown(facts=("looking(east)", "facing(wall)"))
-"""What is shown beside an observation where there is no environment."""
+"""Inputs besides the observation if there is no environment."""
 
 
 class Question(NamedTuple):
-    """One decision to be asked for.
+    """A question to the worker: one decision.
 
     Attributes:
-        episode: Its episode.
-        step: Its step.
-        seed: The policy seed of the episode.
+        episode: Index of the episode.
+        step: Step of the decision.
+        seed: Policy seed of the episode.
         observation: A value of the observation space.
-        mask: Legal actions, or ``None``.
+        mask: Mask of the legal actions, or ``None``.
         attempt: 0, or the number of the retry.
-        reason: Why the attempt before was refused.
-        shown: What the slot is shown beside the observation.
+        reason: Why the previous attempt was refused.
+        shown: Inputs of the slot besides the observation.
     """
 
     episode: int
@@ -60,12 +60,12 @@ class Question(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What came back.
+    """The worker's answer to a question.
 
     Attributes:
         parts: The action's bytes, one per leaf.
         action: The action.
-        problem: Why it cannot be played, or why there is none; empty where there is nothing to complain of.
+        problem: Why the action cannot be played, or why there is none; empty if there is no problem.
     """
 
     parts: tuple[bytes, ...] = ()
@@ -74,7 +74,7 @@ class Reply(NamedTuple):
 
 
 class _Listening(WorkerProcess):
-    """Notes that it was heard to say ``Alive``, and asks for it often."""
+    """A worker process that is asked for ``Alive`` often and notes when the first one arrives."""
 
     def __init__(self, launch: Launch, events: WorkerEvents) -> None:
         super().__init__(launch, events)
@@ -92,11 +92,11 @@ class _Listening(WorkerProcess):
 
 
 class ProbeLost(Exception):
-    """The process is gone or does not answer; the message says how."""
+    """The process has ended or does not answer; the message says how."""
 
 
 class Probe:
-    """One worker process with one slot, asked by hand.
+    """One worker process with one slot, for single questions.
 
     Args:
         definition: The worker.
@@ -105,7 +105,7 @@ class Probe:
         start_s: Longest wait for the process to be ready.
 
     Attributes:
-        strays: Answers to no question, in words.
+        strays: Descriptions of answers that belong to no open question.
     """
 
     def __init__(
@@ -126,10 +126,10 @@ class Probe:
         self._replies: dict[int, Reply] = {}
         self._news = asyncio.Event()
 
-    # --- what the process says --------------------------------------------------------------
+    # --- messages from the process ----------------------------------------------------------
 
     def on_replies(self, replies: pb.Replies) -> None:
-        """Keep answers."""
+        """Check the answers and keep them."""
         ids = list(replies.ids)
         if replies.slot != 0:
             self.strays.append(f"it answered for slot {replies.slot}, which it does not fill")
@@ -161,7 +161,7 @@ class Probe:
             self._replies[i] = reply
 
     def on_human_request(self, request: pb.HumanRequest) -> None:
-        """Be the person: choose at random, repeatably."""
+        """Answer for the person with a random legal action, repeatably."""
         question = self._open.get(request.id)
         human = pb.HumanAction(slot=request.slot, id=request.id)
         if question is not None:
@@ -171,21 +171,21 @@ class Probe:
         self.process.send(pb.ToWorker(human=human))
 
     def on_call(self, json_text: str) -> None:
-        """A paid call; nothing to hold it against."""
+        """Ignore a paid call, which the test does not judge."""
 
     def on_announce(self, announce: pb.Announce) -> None:
-        """Nothing has to be paid here."""
+        """Confirm the announcement of a paid call, since there is no budget here."""
         self.process.send(pb.ToWorker(noted=pb.Noted(number=announce.number)))
 
     def on_log(self, level: int, logger: str, text: str) -> None:
-        """What it logs and prints, which the connection counts."""
+        """Ignore logged and printed lines, which the connection counts."""
 
     def on_ended(self, outcome: ChildOutcome) -> None:
-        """The process is over."""
+        """Note that the process has ended."""
         self.ended.set()
         self._news.set()
 
-    # --- what is said to it -----------------------------------------------------------------
+    # --- messages to the process ------------------------------------------------------------
 
     async def start(self) -> float:
         """Start the process and shake hands.
@@ -198,10 +198,10 @@ class Probe:
         return time.perf_counter() - begin
 
     async def load(self) -> tuple[str, float]:
-        """Fill slot 0.
+        """Load slot 0.
 
         Returns:
-            The policy's name, and the seconds it took.
+            The policy's name, and the seconds that loading took.
         """
         begin = time.perf_counter()
         policy = await self.process.load(self.request.message(0))
@@ -214,12 +214,12 @@ class Probe:
         ends: Sequence[int] = (),
         results: pb.Results | None = None,
     ) -> None:
-        """Send news without a question.
+        """Send starts, ends and results of episodes without a question.
 
         Args:
             starts: Episodes that begin, with their policy seeds.
             ends: Episodes that are over.
-            results: What earlier actions led to.
+            results: Results of earlier actions.
         """
         work = pb.Work(slot=0, results=results)
         for k, episode in enumerate(ends):
@@ -230,7 +230,7 @@ class Probe:
         self.process.send(pb.ToWorker(work=work))
 
     async def ask(self, questions: Sequence[Question], *, batch: int = 256) -> list[Reply]:
-        """Ask, in batches of at most ``batch``, and wait for all answers.
+        """Send questions in batches of at most ``batch`` and wait for all answers.
 
         Raises:
             ProbeLost: The process ended, or an answer did not come.
@@ -242,7 +242,7 @@ class Probe:
         return replies
 
     def post(self, questions: Sequence[Question]) -> list[int]:
-        """Ask without waiting; returns the decisions' ids."""
+        """Send questions without waiting and return the ids of the decisions."""
         ids = list(range(self._next, self._next + len(questions)))
         self._next += len(questions)
         self._open.update(zip(ids, questions, strict=True))

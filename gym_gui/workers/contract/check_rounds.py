@@ -1,4 +1,4 @@
-"""The same episodes asked in different company: answers have to be the same."""
+"""Plays the same episodes in different batches and orders; the answers must be the same."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from gym_gui.workers.supervisor import SlotRequest
 EPISODES, STEPS = 8, 5
 
 Table = dict[tuple[int, int], Reply]
-"""(episode, step) -> reply."""
+"""Reply by (episode, step)."""
 
 
 class Rounds:
-    """Episodes with made-up observations, or with those of an environment, played in several orders.
+    """Episodes with artificial observations, or those of an environment, that are played in several orders.
 
     Args:
-        request: The slot they are played in.
-        episodes: What is asked in each episode, as an environment shows it; made up if not given.
+        request: The slot that plays them.
+        episodes: Questions of each episode, from an environment; artificial ones if not given.
     """
 
     def __init__(self, request: SlotRequest, episodes: Sequence[Sequence[Question]] | None = None) -> None:
         self._episodes = _made_up(request) if episodes is None else episodes
         action = to_space(request.action_space)
         given = any(question.mask is not None for row in self._episodes for question in row)
-        # What an environment states as facts says what is legal: a mask that is made up would contradict it.
+        # An environment's facts say which actions are legal: an artificial mask would contradict them.
         stated = episodes is not None and any(question.shown.facts for row in episodes for question in row)
         made_up = action.kind == "Discrete" and not given and not stated
         self._masks = sample_masks(action, len(self._episodes), STEPS) if made_up else None
@@ -36,7 +36,7 @@ class Rounds:
         self.seeds = {e: policy_seed(1000 + e, e, request.agent_id) for e in range(len(self._episodes))}
 
     def question(self, episode: int, step: int, *, masked: bool = False, attempt: int = 0) -> Question:
-        """The decision of ``episode`` at ``step``, or the last that it has."""
+        """Return the question of ``episode`` at ``step``, or the last one of the episode."""
         step = min(step, len(self._episodes[episode]) - 1)
         found = self._episodes[episode][step]
         return found._replace(
@@ -48,11 +48,11 @@ class Rounds:
         )
 
     async def together(self, probe: Probe, *, masked: bool = False) -> Table:
-        """All episodes in step, each step in one batch."""
+        """Play all episodes at the same time, with one batch for each step."""
         return await self._in_step(probe, range(len(self.seeds)), 256, masked)
 
     async def one_by_one(self, probe: Probe, *, masked: bool = False) -> Table:
-        """All episodes in step, last first, each decision in a batch of its own."""
+        """Play all episodes at the same time, the last one first, with each decision in its own batch."""
         return await self._in_step(probe, range(len(self.seeds) - 1, -1, -1), 1, masked)
 
     async def _in_step(self, probe: Probe, order: Sequence[int], batch: int, masked: bool) -> Table:
@@ -66,7 +66,7 @@ class Rounds:
         return table
 
     async def in_turn(self, probe: Probe) -> Table:
-        """One episode after the other."""
+        """Play one episode after the other."""
         table: Table = {}
         for e in self.seeds:
             probe.tell(starts={e: self.seeds[e]})
@@ -82,7 +82,7 @@ def _made_up(request: SlotRequest) -> list[list[Question]]:
 
 
 def first_difference(one: Table, other: Table) -> str:
-    """Where two tables differ, in words; empty where they do not."""
+    """Return where two tables differ, in words; empty if they are equal."""
     for (episode, step), reply in sorted(one.items()):
         twin = other[episode, step]
         if reply.parts != twin.parts or bool(reply.problem) != bool(twin.problem):
@@ -92,5 +92,5 @@ def first_difference(one: Table, other: Table) -> str:
 
 
 def first_problem(table: Table) -> str:
-    """The first complaint about an answer; empty where there is none."""
+    """Return the first problem of an answer; empty if there is none."""
     return next((reply.problem for _, reply in sorted(table.items()) if reply.problem), "")

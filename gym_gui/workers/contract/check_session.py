@@ -1,4 +1,4 @@
-"""What is tried with a worker process, and how each finding is worded."""
+"""Runs the checks on a worker process and words each finding."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _RAISED = re.compile(r"[A-Z]\w*(Error|Exception|Interrupt)\b: ?")
 
 @dataclass
 class Ledger:
-    """Findings and measures, as they come in.
+    """Findings and measurements, collected during the test.
 
     Attributes:
-        blame_load: The slot was given, so that refusing it is a failure.
-        grace_s: Time the worker has to end when it is asked, or when the host is gone.
+        blame_load: Whether refusing the slot is a failure, because the caller gave the slot.
+        grace_s: Time for the worker to end after a request to stop, or after the host is gone.
         found: Findings by name.
-        stopped_by: Why the rest was not looked at.
+        stopped_by: Why the remaining checks were not done.
     """
 
     blame_load: bool = False
@@ -44,20 +44,20 @@ class Ledger:
     decision_ms: float | None = None
 
     def passed(self, name: str, detail: str) -> None:
-        """Note that something is as it should be."""
+        """Note that a check passed."""
         self.found.setdefault(name, Finding(name, Status.PASSED, detail))
 
     def failed(self, name: str, detail: str) -> None:
-        """Note that something is wrong; the first complaint of a name stays."""
+        """Note that a check failed; the first failure of a name stays."""
         if name not in self.found or self.found[name].status is not Status.FAILED:
             self.found[name] = Finding(name, Status.FAILED, detail)
 
     def skipped(self, name: str, detail: str) -> None:
-        """Note that something does not apply."""
+        """Note that a check does not apply."""
         self.found.setdefault(name, Finding(name, Status.SKIPPED, detail))
 
     def verdict(self, name: str, problem: str, good: str) -> None:
-        """Failed with ``problem`` if there is one, else passed."""
+        """Note that a check failed with ``problem``, or that it passed if ``problem`` is empty."""
         if problem:
             self.failed(name, problem)
         else:
@@ -72,7 +72,7 @@ async def check_session(
     patience_s: float,
     start_s: float,
 ) -> None:
-    """Start a process, play with it, and have it stop."""
+    """Start a process, play with it, and stop it."""
     probe = Probe(definition, request, patience_s, start_s)
     try:
         if await _begin(probe, definition, ledger):
@@ -254,12 +254,12 @@ async def check_end_of_input(
     start_s: float,
     idle_s: float,
 ) -> None:
-    """Start another process, leave it alone for a while, then hang up.
+    """Start another process, send it nothing for a while, then close the connection.
 
     Args:
         definition: The worker.
         request: The slot.
-        ledger: Takes the findings.
+        ledger: Collects the findings.
         patience_s: Longest wait for an answer.
         start_s: Longest wait for the process to be ready.
         idle_s: Longest wait for a heartbeat.

@@ -1,4 +1,4 @@
-"""Slots for the contract test: spaces that a worker says it can play, and what is seen in them."""
+"""Slots for the contract test: spaces that a worker claims to support, with observations and masks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNHEARD_OF = Space("Custom", name="UnheardOf")
 
 
 def action_space_for(kinds: Sequence[str]) -> Any:
-    """A small action space of the first kind that is known here, ``Discrete`` for ``any``."""
+    """Return a small action space of the first known kind in ``kinds``; ``Discrete`` for ``any``."""
     made: dict[str, Any] = {
         "discrete": spaces.Discrete(4),
         "continuous": spaces.Box(-1.0, 1.0, (2,), np.float32),
@@ -33,7 +33,7 @@ def action_space_for(kinds: Sequence[str]) -> Any:
 
 
 def observation_space_for(kinds: Sequence[str]) -> Any:
-    """A small observation space of the first kind that is known here, a vector for ``any``."""
+    """Return a small observation space of the first known kind in ``kinds``; a vector for ``any``."""
     vector = spaces.Box(-1.0, 1.0, (4,), np.float32)
     made: dict[str, Any] = {
         "box": vector,
@@ -51,7 +51,7 @@ def observation_space_for(kinds: Sequence[str]) -> Any:
 
 
 def sample_rows(space: Any, episodes: int, steps: int) -> list[list[Any]]:
-    """Observations of ``episodes`` episodes, the same at every call."""
+    """Return observations for ``episodes`` episodes, the same in every call."""
     described = to_space(space)
     if described.kind == "Custom":
         return [[f"observation {e}.{t}" for t in range(steps)] for e in range(episodes)]
@@ -61,17 +61,17 @@ def sample_rows(space: Any, episodes: int, steps: int) -> list[list[Any]]:
 
 
 def sample_masks(space: Space, episodes: int, steps: int) -> list[list[Mask]]:
-    """Masks with one to ``n`` legal actions of a ``Discrete`` space, the same at every call."""
+    """Return masks with one to ``n`` legal actions of a ``Discrete`` space, the same in every call."""
     rng = np.random.default_rng(21)
     masks = rng.random((episodes, steps, space.n)) < 0.5
     certain = rng.integers(space.n, size=(episodes, steps))
     for e in range(episodes):
         masks[e, np.arange(steps), certain[e]] = True
     masks[0, 0] = False
-    masks[0, 0, space.n - 1] = True  # once there is no choice, and it is not the first action
+    masks[0, 0, space.n - 1] = True  # one mask allows a single action, which is not the first
     return [list(row) for row in masks]
 
 
 def plays_anything(kinds: Sequence[str]) -> bool:
-    """Whether a worker claims to know every kind."""
+    """Return whether a worker claims to support every kind."""
     return ANY in kinds

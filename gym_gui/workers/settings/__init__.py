@@ -1,1 +1,1 @@
-"""Settings of workers and trainings: declared by JSON Schema, checked, read and written as text."""
+"""Settings of workers and trainings: declared with JSON Schema, checked, read and written as text."""

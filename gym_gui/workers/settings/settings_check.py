@@ -1,7 +1,7 @@
-"""Whether a value is what a JSON Schema wants, and what is wrong with it in one sentence.
+"""Checks a value against a JSON Schema, and says in one sentence what is wrong.
 
-``jsonschema`` judges; the words are ours. It is imported when the first value is judged: that takes longer
-than importing the engine's own settings.
+``jsonschema`` does the check, while the sentences are ours. The library is imported when the first value is
+checked, because its import takes longer than that of the engine's own settings.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ _WITHIN: Final = {
 }
 _COUNTS: Final = {"minItems": "at least", "maxItems": "at most"}
 _SAID: Final = {*_BOUNDS, "type", "enum", "oneOf", "const", "pattern"}
-"""Keywords that :func:`wanted` puts into words; of others the library speaks."""
+"""Keywords that :func:`wanted` puts into words; for others the library's message is used."""
 
 _PLAIN: Final = {"type", "title", "description", "default"}
-"""What a schema of text, a number or a choice among texts says beside its options or bounds, and keys of
-forms (``x-``); with anything more it is judged by the library."""
+"""Keys that a simple schema (text, number, choice of texts) may have besides options, bounds and ``x-`` keys;
+the library checks values of schemas with any other key."""
 _OF_CHOICE: Final = {"const", "title", "description"}
 
 
 def first_problem(schema: Mapping[str, Any], value: object, name: str) -> str:
-    """The first thing that is wrong with a value, as a sentence without a full stop; empty: nothing.
+    """Return the first problem of a value as a sentence without a full stop; empty if it is valid.
 
     Args:
-        schema: What it should be.
-        value: What is given.
-        name: What the sentence calls it.
+        schema: Schema that the value must match.
+        value: The value.
+        name: Name of the value in the sentence.
     """
     if _is_plain(schema, value):
         return ""
@@ -78,16 +78,16 @@ def first_problem(schema: Mapping[str, Any], value: object, name: str) -> str:
         return f"{name}{place} must have {_COUNTS[error.validator]} {bound} {many}, not {len(error.instance)}"
     if error.validator not in _SAID or (error.validator == "pattern" and "x-kind" not in error.schema):
         return f"{name}{place}: {error.message}"
-    # What was typed in the place of a key may be the key itself.
+    # A text typed in place of a reference to a key may be the key itself.
     instead = "" if error.schema.get("x-kind") == "secret" else f", not {_shown(error.instance)}"
     return f"{name}{place} must be {wanted(error.schema)}{instead}"
 
 
 def _is_plain(schema: Mapping[str, Any], value: object) -> bool:
-    """Whether a value is text where any text, or this one among options, is all that is wanted; or a number
-    within bounds, or true or false, where that is; or a list of such.
+    """Return whether a value is valid for a simple schema, so that the library need not check it.
 
-    To see that needs no library; importing it is a tenth of what a process that plays takes to start.
+    Simple are text (any, or one of several options), numbers within bounds, true or false, and lists of
+    these. Importing the library would be a tenth of the start-up time of a session process.
     """
     match value:
         case str():
@@ -131,13 +131,13 @@ def _says_only(schema: Mapping[str, Any], keys: Set[str]) -> bool:
 
 
 def nearest(schema: Mapping[str, Any], value: object) -> str:
-    """The option that was probably meant, as a question; empty where none is near."""
+    """Return the option that was probably meant, as a question; empty if none is near."""
     near = difflib.get_close_matches(str(value), _options(schema), 1)
     return f"Did you mean {near[0]}?" if near else ""
 
 
 def wanted(schema: Mapping[str, Any]) -> str:
-    """In words, what a value may be: ``a number, more than 0 and at most 1``."""
+    """Return in words what a value may be: ``a number, more than 0 and at most 1``."""
     given: str | Sequence[str] = schema.get("type", ())
     types = [given] if isinstance(given, str) else list(given)
     if options := _options(schema):
@@ -153,7 +153,7 @@ def wanted(schema: Mapping[str, Any]) -> str:
 
 
 def check_schema(schema: Mapping[str, Any]) -> str:
-    """Why something is no JSON Schema, in the library's words; empty where it is one."""
+    """Return why something is no JSON Schema, in the library's words; empty if it is one."""
     dialect = _library().Draft202012Validator
     try:
         dialect.check_schema(schema, format_checker=dialect.FORMAT_CHECKER)
@@ -168,14 +168,14 @@ def _library() -> Any:
 
 @cache
 def _dialect() -> Any:
-    """2020-12, with this language's idea of numbers: 2.0 is no whole one, infinity none at all."""
+    """Return the 2020-12 validator with Python's idea of numbers: 2.0 is no integer, infinity no number."""
     known = _library().Draft202012Validator
     checker = known.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
     return _library().validators.extend(known, type_checker=checker)
 
 
 def _validator(schema: Mapping[str, Any]) -> Any:
-    # With a registry that is empty, nothing is fetched for a $ref to some address.
+    # An empty registry prevents that a $ref to some address is downloaded.
     return _dialect()(schema, registry=import_module("referencing").Registry())
 
 

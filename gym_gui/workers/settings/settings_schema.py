@@ -1,23 +1,23 @@
-"""What a worker or a training can be set to: JSON Schema (2020-12), one property to a setting.
+"""Settings of a worker or a training as JSON Schema (2020-12), one property for each setting.
 
-Forms, checks and lists are made from it. A manifest's ``[settings.NAME]`` tables become such properties
-(:mod:`gym_gui.workers.settings.settings_table`); a pydantic model and a ``train_schema.json`` have them
-already. What JSON Schema has no word for is in ``x-`` keys:
+Forms, checks and lists are made from the schema. A manifest's ``[settings.NAME]`` tables are converted to
+such properties (:mod:`gym_gui.workers.settings.settings_table`); a pydantic model and a
+``train_schema.json`` contain them already. What JSON Schema cannot express is in ``x-`` keys:
 
 ====================  =================================================================================
-``x-kind``            What a text or an object stands for: one of :data:`KINDS`.
-``x-group``           The heading under which a form shows it. ``main``: first, ``more``: on request.
-``x-advanced``        Shown on request.
-``x-environments``    Patterns of the environments it, or an option of it, is for.
-``x-agents``          Patterns of the slots that an option is for.
-``x-needs``           What a slot must have for an option: of :data:`SLOT_NEEDS`.
-``x-turns``           Turns of the environment that the worker is shown with an option.
-``x-policies``        Each option is a policy of its own to people.
-``x-only-with``       Options of that choice with which it means anything.
-``x-module``          Run for the user who fills in the form: tries a server, lists models, previews prompts,
-                      checks a file.
-``x-command``         Run in the place of a file's module, for a worker in another language.
-``x-provider``        The choice that says whose key a secret is.
+``x-kind``            Meaning of a text or an object: one of :data:`KINDS`.
+``x-group``           Heading under which a form shows the setting. ``main``: first, ``more``: on request.
+``x-advanced``        Whether a form shows the setting only on request.
+``x-environments``    Patterns of the environments for which the setting, or an option of it, is made.
+``x-agents``          Patterns of the slots for which an option is made.
+``x-needs``           What a slot must have for an option, from :data:`SLOT_NEEDS`.
+``x-turns``           Number of example turns of the environment that the worker receives with an option.
+``x-policies``        Whether people see each option as a separate policy.
+``x-only-with``       Policies of the worker for which the setting has an effect.
+``x-module``          Module that runs for the user who fills in the form: tries a server, lists models,
+                      previews prompts, checks a file.
+``x-command``         Command that replaces a file's module, for a worker in another language.
+``x-provider``        Name of the choice that says whose key a secret is.
 ====================  =================================================================================
 """
 
@@ -42,7 +42,7 @@ SLOT_NEEDS: Final[Mapping[str, str]] = {
     "measurements": "numbers that have names, and this slot's observation has none",
     "one_control": "an action that is one number or one of a list, and this slot's has several numbers",
 }
-"""What an option may need of a slot, with what its absence is called."""
+"""What an option may need from a slot, with the words for a message if the slot lacks it."""
 
 _SAID: Final = re.compile(r"(?:^|[;,] )(?P<value>-?\d[\d.]*|none|empty): (?P<words>[^;]+?)(?=;|\. |\.?$)")
 _BY_DEFAULT: Final = re.compile(r"(?:^|[;,] )by default (?P<words>[^;]+?)(?=;|\. |\.?$)")
@@ -53,13 +53,13 @@ class SettingOption:
     """One value of a choice.
 
     Attributes:
-        value: As experiment files write it.
-        title: As people read it.
+        value: The value in experiment files.
+        title: Title for people.
         meaning: A sentence.
-        environments: Patterns (``MiniGrid-*``) of the environments it is for; empty: all.
-        agents: Patterns of the slots it is for (``*/goal``); empty: all.
-        needs: What a slot must have, of :data:`SLOT_NEEDS`.
-        turns: Turns of the slot's environment that the worker is shown with it.
+        environments: Patterns (``MiniGrid-*``) of the environments for which it is made; empty: all.
+        agents: Patterns of the slots for which it is made (``*/goal``); empty: all.
+        needs: What a slot must have, from :data:`SLOT_NEEDS`.
+        turns: Number of example turns of the slot's environment that the worker receives with the option.
     """
 
     value: Any
@@ -72,11 +72,11 @@ class SettingOption:
 
     @property
     def label(self) -> str:
-        """What people read."""
+        """The title, or else the value as text."""
         return self.title or text_of(self.value)
 
     def incompatibility(self, env_id: str, agent: str = "", offers: Collection[str] | None = None) -> str:
-        """Why it is not for this slot, as a sentence without a full stop; empty when it is.
+        """Return why the option does not fit this slot, as a sentence without a full stop; empty if it fits.
 
         Args:
             env_id: Canonical id of the environment; empty: not known yet.
@@ -93,12 +93,12 @@ class SettingOption:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: a property of a JSON Schema, and what is read from it.
+    """One setting: a property of a JSON Schema, with accessors for its parts.
 
     Attributes:
-        name: Its key in experiment files.
-        schema: Its JSON Schema.
-        required: Whether nothing goes without it.
+        name: Key of the setting in experiment files.
+        schema: JSON Schema of the setting.
+        required: Whether the worker needs the setting.
     """
 
     name: str
@@ -106,30 +106,30 @@ class Setting:
     required: bool = False
 
     def with_default(self, value: Any) -> Setting:
-        """The same setting with another default."""
+        """Return the same setting with another default."""
         return Setting(self.name, {**self.schema, "default": value}, self.required)
 
     @cached_property
     def types(self) -> tuple[str, ...]:
-        """Its JSON types, ``null`` left out; empty: any."""
+        """JSON types of the setting without ``null``; empty: any."""
         given = self.schema.get("type", ())
         return tuple(each for each in ((given,) if isinstance(given, str) else given) if each != "null")
 
     @property
     def nullable(self) -> bool:
-        """Whether "none" is a value of it."""
+        """Whether "none" is a value of the setting."""
         return "null" in self.schema.get("type", ())
 
     @cached_property
     def kind(self) -> str:
-        """What a form edits it with: one of :data:`KINDS`, ``choice``, or its JSON type."""
+        """The editor that a form uses: one of :data:`KINDS`, ``choice``, or the JSON type."""
         if said := self.schema.get("x-kind"):
             return str(said)
         return "choice" if self.options else next(iter(self.types), "string")
 
     @property
     def label(self) -> str:
-        """What people read."""
+        """The title, or else the name in words."""
         return str(self.schema.get("title") or self.name.replace("_", " ").capitalize())
 
     @property
@@ -144,9 +144,9 @@ class Setting:
         return {"empty": usual["words"], **found} if usual is not None else found
 
     def said_of(self, value: object) -> str:
-        """What a special value stands for (``no limit``), as its description says: ``…; 0: no limit``.
+        """Return the words for a special value (``no limit``), from the description: ``…; 0: no limit``.
 
-        ``empty:``, ``none:`` and ``by default`` say what holds where nothing is given.
+        In a description, ``empty:``, ``none:`` and ``by default`` say what applies if no value is given.
         """
         if value in (None, ""):
             return self._said.get("none" if value is None else "empty") or self._said.get("empty", "")
@@ -154,12 +154,12 @@ class Setting:
 
     @property
     def default(self) -> Any:
-        """What holds where nothing is said; ``None``: the worker's own choice."""
+        """Value that applies if none is given; ``None``: the worker's own choice."""
         return self.schema.get("default")
 
     @cached_property
     def options(self) -> tuple[SettingOption, ...]:
-        """Values of a choice; ``null`` is none of them."""
+        """Values of a choice, without ``null``."""
         titled = [option for option in self.schema.get("oneOf", ()) if "const" in option]
         return tuple(
             SettingOption(
@@ -177,52 +177,54 @@ class Setting:
 
     @property
     def policies(self) -> bool:
-        """Whether each option is a policy of its own to people."""
+        """Whether people see each option as a separate policy."""
         return bool(self.schema.get("x-policies"))
 
     @property
     def environments(self) -> tuple[str, ...]:
-        """Patterns of the environments it is for; empty: all."""
+        """Patterns of the environments for which the setting is made; empty: all."""
         return tuple(self.schema.get("x-environments", ()))
 
     @property
     def group(self) -> str:
-        """The heading under which a form shows it with others; empty: above them."""
+        """Heading under which a form shows the setting with others; empty: above all headings."""
         said = str(self.schema.get("x-group", ""))
         return "" if said in ("main", "more") else said
 
     @property
     def advanced(self) -> bool:
-        """Whether a form shows it on request only."""
+        """Whether a form shows the setting only on request."""
         return bool(self.schema.get("x-advanced")) or self.schema.get("x-group") == "more"
 
     @property
     def module(self) -> str:
-        """The module that a form runs with ``python -m`` in the worker's environment, for its user."""
+        """Module that a form runs with ``python -m`` in the worker's environment, for its user."""
         return str(self.schema.get("x-module", ""))
 
     @property
     def command(self) -> tuple[str, ...]:
-        """What is run in the place of a file's module."""
+        """Command that a form runs in place of a file's module."""
         return tuple(self.schema.get("x-command", ()))
 
     @property
     def checked(self) -> bool:
-        """Whether something says what is wrong with its file while that is edited."""
+        """Whether a module or command checks the setting's file while the user edits it."""
         return self.kind == "file" and bool(self.module or self.command)
 
     @property
     def provider(self) -> str:
-        """The choice that says whose key a ``secret`` is."""
+        """Name of the choice that says whose key a ``secret`` is."""
         return str(self.schema.get("x-provider", ""))
 
     @property
     def only_with(self) -> tuple[str, ...]:
-        """Policies of the worker with which it means anything; empty: all."""
+        """Policies of the worker for which the setting has an effect; empty: all."""
         return tuple(self.schema.get("x-only-with", ()))
 
     def concerns(self, env_id: str, policy: str = "") -> bool:
-        """Whether it means anything in this environment for this policy; where that is not known, all do.
+        """Return whether the setting has an effect in this environment for this policy.
+
+        An environment or policy that is not known yet excludes no setting.
 
         Args:
             env_id: Canonical id of the environment.
@@ -232,26 +234,26 @@ class Setting:
         return here and (not policy or not self.only_with or policy in self.only_with)
 
     def option(self, value: object) -> SettingOption | None:
-        """The option of that value."""
+        """Return the option with that value, or ``None``."""
         return next((option for option in self.options if option.value == value), None)
 
     @property
     def wanted(self) -> str:
-        """What it may be, in words: ``a number, more than 0 and at most 1``."""
+        """Allowed values in words: ``a number, more than 0 and at most 1``."""
         return wanted(self.schema)
 
     @property
     def explanation(self) -> str:
-        """What it means, its default, and its limits, as whole sentences."""
+        """Meaning, default and limits of the setting, as whole sentences."""
         meaning = self.meaning and f"{self.meaning.removesuffix('.')}."
         default = "" if self.default in (None, "") else f"Default: {text_of(self.default)}."
         words = self.wanted if self.kind in ("integer", "number", "array") else ""
         return " ".join(filter(None, [meaning, default, words and f"{words[:1].upper()}{words[1:]}."]))
 
     def problem(self, value: object) -> str:
-        """Why ``value`` cannot stand here, as a sentence without a full stop; empty when it can.
+        """Return why ``value`` is not valid, as a sentence without a full stop; empty if it is valid.
 
-        Nothing, and an empty text, stand for what was left out.
+        ``None`` and an empty text count as a setting that was left out.
         """
         if value is None or value == "":
             return f"{self.label} is missing" if self.required and self.default is None else ""
@@ -259,22 +261,22 @@ class Setting:
 
 
 def problems(schema: Sequence[Setting], values: Mapping[str, object]) -> dict[str, str]:
-    """What is wrong with ``values``, by setting; settings that the schema does not know are left alone."""
+    """Return the problems of ``values`` by setting; settings that the schema does not contain are ignored."""
     found = {setting.name: setting.problem(values.get(setting.name)) for setting in schema}
     return {name: sentence for name, sentence in found.items() if sentence}
 
 
 def chosen_policy(schema: Sequence[Setting], values: Mapping[str, object]) -> str:
-    """Which of the worker's policies ``values`` choose; empty where it has no choice of them."""
+    """Return the worker's policy that ``values`` choose; empty if the worker has no choice of policies."""
     choice = next((setting for setting in schema if setting.policies), None)
     return "" if choice is None else str(values.get(choice.name) or choice.default or "")
 
 
 def grouped(schema: Sequence[Setting]) -> tuple[Setting, ...]:
-    """Settings as a form shows them.
+    """Return settings in the order of a form.
 
-    Those without a heading come first, the main ones before the others; then heading by heading, as each was
-    first named.
+    Settings without a heading come first, the main ones before the others. Then follow the headings, in the
+    order in which they first occur.
     """
     groups = list(dict.fromkeys(["", *(setting.group for setting in schema)]))
     return tuple(sorted(schema, key=lambda s: (groups.index(s.group), s.schema.get("x-group") == "more")))
@@ -291,11 +293,11 @@ SEED_OF_SLOT: Final = Setting(
         "x-advanced": True,
     },
 )
-"""The setting that the engine gives every worker that does not name it itself."""
+"""Setting that the engine adds to every worker that does not declare it itself."""
 
 
 def json_schema(settings: Sequence[Setting], title: str = "") -> dict[str, Any]:
-    """Settings as one JSON Schema."""
+    """Return settings as one JSON Schema."""
     return {
         "$schema": DIALECT,
         **({"title": title} if title else {}),
@@ -306,7 +308,7 @@ def json_schema(settings: Sequence[Setting], title: str = "") -> dict[str, Any]:
 
 
 def settings_from_schema(schema: Mapping[str, Any]) -> tuple[Setting, ...]:
-    """The settings that the JSON Schema of an object describes."""
+    """Return the settings that the JSON Schema of an object describes."""
     needed: Sequence[str] = schema.get("required") or ()
     definitions: Mapping[str, Any] = schema.get("$defs") or {}
     properties: Mapping[str, Mapping[str, Any]] = schema.get("properties") or {}
@@ -317,7 +319,7 @@ def settings_from_schema(schema: Mapping[str, Any]) -> tuple[Setting, ...]:
 
 
 def _flat(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """A property that stands by itself: references found, and "a value or null" as one type."""
+    """Return a self-contained property: references resolved, and "a value or null" as one type."""
     flat = _resolved(entry, definitions)
     choices = [
         _resolved(choice, definitions)
@@ -340,7 +342,7 @@ def _resolved(entry: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[
 
 
 def settings_from_values(values: Mapping[str, Any]) -> tuple[Setting, ...]:
-    """The settings that default values show: their names, and types by the values."""
+    """Return settings with the names of default values, and with types derived from these values."""
     types: dict[Any, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
     return tuple(
         Setting(name, {"type": types.get(type(value), "array"), "default": value})

@@ -1,4 +1,4 @@
-"""Settings as a manifest writes them, ``[settings.NAME]``, made into JSON Schema."""
+"""Converts settings in a manifest, ``[settings.NAME]``, to JSON Schema."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TYPES: Final[Mapping[str, Mapping[str, Any]]] = {
     "prompts": {"type": "string", "x-kind": "prompts"},
 }
 TYPES: Final = tuple(_TYPES)
-"""What a manifest may say of a setting's type."""
+"""Types of settings that a manifest may name."""
 _ASKING: Final = ("server", "model", "prompts", "file")
 _KEYS: Final = {
     "title": "title",
@@ -50,17 +50,17 @@ _KEYS: Final = {
     "turns": "x-turns",
     "value": "const",
 }
-"""What a manifest calls the keys of JSON Schema."""
+"""Key of JSON Schema for each key of a manifest."""
 
 
 def settings_from_tables(tables: Mapping[str, Any]) -> tuple[Setting, ...]:
-    """The settings of a manifest whose keys have been checked already.
+    """Return the settings of a manifest whose keys have been checked already.
 
     Args:
-        tables: ``[settings]``: name to its table.
+        tables: ``[settings]``: table by name of the setting.
 
     Raises:
-        UsageError: A choice without options, limits that contradict each other, a key that another type has.
+        UsageError: A choice has no options, limits contradict each other, or a key belongs to another type.
     """
     for name, table in tables.items():
         _check(f"settings.{name}", table, tables)

@@ -1,4 +1,4 @@
-"""Values of settings as people type and read them: ``3e-4``, ``500,000``, ``64, 64``, ``none``."""
+"""Reads and writes values of settings as people type them: ``3e-4``, ``500,000``, ``64, 64``, ``none``."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _BOOLEANS: Final = {"true": True, "yes": True, "on": True, "1": True} | {
 }
 _NONE: Final = ("none", "null")
 _PLAIN: Final = re.compile(r"(?!(?:true|false|null|NaN|Infinity)$)[A-Za-z][\w.:/-]*")
-"""Words that a list shows without quotation marks: read again, they are the same."""
+"""Words that a list shows without quotation marks, because they are read back unchanged."""
 
 _GROUPED: Final = re.compile(r"[+\u2212-]?\d{1,3}(,\d{2,3})*,\d{3}(\.\d*)?([eE][+-]?\d+)?")
-"""Commas between thousands."""
+"""Numbers with commas between thousands."""
 
 
 def text_of(value: object) -> str:
-    """A value as a person would type it."""
+    """Return a value as a person would type it."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -37,14 +37,14 @@ def text_of(value: object) -> str:
         if entries and all(isinstance(entry, str) and _PLAIN.fullmatch(entry) for entry in entries):
             return ", ".join(map(str, entries))
         whole = json.dumps(entries, ensure_ascii=False, default=str)
-        # Without its brackets, a list of one list would be read as that list.
+        # Without its brackets, a list that contains one list would be read as that inner list.
         bare = len(entries) > 1 or not all(isinstance(entry, list | tuple) for entry in entries)
         return whole[1:-1] if bare else whole
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, dict) else str(value)
 
 
 def number_text(value: float) -> str:
-    """The shortest text that reads as the same number; small ones as ``3e-4``."""
+    """Return the shortest text that reads as the same number; small numbers as ``3e-4``."""
     if value and abs(value) < 0.01:
         mantissa, _, power = f"{value:.10e}".partition("e")
         short = f"{mantissa.rstrip('0').rstrip('.')}e{int(power)}"
@@ -54,10 +54,10 @@ def number_text(value: float) -> str:
 
 
 def value_of_text(text: str, schema: Mapping[str, Any]) -> Any:
-    """A setting's value from its text; where it cannot be one, the text itself, for the check to refuse.
+    """Return a setting's value from its text, or the text itself if it is not valid, for the check to refuse.
 
     Args:
-        text: As typed: ``3e-4``, ``1_000_000``, ``yes``, ``64, 64``, ``none``.
+        text: Text as typed: ``3e-4``, ``1_000_000``, ``yes``, ``64, 64``, ``none``.
         schema: The setting's JSON Schema.
     """
     given = schema.get("type", "string")
@@ -80,7 +80,7 @@ def value_of_text(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def normal(value: Any, schema: Mapping[str, Any]) -> Any:
-    """A value in its own type: ``5e5`` is a whole number where one is wanted, a tuple a list."""
+    """Return a value in the schema's type: ``5e5`` as a whole number if one is wanted, a tuple as a list."""
     types = schema.get("type", ())
     if isinstance(value, float) and "integer" in types and value.is_integer():
         return int(value)
@@ -91,7 +91,7 @@ def normal(value: Any, schema: Mapping[str, Any]) -> Any:
 
 def _number(bare: str) -> int | float | str:
     if "," in bare and not _GROUPED.fullmatch(bare):
-        return bare  # "0,5" is half to many people, and no number here: it must not become 5
+        return bare  # many people write "0,5" for one half: it is refused, and must not become 5
     plain = bare.replace(",", "").replace("_", "").replace("\N{MINUS SIGN}", "-").replace(" ", "")
     for read in (int, float):
         try:
@@ -102,7 +102,7 @@ def _number(bare: str) -> int | float | str:
 
 
 def _list(bare: str, items: Mapping[str, Any]) -> list[Any]:
-    """``[0, "left"]``, the same without brackets, or words between commas; numbers between blanks too."""
+    """Read ``[0, "left"]``, the same without brackets, words between commas, or numbers between blanks."""
     for attempt in (bare, f"[{bare}]"):
         try:
             read = json.loads(attempt)
