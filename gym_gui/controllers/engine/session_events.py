@@ -1,4 +1,4 @@
-"""Events of sessions and of their players: one class for each thing that happens, one callback.
+"""Events of sessions and of their players: one class per kind of event, one callback for all.
 
 The same events go from the engine to the code that opened the session, from a host process to
 its client, and on to the window. A receiver matches the events that it needs and ignores the rest.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # the window starts without it
     from gym_gui.analysis.transcripts.turn import Turn
 
 Picture: TypeAlias = "NDArray[np.uint8]"
-"""``(height, width, 3)``, RGB."""
+"""An RGB picture of shape ``(height, width, 3)``."""
 
 
 class EpisodeStarted(Struct, frozen=True):
@@ -37,12 +37,12 @@ class EpisodeStarted(Struct, frozen=True):
 
 
 class EpisodeRetried(Struct, frozen=True):
-    """An episode is begun again, because a process was lost.
+    """An episode begins again, because a process was lost.
 
     Attributes:
         index: The episode.
-        reason: How that process ended.
-        lost: Which it was, as :class:`~gym_gui.core.records.RetryRecord` has it.
+        reason: How the lost process ended.
+        lost: Kind of the lost process, as in :class:`~gym_gui.core.records.RetryRecord`.
     """
 
     index: int
@@ -54,12 +54,12 @@ class EpisodeFinished(Struct, frozen=True):
     """An episode is over.
 
     Attributes:
-        index: Its index.
-        status: How it ended, as its line says.
-        steps: Its rows, complete JSON lines.
-        line: Its own line, complete.
-        unplayed: It was broken off because the run's budgets do not carry it, or nothing can be decided any
-            more: as good as not begun.
+        index: Index of the episode.
+        status: How the episode ended, as in ``line``.
+        steps: Rows of the episode, as complete JSON lines.
+        line: Complete line of the episode in ``episodes.jsonl``.
+        unplayed: Whether the episode was broken off because the run's budgets do not suffice, or because
+            no more decisions can be made. It then counts as not begun.
     """
 
     index: int
@@ -70,7 +70,7 @@ class EpisodeFinished(Struct, frozen=True):
 
     @property
     def cannot_go_on(self) -> str:
-        """Why no other episode can be played now either, in a sentence; empty where others can."""
+        """Why no other episode can be played now either, in a sentence; ``""`` if others can."""
         row: Any = decode(self.line) if self.unplayed else {}
         return str(row.get("error") or "") if row.get("lost") == SERVER else ""
 
@@ -82,19 +82,19 @@ class StepsTaken(Struct, frozen=True):
 
 
 class CallMade(Struct, frozen=True):
-    """A call was paid for; its line in ``calls.jsonl``."""
+    """A call that was paid for, with its line for ``calls.jsonl``."""
 
     line: bytes
 
 
 class RequestAnnounced(Struct, frozen=True):
-    """A paid request is about to be sent, as soon as it is on record (``Session.noted``).
+    """A paid request that is sent as soon as it is on record (``Session.noted``).
 
     Attributes:
-        number: Of the announcement in its session.
-        slot: Whose request it is.
-        episode: For which one.
-        most: What it takes at most.
+        number: Number of the announcement in its session.
+        slot: Slot that makes the request.
+        episode: Episode for which the request is made.
+        most: Largest amount that the request can cost.
     """
 
     number: int
@@ -104,9 +104,9 @@ class RequestAnnounced(Struct, frozen=True):
 
 
 class Thought(Struct, frozen=True):
-    """What was told of a decision in the episode that is looked at: its row, with who plays for the seat.
+    """What a policy reported about a decision in the watched episode, with the player of the seat.
 
-    It is there to be seen only: the record has it in the episode's rows.
+    The event serves display only: the record has the same data in the episode's rows.
     """
 
     line: bytes
@@ -121,9 +121,9 @@ class LogLine(Struct, frozen=True):
 
 
 class FrameDrawn(Struct, frozen=True):
-    """A picture of the episode that is looked at; it belongs to the view of that number, which follows.
+    """A picture of the watched episode; the view with the same number follows.
 
-    Where the listener is slow, pictures are left out: the newest counts.
+    If the listener is slow, older pictures are dropped in favor of the newest.
     """
 
     frame: Picture
@@ -137,7 +137,7 @@ class QuestionWithdrawn(Struct, frozen=True):
 
 
 class SessionEnded(Struct, frozen=True):
-    """The session is over: ``""`` when it was asked to end, else why."""
+    """The session is over; the reason is ``""`` if the session was asked to end."""
 
     reason: str
 
@@ -158,11 +158,12 @@ SessionEvent: TypeAlias = (
     | QuestionWithdrawn
     | SessionEnded
 )
-"""A :class:`LiveView` is a look at the lowest episode in flight, a :class:`HumanQuestion` asks a person
-to choose (to be answered with ``Session.answer``); both only where the session is watched."""
+"""Union of all events of a session. A :class:`LiveView` shows the lowest episode in flight. A
+:class:`HumanQuestion` asks a person to choose and is answered with ``Session.answer``. Both are sent only if
+the session is watched."""
 
 OnSessionEvent: TypeAlias = Callable[[SessionEvent], None]
-"""Called from the event loop."""
+"""Callback for events of a session, called from the event loop."""
 
 
 class StateChanged(Struct, frozen=True):
@@ -172,35 +173,35 @@ class StateChanged(Struct, frozen=True):
 
 
 class StepTaken(Struct, frozen=True):
-    """A step that was asked for has been taken."""
+    """A requested step has been taken."""
 
 
 class EpisodePlayed(Struct, frozen=True):
-    """An episode that was asked for has ended by itself; its line, as recorded."""
+    """A requested episode has ended by itself; the row is the recorded line."""
 
     row: dict[str, Any]
 
 
 class TurnTaken(Struct, frozen=True):
-    """A model was asked, or a worker told more of a decision: the turn with its result."""
+    """A model was asked, or a worker reported on a decision: the turn with its result."""
 
     turn: Turn
 
 
 class ConfigChanged(Struct, frozen=True):
-    """Another player has a slot, or the operator has another name."""
+    """A slot has another player, or the operator has another name."""
 
     config: OperatorConfig
 
 
 class EpisodeUnrecorded(Struct, frozen=True):
-    """What was being played is not on record; why, as a sentence."""
+    """The episode that was being played is not on record; the sentence says why."""
 
     sentence: str
 
 
 class PlayerBroken(Struct, frozen=True):
-    """It cannot go on; why, as a sentence."""
+    """The player cannot go on; the sentence says why."""
 
     sentence: str
 
@@ -218,8 +219,8 @@ PlayerEvent: TypeAlias = (
     | EpisodeUnrecorded
     | PlayerBroken
 )
-"""Events of the class that plays episodes in sessions (:mod:`gym_gui.controllers.live_play`), among them
-those of its session that belong to the requested episodes."""
+"""Union of all events of the class that plays episodes in sessions (:mod:`gym_gui.controllers.live_play`).
+Events of its session are passed on if they belong to the requested episodes."""
 
 OnPlayerEvent: TypeAlias = Callable[[PlayerEvent], None]
-"""Called from the event loop."""
+"""Callback for events of a player, called from the event loop."""
