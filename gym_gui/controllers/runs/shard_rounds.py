@@ -1,7 +1,7 @@
 """Decides which shards come next in an experiment that is played until its comparisons are decided.
 
-The run's own rule (:mod:`.interim_looks`) is applied to the run that the shards have made so far. So looks are
-taken at the same numbers of seeds, and the same operators play on.
+The run's own rule (:mod:`.interim_looks`) is applied to the run that the shards have made so far. So looks
+are taken at the same numbers of seeds, and the same operators play on.
 """
 
 from __future__ import annotations

@@ -353,7 +353,7 @@ def _seated(players: Sequence[Mapping[str, _T]], sides: Sequence[Sequence[str]])
 
 
 def of_policy(message: str, name: str) -> str:
-    """Return an error message about an operator with one policy in every slot as a message about that policy."""
+    """Return an error message about an operator as a message about the one policy in all its slots."""
     return message.replace(f"operator {name!r}", f"policy {name!r}")
 
 
