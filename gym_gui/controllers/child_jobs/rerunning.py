@@ -1,4 +1,4 @@
-"""Compares a run that its policies have played again with the record: where they differ, and who differed."""
+"""Compares a run that its policies have played again with the record, and finds the policies that differ."""
 
 from __future__ import annotations
 
@@ -177,7 +177,10 @@ def _first_difference(
 
 
 def suspects(run: Run, results: Iterable[OperatorRerun]) -> list[tuple[Suspect, bool]]:
-    """Return each policy that differed by itself, and whether one more repetition could tell why."""
+    """Return the policies that chose another action by themselves.
+
+    Each comes with whether one more repetition could explain the difference.
+    """
     found: dict[tuple[str, str, str], tuple[Suspect, bool]] = {}
     for result in results:
         rows = _agents(run.operators[result.operator_id])

@@ -26,7 +26,7 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from mosaic_worker.rng import bits_of
 
 _LONGEST: Final = 200
-"""Steps after which an episode is given up in which the agent is hardly ever asked."""
+"""Steps after which an episode is given up if it hardly ever asks the agent."""
 
 
 async def check_worker_apart(

@@ -24,7 +24,7 @@ class EnvironmentSeats:
         slots: Spaces of each slot. If agents may appear that cannot be named beforehand, these are the
             slots that an operator names, or one slot for each kind of agents.
         teams: Agents of each team.
-        seat_names: The game's own name of a seat, by agent. Agents whose seat has none are left out.
+        seat_names: The game's own name of a seat, by agent. Agents whose seat has no name are left out.
         open_ended: Whether agents may appear that cannot be named beforehand.
     """
 

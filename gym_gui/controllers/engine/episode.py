@@ -152,7 +152,8 @@ class Episode:
 
         Args:
             opening: Rounds that are played before any agent is asked. No policy hears of them.
-            batches: Collects the questions; with ``None`` the episode asks by objects (:attr:`asked`).
+            batches: Collects the questions; with ``None``, questions become ``Decision`` objects
+                (:attr:`asked`).
 
         Returns:
             Whether any agent is asked.
@@ -261,7 +262,8 @@ class Episode:
         """Take the step with the answers of all agents that were asked, and ask again.
 
         Args:
-            batches: Collects the questions; with ``None`` the episode asks by objects (:attr:`asked`).
+            batches: Collects the questions; with ``None``, questions become ``Decision`` objects
+                (:attr:`asked`).
 
         Returns:
             Whether any agent is asked; if none is, the episode is over.
@@ -354,18 +356,18 @@ class Episode:
 
     @property
     def pending(self) -> list[Decision]:
-        """Decisions that are asked for by objects."""
+        """Questions that were asked as ``Decision`` objects in this round."""
         return list(self.asked.values())
 
     @property
     def is_answered(self) -> bool:
-        """Whether all agents that were asked by objects have answered."""
+        """Whether all agents that were asked by ``Decision`` objects have answered or were refused."""
         return len(self.played) + len(self.refused) == len(self.asked)
 
     # -- questions of batches ----------------------------------------------------------
 
     def unfold(self) -> None:
-        """Turn the questions of batches into objects; answers that have arrived move to :attr:`played`."""
+        """Turn the questions of batches into ``Decision`` objects; their answers move to :attr:`played`."""
         for agent, (number, observation, encoded, mask) in self.batch_questions.items():
             self.asked[agent] = decision = self._decision(number, agent, observation, encoded, mask)
             if (chosen := self.batch_answers.get(agent)) is not None:
@@ -659,7 +661,7 @@ class Episode:
         """Return scores by team, outcome by team, and success, from the environment and its clocks.
 
         Raises:
-            EnvironmentFailure: The environment cannot tell them.
+            EnvironmentFailure: The environment cannot tell the scores, the outcome or the success.
         """
         environment, returns = self.environment, self.trajectory.returns
         try:

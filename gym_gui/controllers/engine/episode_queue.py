@@ -41,7 +41,7 @@ class EpisodeQueue:
 
         Args:
             live: Number of episodes in flight.
-            room: Largest number of episodes in flight.
+            room: Largest number of episodes that may be in flight.
         """
         if live and (self._suspects or self._suspected):
             return None

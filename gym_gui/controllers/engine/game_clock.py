@@ -109,7 +109,8 @@ class OnTime(NamedTuple):
 
     Attributes:
         agent: The agent that ran out of time.
-        outcome: Outcome by team. ``None`` if the game does not have two teams: one has lost and none has won.
+        outcome: Outcome by team. ``None`` if the game does not have two teams: then one has lost and no team
+            has won.
         result: Who won and how, in a sentence.
     """
 
@@ -121,7 +122,7 @@ class OnTime(NamedTuple):
 def ended_on_time(environment: Environment, agent: AgentID) -> OnTime:
     """Return the result of a game in which an agent ran out of time.
 
-    The agent has lost. If no opponent can win any more, the game is a draw.
+    The agent's team loses. But if none of its opponents can win any more, the game is a draw.
 
     Args:
         environment: The game's environment.

@@ -6,7 +6,7 @@ flags)`` with ``d_{-1}`` 32 zero bytes; ``state_sha`` is the first 16 hex digits
 
 * agent: UTF-8, then a zero byte;
 * observation and action: as on the wire, one ``bytes`` per leaf, each preceded by its
-  ``u32`` size where its space has more than one leaf or sizes vary. An observation of more
+  ``u32`` size if its space has more than one leaf or sizes vary. An observation of more
   than 128 bytes enters as its SHA-256, so that a long episode of images need not be kept;
 * reward: little-endian ``float64``; flags: one byte, 1 terminated, 2 truncated.
 """

@@ -22,7 +22,8 @@ class _Open:
     """A decision that a worker has left to a person.
 
     Attributes:
-        left_s: Seconds left when the question was last hidden; ``None`` for no limit.
+        left_s: Seconds that the person had left when the question was last hidden, or its deadline;
+            ``None`` for no limit.
         number: Number of the question that is shown; 0 while none is shown.
         until: Time of the event loop at which the person's time is over.
     """

@@ -45,12 +45,12 @@ class SeatView:
         )
 
     def hides_estimates_of(self, slot: AgentID) -> bool:
-        """Return whether the estimates of a slot's player are hidden, as advice for a person who plays."""
+        """Return whether to hide a slot's estimates, which would be advice to a person who plays."""
         people = self._people()
         return bool(people) and slot not in people and not self._everything
 
     def looking(self, episode: Episode) -> tuple[AgentID, ...]:
-        """Return the seats whose view is shown: the seats of people asked now, else of those asked last.
+        """Return the seats whose view is shown: the seats of people asked now, else of people asked last.
 
         The result is empty if the whole game is shown. The episode then notes the seats of people who see the
         whole game, also of people who take a seat later.
@@ -99,7 +99,10 @@ class SeatView:
 
 
 def _parts(drawn: Mapping[AgentID, Picture]) -> dict[AgentID, tuple[float, float, float, float]]:
-    """Return each picture's place among those side by side: left, top, width and height, as fractions."""
+    """Return where each picture lies among the pictures side by side.
+
+    The place is left, top, width and height, as fractions of the whole.
+    """
     height = max((len(picture) for picture in drawn.values()), default=0)
     width = sum(picture.shape[1] + _BETWEEN for picture in drawn.values()) - _BETWEEN
     parts: dict[AgentID, tuple[float, float, float, float]] = {}

@@ -319,7 +319,7 @@ class SessionController:
                     await self._idle_until_nudged()
                     continue
                 asked = self._to_ask()
-                # A paused session asks by objects, so these batches are empty where the gate is closed.
+                # While paused, the session asks by ``Decision`` objects, so these batches are empty.
                 self._take_answers(await self._policies.select_batch(asked, self._unasked.take()))
                 if self._gate.held or (self._gate.paused and self._ready):
                     await self._hold()
@@ -335,6 +335,9 @@ class SessionController:
 
     def _to_ask(self) -> list[Decision]:
         """Return the decisions to ask for now.
+
+        While the session is paused, only decisions for requested steps are asked for, since they may cost
+        money.
 
         While the session is paused, these are only decisions for requested steps, since decisions may cost
         money.
@@ -461,7 +464,10 @@ class SessionController:
             self._finish(episode, EpisodeStatus.COMPLETED, None)
 
     def _batches_for(self, episode: Episode) -> UnaskedBatches | None:
-        """Return the batches that collect an episode's questions; ``None`` if the episode asks by objects."""
+        """Return the batches that collect an episode's questions.
+
+        ``None`` if it uses ``Decision`` objects.
+        """
         return self._unasked if self._asks_in_batches and episode.fits_batches else None
 
     def _opening(self, plan: EpisodePlan) -> Sequence[Round]:
@@ -484,7 +490,7 @@ class SessionController:
             if episode is None:
                 continue
             if episode.asked.get(decision.agent_id) is not decision:
-                continue  # overtaken by a retry
+                continue  # the question has been asked again meanwhile
             if answer.failure or answer.invalid:
                 self._take_unusable(episode, answer)
                 if episode.index not in live:
@@ -594,7 +600,9 @@ class SessionController:
             self._ready.append(again)
 
     def _fail(self, episode: Episode, error: EpisodeError) -> None:
-        """End or repeat an episode whose environment failed.
+        """End or repeat an episode after its environment failed.
+
+        Log the original exception with its traceback.
 
         Log the original exception with its traceback.
         """
@@ -609,7 +617,9 @@ class SessionController:
             self._failures.add(f"episode {episode.index} failed", error.__cause__)
 
     def _lose(self, episode: Episode, reason: str, lost: str) -> None:
-        """Begin an episode again whose worker or environment server was lost, or fail it.
+        """Begin an episode again after its worker or environment server was lost, or fail the episode.
+
+        The episode fails if it is the one that kills the process.
 
         The episode fails if it is the one that kills the process.
         """
@@ -643,7 +653,7 @@ class SessionController:
         if status is not EpisodeStatus.COMPLETED:
             self._ready = [d for d in self._ready if d.episode != episode.index]
             self._unasked.drop(episode)
-            # Questions of other episodes become objects, too: a sent message cannot lose a row.
+            # Questions of other episodes become ``Decision`` objects, too: a sent message cannot lose a row.
             self._policies.unfold()
         episode.forget_questions()
         for outcome in episode.trajectory.last_outcomes():

@@ -20,7 +20,7 @@ from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 from gym_gui.core.records import SERVER, WORKER
 from gym_gui.core.types import AgentID
 
-if TYPE_CHECKING:  # the window starts without it
+if TYPE_CHECKING:  # the window must start without NumPy
     import numpy as np
     from numpy.typing import NDArray
 
@@ -31,13 +31,13 @@ Picture: TypeAlias = "NDArray[np.uint8]"
 
 
 class EpisodeStarted(Struct, frozen=True):
-    """An episode begins."""
+    """Event: an episode begins."""
 
     index: int
 
 
 class EpisodeRetried(Struct, frozen=True):
-    """An episode begins again, because a process was lost.
+    """Event: an episode begins again, because a process was lost.
 
     Attributes:
         index: The episode.
@@ -51,7 +51,7 @@ class EpisodeRetried(Struct, frozen=True):
 
 
 class EpisodeFinished(Struct, frozen=True):
-    """An episode is over.
+    """Event: an episode is over.
 
     Attributes:
         index: Index of the episode.
@@ -76,19 +76,19 @@ class EpisodeFinished(Struct, frozen=True):
 
 
 class StepsTaken(Struct, frozen=True):
-    """Environment steps that the session has taken so far."""
+    """Event with the number of environment steps that the session has taken so far."""
 
     total: int
 
 
 class CallMade(Struct, frozen=True):
-    """A call that was paid for, with its line for ``calls.jsonl``."""
+    """Event: a call was paid for. Its line belongs into ``calls.jsonl``."""
 
     line: bytes
 
 
 class RequestAnnounced(Struct, frozen=True):
-    """A paid request that is sent as soon as it is on record (``Session.noted``).
+    """Event: a paid request will be sent as soon as it is on record (``Session.noted``).
 
     Attributes:
         number: Number of the announcement in its session.
@@ -104,7 +104,7 @@ class RequestAnnounced(Struct, frozen=True):
 
 
 class Thought(Struct, frozen=True):
-    """What a policy reported about a decision in the watched episode, with the player of the seat.
+    """Event with what a policy reported about a decision in the watched episode, and the player of the seat.
 
     The event serves display only: the record has the same data in the episode's rows.
     """
@@ -113,7 +113,7 @@ class Thought(Struct, frozen=True):
 
 
 class LogLine(Struct, frozen=True):
-    """A line for the log; levels are those of :mod:`logging`."""
+    """Event with a line for the log; levels are those of :mod:`logging`."""
 
     level: int
     logger: str
@@ -121,7 +121,7 @@ class LogLine(Struct, frozen=True):
 
 
 class FrameDrawn(Struct, frozen=True):
-    """A picture of the watched episode; the view with the same number follows.
+    """Event with a picture of the watched episode; the view with the same number follows.
 
     If the listener is slow, older pictures are dropped in favor of the newest.
     """
@@ -131,13 +131,13 @@ class FrameDrawn(Struct, frozen=True):
 
 
 class QuestionWithdrawn(Struct, frozen=True):
-    """The session no longer waits for the answer to this question."""
+    """Event: the session no longer waits for the answer to this question."""
 
     question_id: int
 
 
 class SessionEnded(Struct, frozen=True):
-    """The session is over; the reason is ``""`` if the session was asked to end."""
+    """Event: the session is over; the reason is ``""`` if the session was asked to end."""
 
     reason: str
 
@@ -167,41 +167,44 @@ OnSessionEvent: TypeAlias = Callable[[SessionEvent], None]
 
 
 class StateChanged(Struct, frozen=True):
-    """A player's state; sent repeatedly while an agent thinks, and when the player is no longer busy."""
+    """Event with a player's state.
+
+    It is sent repeatedly while an agent thinks, and when the player is no longer busy.
+    """
 
     state: OperatorState
 
 
 class StepTaken(Struct, frozen=True):
-    """A requested step has been taken."""
+    """Event: a requested step has been taken."""
 
 
 class EpisodePlayed(Struct, frozen=True):
-    """A requested episode has ended by itself; the row is the recorded line."""
+    """Event: a requested episode has ended by itself. The row is its recorded line."""
 
     row: dict[str, Any]
 
 
 class TurnTaken(Struct, frozen=True):
-    """A model was asked, or a worker reported on a decision: the turn with its result."""
+    """Event: a model was asked, or a worker reported on a decision. It holds the turn with its result."""
 
     turn: Turn
 
 
 class ConfigChanged(Struct, frozen=True):
-    """A slot has another player, or the operator has another name."""
+    """Event: a slot has another player, or the operator has another name."""
 
     config: OperatorConfig
 
 
 class EpisodeUnrecorded(Struct, frozen=True):
-    """The episode that was being played is not on record; the sentence says why."""
+    """Event: the episode that was being played is not on record; the sentence says why."""
 
     sentence: str
 
 
 class PlayerBroken(Struct, frozen=True):
-    """The player cannot go on; the sentence says why."""
+    """Event: the player cannot go on; the sentence says why."""
 
     sentence: str
 

@@ -101,7 +101,7 @@ class Spectator:
             self._look()
 
     def preview(self, episode: Episode) -> None:
-        """Show how an episode will begin that is not in flight yet."""
+        """Show how an episode will begin, before it is in flight."""
         self._shown, self._done_ns = episode, time.monotonic_ns()
         self._look()
         self._shown = None

@@ -268,7 +268,7 @@ class Trajectory:
         """Return the rows as JSON lines, the same lines without times, and the digest.
 
         Args:
-            seed: Seed of the environment, which stands in every row.
+            seed: Seed of the environment, which is part of every row.
             words: Played actions in the game's own notation, if the game has one.
         """
         return self._codecs.lines(self._rows, self._index, seed, words)

@@ -51,7 +51,7 @@ def take_unusable(
         return episode.ask_again(decision, answer.invalid)
     cause = _cause_of(answer)
     episode.unusable[agent] = episode.unusable.get(agent, 0) + 1
-    episode.causes.setdefault(agent, Counter())[cause.value] += 1  # as a key of JSON
+    episode.causes.setdefault(agent, Counter())[cause.value] += 1  # a string, as JSON needs
     then = rule.then if rule is not None else "error"
     if then == "error":
         episode.refused[agent] = f"unusable action at step {episode.steps}: {answer.invalid}"

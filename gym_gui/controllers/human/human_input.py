@@ -286,7 +286,7 @@ class HumanSeat:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """Structure of an action of several numbers: a box, buttons, or a mapping or tuple of these.
+    """Structure of an action of several numbers: a box, buttons, or a mapping or tuple of boxes and buttons.
 
     Attributes:
         parts: Name and box of each part, in the order of the space. A box that is the whole action has the

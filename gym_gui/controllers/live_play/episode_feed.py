@@ -131,7 +131,7 @@ class EpisodeFeed:
         return flight
 
     def again(self, flight: Flight) -> None:
-        """Plan an episode again that left no trace."""
+        """Plan to play an episode again next, because it left no trace."""
         if self.is_of_this_round(flight):
             self._next = flight.place
 

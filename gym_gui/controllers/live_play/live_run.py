@@ -206,7 +206,7 @@ class LiveRun:
         return f"{sentence[0].upper()}{sentence[1:]}"
 
     def lost(self, operator_id: str, index: int, *, begun: bool) -> None:
-        """Charge what an episode may have cost whose session is gone, so that its end stays unknown."""
+        """Charge the possible cost of an episode whose session is gone, so that its end stays unknown."""
         self._episode_budget.lost(self._players[operator_id], index, begun=begun)
 
     def episode(self, operator_id: str, plan: EpisodePlan, episode: EpisodeFinished) -> None:

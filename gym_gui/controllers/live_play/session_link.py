@@ -65,7 +65,7 @@ class SessionLink:
         return int(getattr(self.session, "pid", 0)) if self.session is not None else 0
 
     def suits(self, config: OperatorConfig, look: Look) -> bool:
-        """Return whether the open session plays this operator with this look."""
+        """Return whether the open session already plays this operator and is watched as ``look`` says."""
         return self.ready is not None and self._opened == (config, look, self._everything_shown())
 
     def adopt(self, before: OperatorConfig, config: OperatorConfig) -> None:
@@ -120,7 +120,7 @@ class SessionLink:
         return session
 
     def dispose(self, session: Session) -> asyncio.Task[None]:
-        """End a released session, in a task that runs on even where the caller is canceled."""
+        """End a released session, in a task that runs on even if the caller is canceled."""
         task = self._spawn(_closed(session), "Ending a session")
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)

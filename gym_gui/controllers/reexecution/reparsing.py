@@ -177,7 +177,7 @@ class _Onlooker:
             self.unrecorded[operator_id].append((d.episode, d.step, d.agent_id))
             return
         shown = d.shown or Shown()
-        # Words of actions depend on the position only where there are choices.
+        # Names of actions depend on the position only if choices are offered.
         text = shown.text if shown.choices else ""
         mask = None if d.action_mask is None else to_plain(d.action_mask)
         choices = tuple((int(choice.action), choice.word) for choice in shown.choices)

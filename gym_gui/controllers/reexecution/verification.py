@@ -267,7 +267,7 @@ class _Replay:
         on_asked = self._asked if self._onlooker is not None else None
         bound, backend = replay_lineup(self._resolved, self._rows.steps, limited, views, on_asked)
         self._gaps = backend.gaps
-        # One at a time, so that an environment with global state diverges only where it must.
+        # Play one episode at a time, so that global state of an environment causes no needless differences.
         controller = SessionController(
             bound, self._on_event, max_steps=self._limit, keep_observations=self._keep
         )

@@ -176,7 +176,7 @@ class CostAccounts:
         return {operator: slots for operator, slots in known.items() if slots}
 
     def learn(self, needs: Needs) -> bool:
-        """Take over needs that other shards have measured; return whether they raise a known need."""
+        """Take over needs that other shards have measured; return whether any known need has changed."""
         before = self.needs
         for operator, slots in needs.items():
             for slot, amount in slots.items():

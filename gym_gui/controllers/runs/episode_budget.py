@@ -29,8 +29,8 @@ from gym_gui.services.shards.lease_files import LeaseFiles
 UNSEEN_AFTER_A_KILL = 2
 """Number of calls without a line in ``calls.jsonl`` that are charged to a slot of a killed run.
 
-It is per parallel request of a slot that does not announce its requests: the call in flight and the one
-before it. The number is a guess: if the run's own process hung before it was killed, there are more."""
+The number is counted per parallel request, for slots that do not announce their requests: the call in flight
+and the call before it. It is a guess: if the run's own process hung before it was killed, there are more."""
 
 
 class EpisodeBudget:
@@ -524,7 +524,7 @@ def _within(amount: Amount, room: Room) -> bool:
 
 
 def _count_below(run: OperatorExecution, last: int) -> int:
-    """Return how many episodes of an operator below an index have not begun; they wait in order."""
+    """Return how many episodes of an operator with an index below ``last`` have not begun."""
     found = 0
     for plan in run.pending:
         if plan.index >= last:

@@ -15,7 +15,7 @@ from gym_gui.core.record_digest import seal
 from gym_gui.core.records import IN_PROCESS, AgentRecord, EpisodeRecord
 
 MAX_TRIES = 3
-"""How often an episode is begun at most; it fails if its session process died each time."""
+"""Most times that an episode is begun; it fails if its session process died each time."""
 MAX_BROKEN_STARTS = 3
 
 
@@ -129,7 +129,11 @@ class OperatorExecution:
         waiting.insert(at, plan)
 
     def take_back(self, lost: Iterable[EpisodePlan], begun: Collection[int]) -> list[EpisodePlan]:
-        """Queue the episodes of a session again that died.
+        """Queue the episodes of a dead session again.
+
+        Args:
+            lost: Episodes that the session had been given.
+            begun: Indices of those that it had begun.
 
         Returns:
             Episodes that have now been lost too often.

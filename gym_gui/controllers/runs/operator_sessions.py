@@ -145,7 +145,7 @@ class OperatorSessions:
 
     def cancel_starts(self) -> None:
         """Stop waiting for sessions that are starting, for example while a policy takes minutes to load."""
-        while self._starting:  # each start is cancelled once and then closes its session
+        while self._starting:  # each start is canceled once and then closes its session
             self._starting.pop().cancel()
 
     # -- sessions that end -------------------------------------------------------------

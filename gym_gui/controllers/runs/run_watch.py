@@ -35,7 +35,7 @@ class RunWatch:
         self.operator_id, self._listener = operator_id, listener
 
     def tend(self, seats: Sequence[SessionShare]) -> None:
-        """Watch one working session of the operator among these, and keep to it as long as it works."""
+        """Watch one of the given sessions that works for the operator, and keep to it as long as it works."""
         if not self.operator_id:
             return
         there = [s for s in seats if s.run.operator_id == self.operator_id and s.working and not s.dead]

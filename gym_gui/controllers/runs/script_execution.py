@@ -128,7 +128,7 @@ class OperatorScriptExecutionManager:
     def hands_out_ahead(self) -> bool:
         """Whether a session gets more episodes than it can begin at once.
 
-        It does not under a time budget, because a waiting episode would begin after the time is over.
+        Under a time budget it gets no more, because a waiting episode would begin after the time is over.
         """
         return not self._episode_budget.limits_time
 
@@ -189,7 +189,7 @@ class OperatorScriptExecutionManager:
             self.nudge()
 
     def lost(self, seat: SessionShare, reason: str) -> None:
-        """Queue the episodes of a session again that died."""
+        """Queue the episodes of a dead session again."""
         run, words = seat.run, reason or "ended"
         self._sessions[run.operator_id].end(seat)
         begun = sorted(seat.begun & seat.assigned.keys())
@@ -368,7 +368,7 @@ class OperatorScriptExecutionManager:
         return all(run.finished for run in self._runs) and not self._looks.due
 
     def _reassign(self, seat: SessionShare) -> None:
-        """Give a session more episodes that has none left, or let it rest or end."""
+        """Give more episodes to a session that has none left, or let it rest or end."""
         run = seat.run
         if seat.quarantine and not run.suspects:
             seat.quarantine = False

@@ -52,7 +52,7 @@ class Batches:
         return self._shards_with({each.operator_id: range(each.looks[0]) for each in self._scheduled})
 
     def planned(self, due: Collection[int]) -> dict[str, int]:
-        """Return how many episodes of each operator these shards cover, counted from the first episode."""
+        """Return how many episodes of each operator the given shards cover, counted from the first."""
         found = dict.fromkeys(self._seatings, 0)
         for number in due:
             for operator, episodes in Shard(number, self._of).episodes(self._scheduled).items():
@@ -105,7 +105,7 @@ class Batches:
         )
 
     def _shards_with(self, wanted: Mapping[str, Collection[int]]) -> list[int]:
-        """Return the shards that contain any of these episodes."""
+        """Return the shards that contain any of the wanted episodes."""
         found: list[int] = []
         for number in range(1, self._of + 1):
             episodes = Shard(number, self._of).episodes(self._scheduled)

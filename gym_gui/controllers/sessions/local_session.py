@@ -214,7 +214,7 @@ class LocalSession:
         reason = ""
         try:
             await controller.run()
-        except Exception as exc:  # reported; the loop below must not lose it
+        except Exception as exc:  # reported as the reason in SessionEnded
             reason = described(exc)
             raise
         finally:

@@ -50,7 +50,9 @@ def part_findings(
     played: Mapping[AgentID, tuple[PolicyFile, str]],
     title: Callable[[WorkerAssignment], str],
 ) -> Iterator[Finding]:
-    """Yield a sentence for each of these slots about the part that it plays.
+    """Yield a finding for each slot in ``played`` that names the part which plays the slot.
+
+    ``title`` returns the display name of a player.
 
     ``title`` returns the display name of a player.
     """
