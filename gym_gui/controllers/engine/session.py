@@ -543,7 +543,10 @@ class SessionController:
         return True
 
     def _move(self, ready: list[Episode]) -> None:
-        """Take the next step of episodes with complete answers; other processes step in parallel."""
+        """Take the next step of episodes with complete answers.
+
+        Environments in other processes step in parallel.
+        """
         moving = ready if self._gate.free else [each for each in ready if self._gate.admit(each)]
         if len(moving) > 1:
             for episode in moving:
@@ -576,7 +579,7 @@ class SessionController:
                 self._policies.notify_result(outcome)
 
     def _end_refused(self, episode: Episode) -> None:
-        """End an episode in which a slot refused, as failed, unplayed or truncated."""
+        """End an episode in which an agent cannot go on: as failed, as unplayed, or truncated."""
         status, reason = how_refused(episode)
         if status is not EpisodeStatus.COMPLETED:
             self._finish(episode, status, reason)
@@ -645,7 +648,7 @@ class SessionController:
         self._on_event(finished)
 
     def _release(self, episode: Episode, status: EpisodeStatus) -> None:
-        """Let go of an episode's policies, environment and open questions."""
+        """Release an episode's policies and environment, and forget its open questions."""
         del self._live[episode.index]
         if episode.game_clock is not None:
             episode.game_clock.stop()

@@ -82,7 +82,7 @@ class StepsTaken(Struct, frozen=True):
 
 
 class CallMade(Struct, frozen=True):
-    """Event: a call was paid for. Its line belongs into ``calls.jsonl``."""
+    """Event: a call was paid for. Its line goes into ``calls.jsonl``."""
 
     line: bytes
 

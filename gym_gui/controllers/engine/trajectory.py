@@ -240,7 +240,7 @@ class Trajectory:
                 yield self._outcome(agent, row, decision.observation, decision.encoded)
 
     def last_outcomes(self) -> list[StepOutcome]:
-        """Return the results that have not been reported when the episode is over."""
+        """Return the results that have not been reported yet, when the episode is over."""
         told = [
             self._outcome(agent, row, *self._finals[agent])
             for agent, row in self._unreported.items()

@@ -67,7 +67,7 @@ def take_unusable(
 
 
 def how_refused(episode: Episode) -> tuple[EpisodeStatus, str]:
-    """Return how an episode ends in which an agent cannot continue, and why.
+    """Return the final status of an episode in which an agent cannot continue, and the reason.
 
     The status is ``FAILED``, or ``ABORTED`` if the episode counts as unplayed, or ``COMPLETED`` if the
     episode ends here, truncated.

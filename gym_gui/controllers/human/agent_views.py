@@ -63,7 +63,7 @@ def observation_of(
 
 
 def _in_words(environment: Environment, decision: Decision, view: PromptInputs | None) -> str:
-    """Return the observation as text: the worker's own prompt text, or what one would be."""
+    """Return the observation as the text that the worker was shown or, if it reads none, would be shown."""
     if decision.shown is not None and decision.shown.text:
         return decision.shown.text
     agent = decision.agent_id

@@ -175,7 +175,7 @@ class CallLog:
                 self._kept_turns.pop(self._newest[key][0], None)
 
     def _answer(self, newest: int, key: tuple[str, int, int], ref: object) -> int:
-        """Return the call of a decision that was played: with several replies, not always the newest."""
+        """Return the number of the call whose reply was played, which is not always the decision's newest."""
         oldest = max(self.first, newest - _NEAR) if ref is not None else newest + 1
         for number in range(newest, oldest - 1, -1):
             at = number - self.first

@@ -123,7 +123,7 @@ class EpisodeFeed:
         return flight.round == self._round
 
     def over(self, index: int) -> Flight | None:
-        """Take the episode that is over out of flight; return ``None`` if another one is in flight."""
+        """Note that an episode is over and return it; ``None`` if it is not the one in flight."""
         flight = self.flight
         if flight is None or flight.plan.index != index:
             return None
@@ -136,7 +136,9 @@ class EpisodeFeed:
             self._next = flight.place
 
     def lost(self, *, begun: bool) -> None:
-        """Plan the episode in flight again, since its session is gone.
+        """Plan to play the episode in flight again, since its session is gone.
+
+        ``begun`` says whether a player had been asked in the episode.
 
         ``begun`` says whether a player had been asked in the episode.
         """

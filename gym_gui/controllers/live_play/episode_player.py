@@ -147,7 +147,7 @@ class EpisodePlayer(SessionPlay):
         self._tell(ConfigChanged(config))
 
     def resume(self) -> None:
-        """Play on without waiting."""
+        """Continue without waiting for step requests."""
         self.paused = False
         self._early = None
         self.touch()
@@ -260,7 +260,7 @@ class EpisodePlayer(SessionPlay):
         await self._job.settled()
 
     async def close(self) -> None:
-        """End for good, with everything that was started."""
+        """End the player for good, with everything that it started."""
         if self.closed:
             return
         self.closed = True

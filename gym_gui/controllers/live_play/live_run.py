@@ -187,7 +187,7 @@ class LiveRun:
         return self._taken.get(operator_id, 0)
 
     def begin(self, operator_id: str, plan: EpisodePlan) -> EpisodePlan | None:
-        """Return an episode with its allowances, which are reserved.
+        """Reserve an episode's allowances and return its plan with them.
 
         Returns:
             The plan, or ``None`` if the episode may not begin; :meth:`budget_message` says why.
@@ -285,7 +285,7 @@ class LiveRun:
             self._writer = asyncio.get_running_loop().create_task(self._drain(), name="Recording the run")
 
     async def _drain(self) -> None:
-        """Pass the jobs to a thread, all queued ones at a time."""
+        """Run all queued jobs in a thread, until none is left."""
         while self._jobs:
             batch = list(self._jobs)
             try:

@@ -78,12 +78,12 @@ class EpisodeBudget:
         self._cost_accounts.introduce(run.operator_id, announcing)
 
     def leave_out(self, operators: Collection[str]) -> None:
-        """Have operators play nothing, none of which has begun."""
+        """Exclude operators, none of which has begun, from the budgets."""
         self._runs = [run for run in self._runs if run.operator_id not in operators]
         self._cost_accounts.leave_out(operators)
 
     def seat(self, run: OperatorExecution, taking: Taking | None = None) -> None:
-        """Take in an operator that is new or has other players.
+        """Add an operator that is new, or update one that has other players.
 
         Args:
             run: The operator.
@@ -173,7 +173,7 @@ class EpisodeBudget:
         return self._seconds < math.inf
 
     def open(self, folder: Path) -> None:
-        """Begin, or go on, in a run folder.
+        """Open the ledger in a run folder, and read what an earlier part of the run has spent.
 
         Raises:
             UsageError: The ledger in the folder is damaged.

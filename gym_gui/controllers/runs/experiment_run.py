@@ -98,7 +98,7 @@ class PlannedExperiment:
 
     @property
     def header(self) -> Mapping[str, Any]:
-        """Empty: the experiment says everything."""
+        """Empty mapping, since the experiment describes the run completely."""
         return {}
 
     def experiment(self) -> Experiment:
@@ -260,7 +260,7 @@ class ExperimentRun:
 
 
 def finished(folder: Path, totals: Mapping[str, int], *, shorter: bool = False) -> RunResult | None:
-    """Return how a run ended that has nothing left to play; ``None`` for any other run.
+    """Return the result of a run that has nothing left to play; ``None`` for any other run.
 
     Args:
         folder: The run folder.

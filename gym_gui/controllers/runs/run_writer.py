@@ -98,7 +98,7 @@ class RunWriter:
         return {**fields, "episodes": header.get("episodes"), **self._introduced.record()}
 
     def _more_to_play(self) -> dict[str, Any]:
-        """Return the reset count of unplayed episodes, since these are played now."""
+        """Return ``unplayed`` as 0 if the run had unplayed episodes, since these are played now."""
         assert self._recorder is not None
         return {"unplayed": 0} if "unplayed" in self._recorder.header else {}
 
@@ -197,7 +197,7 @@ class RunWriter:
 
 @dataclass(frozen=True)
 class _Held:
-    """An entry that could not be written yet: an episode, or the line of a paid call."""
+    """An entry to write into the run folder: an episode, or the line of a paid call."""
 
     run: OperatorExecution
     row: EpisodeFinished | bytes

@@ -415,7 +415,7 @@ class OperatorScriptExecutionManager:
     # -- starting and stopping operators ---------------------------------------------
 
     def _launch(self, config: OperatorConfig) -> OperatorSessions:
-        """Start an operator; the launcher of :class:`MultiOperatorService`."""
+        """Start an operator and return its sessions, as the launcher of :class:`MultiOperatorService`."""
         sessions = self._sessions[config.operator_id]
         sessions.start()
         return sessions

@@ -51,7 +51,9 @@ class SessionStarts:
         self._over = asyncio.Event()
 
     async def start(self, run: OperatorExecution) -> SessionShare:
-        """Return a session for an operator, ready for episodes; start again if its process was lost.
+        """Return a session for an operator, ready for episodes.
+
+        If the session's process is lost during the start, it is started again.
 
         Raises:
             UsageError: Something is wrong that the user can fix.

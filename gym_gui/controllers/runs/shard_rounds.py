@@ -35,7 +35,7 @@ def shards_for(execution: ExecutionConfig, seatings: Mapping[str, int], wanted: 
 
 
 class Batches:
-    """Batches of an experiment that are played between two looks, as shards.
+    """Batches of an experiment that are played as shards, with interim looks between them.
 
     Args:
         experiment: The experiment, which was checked when it was submitted.
@@ -48,7 +48,7 @@ class Batches:
         self._scheduled = schedule_of(experiment.execution, seatings)
 
     def first(self) -> list[int]:
-        """Return the shards that are played before the first look."""
+        """Return the shards that are played before the first interim look."""
         return self._shards_with({each.operator_id: range(each.looks[0]) for each in self._scheduled})
 
     def planned(self, due: Collection[int]) -> dict[str, int]:
@@ -60,7 +60,7 @@ class Batches:
         return found
 
     async def look(self, run: Path) -> list[int]:
-        """Take the looks that are due and note them.
+        """Take the interim looks that are due and note them.
 
         The result is the same if this is repeated after a coordinator was killed.
 
