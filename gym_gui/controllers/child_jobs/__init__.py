@@ -1,5 +1,6 @@
-"""Work that runs foreign environments, each in a process of its own: there is an answer whatever they do.
+"""Jobs that run foreign environments in child processes, so that there is always an answer.
 
-One may print, start threads, call ``sys.exit()``, crash or never return. Each module here but one is such a
-process, and the function that starts it and takes its answer; :mod:`.playing` is what they share.
+An environment may print, start threads, call ``sys.exit()``, crash or never return. Most modules here contain
+the code of such a process, and the function that starts the process and receives its answer. All modules
+share :mod:`.child_job`.
 """

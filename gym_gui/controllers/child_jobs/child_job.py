@@ -1,4 +1,4 @@
-"""What the processes of this folder share: how one is started and heard, and how it asks and reports."""
+"""Starts the child processes of this package and exchanges questions, reports and answers with them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from gym_gui.services.subprocess_job import (
 )
 
 _REPORT_S: Final = 0.5
-"""Time between two reports."""
+"""Seconds between two reports."""
 _PROCESS_VARIABLES: Final = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
-"""Pictures are drawn into memory: SDL opens no window, plays no sound, and does not complain of no screen."""
+"""Environment variables that make SDL render into memory, without a window, sound or a screen."""
 
 
 async def play_apart(
@@ -43,23 +43,23 @@ async def play_apart(
     env_only: bool = True,
     longest_s: float = LONGEST_CALL_S,
 ) -> Any:
-    """Have one of the modules beside this one play operators' environments, in a process of its own.
+    """Run a module of this package in a child process, which plays operators' environments.
 
     Args:
-        module: Its name.
-        question: What it is asked: plain data, for :func:`question_of_job`.
-        operators: What is played.
-        on_progress: Told what the process reports of operators.
-        on_told: Told what it reports besides; the environment may print what looks like that.
-        env_only: Whether nothing but their environments is used, and no worker.
+        module: Name of the module.
+        question: The question, as plain data, for :func:`question_of_job`.
+        operators: Operators that are played.
+        on_progress: Called with reported progress of operators.
+        on_told: Called with other reports. The environment may print text that looks like one.
+        env_only: Whether only the operators' environments are used, and no worker.
         longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
 
     Returns:
         The answer.
 
     Raises:
-        NotAllowedError: An operator names code that the person has not allowed.
-        UsageError: Something the person can fix.
+        NotAllowedError: An operator names code that the user has not allowed.
+        UsageError: Something is wrong that the user can fix.
         SubprocessJobError: An environment ended the process, or did not return.
     """
     subjects = [subject for operator in operators for subject in vouch(operator, env_only=env_only)]
@@ -78,7 +78,7 @@ async def play_apart(
                 progress = msgspec.convert(report["operators"], list[OperatorProgress])
         except msgspec.ValidationError:
             return
-        # Listeners are called outside: their errors are not the environment's, and are raised.
+        # Callbacks are called outside the try block, so that their own errors are raised.
         if "operators" in report:
             if on_progress is not None:
                 on_progress(progress)
@@ -101,7 +101,7 @@ async def play_apart(
 
 
 def not_returned(subject: str, error: SubprocessJobError) -> str:
-    """That ``subject`` (the environment, a call of it) did not return, or ended its process, as a clause."""
+    """Return a clause that says that ``subject`` did not return or ended its process."""
     outcome = error.outcome or ChildOutcome(ChildStatus.ENDED)
     if outcome.status is ChildStatus.TIMED_OUT:
         return f"{subject} {outcome.words}"
@@ -112,7 +112,7 @@ def not_returned(subject: str, error: SubprocessJobError) -> str:
 
 
 def question_of_job() -> dict[str, Any]:
-    """What the process is asked; from here on its time counts as that of environments."""
+    """Read the process's question. From here on, the time limit for calls of environments applies."""
     tell_progress({})
     for name, value in _PROCESS_VARIABLES.items():
         os.environ.setdefault(name, value)
@@ -120,13 +120,13 @@ def question_of_job() -> dict[str, Any]:
 
 
 class PositionReports:
-    """Reports which decision of which episode is played."""
+    """Reports which decision of which episode is being played."""
 
     def __init__(self) -> None:
         self._told = 0.0
 
     def asked(self, operator_id: str, decision: Decision) -> None:
-        """A decision is about to be answered from the record."""
+        """Report the position of a decision that is about to be answered from the record."""
         self.at(operator_id, decision.episode, decision.step)
 
     def at(self, operator_id: str, episode: int, step: int) -> None:
@@ -143,13 +143,13 @@ def tell_position(operator_id: str, episode: int, step: int) -> None:
 
 
 def tell_operators(progress: Sequence[OperatorProgress]) -> None:
-    """Report how far operators are."""
+    """Report the progress of operators."""
     tell_progress({"operators": [asdict(each) for each in progress]})
 
 
 @contextmanager
 def keep_alive() -> Generator[None]:
-    """Report progress all the time; use only where no foreign code runs."""
+    """Report progress all the time. Use this only while no foreign code runs."""
     over = threading.Event()
 
     def report() -> None:

@@ -1,6 +1,6 @@
-"""``mosaic envs check`` in a process of its own: whatever the environment does there, findings come back.
+"""Runs ``mosaic envs check`` in a child process, so that findings come back whatever the environment does.
 
-It may print, start threads, call ``sys.exit()``, crash or never return.
+An environment may print, start threads, call ``sys.exit()``, crash or never return.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from gym_gui.services.subprocess_job import (
 
 @dataclass(frozen=True)
 class CheckedEnvironment:
-    """What was found about an environment.
+    """Findings about an environment.
 
     Attributes:
-        env_id: As it is called.
-        api: The interface that it was checked with; empty where it could not be made.
+        env_id: Id of the environment.
+        api: Interface that was checked; ``""`` if the environment crashed or hung and no interface was given.
         report: The findings.
     """
 
@@ -41,16 +41,16 @@ class CheckedEnvironment:
 async def check_apart(
     task: str, api: str | None = None, *, longest_s: float = LONGEST_CALL_S
 ) -> CheckedEnvironment:
-    """Check an environment in a process of its own.
+    """Check an environment in a child process.
 
     Args:
         task: What :func:`gym_gui.envs.resolve` accepts.
-        api: Interface.
+        api: Interface, or ``None`` for the native one.
         longest_s: Seconds after which a call that has not returned counts as hanging.
 
     Raises:
-        UsageError: There is no such environment, or it cannot be made.
-        NotAllowedError: It is code that has not been allowed.
+        UsageError: The environment does not exist or cannot be made.
+        NotAllowedError: The environment is code that has not been allowed.
     """
     spec = envs.resolve(task, api=api)
     needs = envs.needs_of(spec, {})
@@ -77,7 +77,7 @@ async def check_apart(
 
 
 def _said(latest: list[Any], error: SubprocessJobError) -> str:
-    """That a call did not return, and when it was made."""
+    """Return a clause that says that a call did not return, with the call's seed and step."""
     call, seed, step = latest
     return not_returned(call, error) + ("" if seed is None else f" (seed {seed}, step {step})")
 
@@ -87,7 +87,7 @@ def _check() -> dict[str, Any]:
     task, api = asked["task"], asked["api"]
     tell_progress(["the constructor", None, 0])
     first = envs.make(envs.resolve(task, api=api))
-    spec = first.spec  # which interface one's own environment has is known once it is made
+    spec = first.spec  # a user's own environment must be made to know its interface
     first.close()
 
     def tell(call: str, seed: int | None, step: int) -> None:

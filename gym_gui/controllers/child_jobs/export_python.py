@@ -1,4 +1,4 @@
-"""A recorded episode written out as a program, in a process of its own: its environment is made there."""
+"""Writes a recorded episode as a program, in a child process that makes the environment."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gym_gui.services.subprocess_job import answer_job
 
 
 async def written_loop_apart(recorded: RecordedEpisode) -> str:
-    """The program, as :func:`gym_gui.controllers.replays.export_python.written_loop` writes it.
+    """Return the program that :func:`gym_gui.controllers.replays.export_python.export_python` writes.
 
     Raises:
-        NotAllowedError: The run names code that the person has not allowed.
-        UsageError: The environment is one that only MOSAIC makes, or its actions cannot be written down.
+        NotAllowedError: The run names code that the user has not allowed.
+        UsageError: Only MOSAIC can make the environment, or its actions cannot be written into a program.
         SubprocessJobError: The environment ended the process, or did not return.
         MosaicError: No seed is on record, or a row is damaged.
     """

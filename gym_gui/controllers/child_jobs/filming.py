@@ -1,4 +1,4 @@
-"""Films of recorded episodes made in a process of their own: environments are played there."""
+"""Makes films of recorded episodes in a child process that plays the environments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gym_gui.services.runs.recorded_episode import load_episodes
 from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job, tell_progress
 
 LONGEST_FILM_S: Final = 60.0
-"""Time for one film."""
+"""Seconds allowed for one film."""
 
 
 async def films_apart(
@@ -36,15 +36,15 @@ async def films_apart(
     Args:
         run: The run.
         operator_id: The operator.
-        episodes: Their indices.
-        folder: Where the films go.
-        most_bytes: Room for each of them.
-        on_film: Told of every film.
+        episodes: Indices of the episodes.
+        folder: Folder for the films.
+        most_bytes: Largest size of each film.
+        on_film: Called after every film.
         longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
 
     Raises:
-        NotAllowedError: The run names what the person has not allowed.
-        UsageError: The environment is not there.
+        NotAllowedError: The run names code that the user has not allowed.
+        UsageError: The environment is not installed.
         SubprocessJobError: The environment ended the process, or did not return.
     """
     asked = {

@@ -1,4 +1,4 @@
-"""Has the films of a report made, in processes of their own."""
+"""Has child processes make the films of a report."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from gym_gui.controllers.child_jobs.filming import LONGEST_FILM_S, films_apart
 from gym_gui.core.errors import MosaicError
 
 ROOM = 4_000_000
-"""Bytes that all films of a page may take."""
+"""Bytes that all films of a page may take together."""
 MOST_OF_ONE = 800_000
 _AT_ONCE = 4
 _OF_A_PROCESS = 50
-"""Films that one process makes; starting it takes as long as a few of them."""
+"""Most films that one process makes; starting a process takes as long as a few films."""
 
 OnFilm = Callable[[int, int], None]
-"""Told how many films are made, of how many."""
+"""Callback that gets the number of finished films and the total number."""
 
 
 @dataclass(frozen=True)
 class FilmOrder:
-    """Which episodes are to be played again.
+    """The episodes to make films of.
 
     Attributes:
-        episodes: By run and operator.
-        most_bytes: Room for each film.
+        episodes: Episode indices by run and operator.
+        most_bytes: Largest size of each film.
     """
 
     episodes: Mapping[tuple[str, str], Sequence[int]]
@@ -41,7 +41,7 @@ class FilmOrder:
 
     @classmethod
     def some(cls, summary: Summary, room: int = ROOM) -> FilmOrder:
-        """Those that are worth showing, as many as there is room for."""
+        """Return an order for the scenes worth showing, which share ``room`` bytes equally."""
         scenes = chosen(scenes_of(summary))
         episodes: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         for scene in scenes:
@@ -50,7 +50,7 @@ class FilmOrder:
 
     @classmethod
     def every(cls, runs: Sequence[Run]) -> FilmOrder:
-        """All there are.
+        """Return an order for all episodes of the runs.
 
         Raises:
             RunFormatError: A row is damaged.
@@ -63,28 +63,28 @@ class FilmOrder:
         return cls(found, MOST_OF_ONE)
 
     def __iter__(self) -> Iterator[FilmKey]:
-        """Every episode of it."""
+        """Yield the key of every film."""
         for (run_id, operator_id), episodes in self.episodes.items():
             yield from ((run_id, operator_id, index) for index in episodes)
 
     def __len__(self) -> int:
-        """How many films that makes."""
+        """Return the number of films."""
         return sum(map(len, self.episodes.values()))
 
 
 async def make_films(
     runs: Sequence[Run], order: FilmOrder, films: FilmFolder, on_film: OnFilm | None = None
 ) -> None:
-    """Play episodes again and make films of them; cancelling ends what was started for it.
+    """Play episodes again and make films of them. Canceling ends the child processes.
 
-    Nothing of it can fail the report: a film that cannot be made says why. Those that were made when it is
-    cancelled stay.
+    Nothing here can make the report fail: a film that cannot be made says why. After canceling, finished
+    films stay.
 
     Args:
         runs: The runs of the report.
-        order: Which.
-        films: Where they go.
-        on_film: Told of every film that is made.
+        order: The episodes.
+        films: Folder for the films.
+        on_film: Called after every film.
     """
     if not len(order):
         return
@@ -100,14 +100,14 @@ async def make_films(
     try:
         await asyncio.gather(*parts)
     finally:
-        # It returns with the first that is cancelled; others still end their processes.
+        # ``gather`` returns with the first canceled part, while others are still ending their processes.
         for part in parts:
             part.cancel()
         await asyncio.wait(parts)
 
 
 class _Work:
-    """What all operators' films share."""
+    """State that the films of all operators share: progress, and the number of processes."""
 
     def __init__(self, order: FilmOrder, films: FilmFolder, on_film: OnFilm | None) -> None:
         self._order, self._films, self._on_film = order, films, on_film
@@ -115,7 +115,7 @@ class _Work:
         self._free = asyncio.Semaphore(max(1, min(_AT_ONCE, os.cpu_count() or 1)))
 
     async def films(self, run: Run, operator_id: str, episodes: Sequence[int]) -> None:
-        """Films of some of an operator's episodes, made in one process."""
+        """Make films of some of an operator's episodes in one process."""
         missing = "it is not on record"
         async with self._free:
             try:

@@ -1,4 +1,4 @@
-"""Datasets of Minari written in a process of its own: a run's environments are played there."""
+"""Writes Minari datasets in a child process that plays a run's environments."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ async def write_datasets_apart(run: Run, folder: Path) -> tuple[dict[str, int], 
 
     Args:
         run: The run.
-        folder: What ``MINARI_DATASETS_PATH`` is to name, to load them.
+        folder: Folder to which ``MINARI_DATASETS_PATH`` must point in order to load the datasets.
 
     Returns:
-        Episodes by the name of the dataset; and a sentence for each operator that Minari cannot hold.
+        Number of episodes by name of the dataset, and a sentence for each operator that Minari cannot hold.
 
     Raises:
-        UsageError: An environment is not installed, an episode does not play out as it was recorded, Minari
-            can hold no operator or is not installed, or the folder cannot be written.
-        NotAllowedError: The run names code that the person has not allowed.
+        UsageError: An environment is not installed, an episode differs from its record when played again,
+            Minari can hold no operator or is not installed, or the folder cannot be written.
+        NotAllowedError: The run names code that the user has not allowed.
         SubprocessJobError: An environment ended the process, or did not return.
     """
     asked = {"run": str(run.path.absolute()), "folder": str(folder.absolute())}

@@ -1,4 +1,4 @@
-"""A run's recorded replies read again, in a process of its own: its environments are played there."""
+"""Reads a run's recorded replies again in a child process that plays its environments."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
 async def reparse_apart(
     run: Run, on_progress: OnProgress | None = None, *, longest_s: float = LONGEST_CALL_S
 ) -> Reparsing:
-    """Read a run's recorded replies again, as :func:`gym_gui.controllers.reexecution.reparsing.reparse` does.
+    """Read recorded replies again, as :func:`gym_gui.controllers.reexecution.reparsing.reparse` does.
 
     Args:
         run: The run.
-        on_progress: Told after every episode that was played again.
+        on_progress: Called after every episode that was played again.
         longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
 
     Raises:
-        NotAllowedError: The run names code that the person has not allowed.
-        UsageError: No language model played, no reply is kept, the environment is not there.
+        NotAllowedError: The run names code that the user has not allowed.
+        UsageError: No language model played, no reply is recorded, or the environment is not installed.
         SubprocessJobError: The environment ended the process, or did not return.
         MosaicError: The worker cannot read replies here.
     """

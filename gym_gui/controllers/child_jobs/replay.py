@@ -1,4 +1,4 @@
-"""A recorded episode played again in a process of its own: as a video, or compared with the record."""
+"""Plays a recorded episode again in a child process, to write a video or to compare it with the record."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from gym_gui.services.subprocess_job import answer_job, tell_progress
 from gym_gui.services.video import write_video
 
 _REPORT_EVERY: Final = 10
-"""Decisions between two reports."""
+"""Number of rounds of decisions between two reports."""
 OnSteps = Callable[[int], None]
-"""Told how many steps have been played."""
+"""Callback that gets the number of steps played so far."""
 
 
 @dataclass(frozen=True)
 class ReplayedAgain:
-    """How an episode came out.
+    """Result of playing an episode again.
 
     Attributes:
         steps: Environment steps that were played.
-        departs: The first difference from the record, as a sentence; empty for none.
+        departs: The first difference from the record, as a sentence; ``""`` if there is none.
     """
 
     steps: int
@@ -49,13 +49,13 @@ async def replay_apart(
 
     Args:
         recorded: The episode.
-        video: Write it as a video, an ``.mp4`` file; without, nothing is drawn.
+        video: Path of an ``.mp4`` file to write; without it, nothing is rendered.
         fps: Steps per second of the video.
-        on_steps: Told now and then, and at the end.
+        on_steps: Called now and then, and at the end.
 
     Raises:
-        NotAllowedError: The run names code that the person has not allowed.
-        UsageError: It cannot be played or written.
+        NotAllowedError: The run names code that the user has not allowed.
+        UsageError: The episode cannot be played or the video cannot be written.
         SubprocessJobError: The environment ended the process, or did not return.
     """
     asked = {
@@ -94,14 +94,18 @@ def _replay() -> dict[str, Any]:
 
 
 class _Played:
-    """Plays, tells how far it is, and hands out the pictures there are."""
+    """Plays an episode again, reports progress, and yields the pictures."""
 
     def __init__(self, replay: EpisodeReplay, recorded: RecordedEpisode) -> None:
         self._replay, self._recorded, self._reports = replay, recorded, PositionReports()
         self.steps = 0
 
     def pictures(self) -> Iterator[NDArray[np.uint8]]:
-        """Every picture, in order; raises where the environment draws none."""
+        """Yield every picture, in order.
+
+        Raises:
+            UsageError: Pictures are wanted, but the environment renders none.
+        """
         for frame in self._replay.frames():
             self.steps = frame.step
             self._reports.at(self._recorded.operator_id, self._recorded.episode.episode_index, frame.step)

@@ -1,4 +1,4 @@
-"""A run that its policies have played again, beside the record: where they diverge, and which policy did."""
+"""Compares a run that its policies have played again with the record, and finds the policies that differ."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from gym_gui.core.record_fields import mapping, text
 from gym_gui.core.types import AgentID
 
 Episodes = Mapping[str, Collection[int]]
-"""Episodes by operator."""
+"""Episode indices by operator."""
 _ASK_ANEW: Final = frozenset({WorkerKind.LLM, WorkerKind.VLM})
 
 
 class Finding(StrEnum):
-    """Why a policy decided otherwise on what it had seen."""
+    """Why a policy chose another action on the same observations."""
 
     MODEL = "language_model"
     PERSON = "person"
@@ -38,14 +38,14 @@ class Finding(StrEnum):
 
 @dataclass(frozen=True)
 class Suspect:
-    """A policy that decided otherwise on what it had seen then.
+    """A policy that chose another action on the same observations.
 
     Attributes:
-        operator_id: Its operator.
-        agent_id: Where it sat.
-        worker_id: Who plays.
-        policy: By its short name.
-        episode_index: The first episode in which it did.
+        operator_id: The operator.
+        agent_id: The policy's seat.
+        worker_id: The worker.
+        policy: Short name of the policy.
+        episode_index: The first episode in which the policy chose another action.
         finding: Why.
     """
 
@@ -59,13 +59,13 @@ class Suspect:
 
 @dataclass
 class OperatorRerun:
-    """How an operator's episodes came out.
+    """Results for the episodes of one operator.
 
     Attributes:
         operator_id: The operator.
-        name: As people call it.
-        episodes: Episodes that were played again.
-        divergences: The first of each episode that has one.
+        name: Display name of the operator.
+        episodes: Number of episodes that were played again.
+        divergences: First difference of each episode that has one.
     """
 
     operator_id: str
@@ -75,14 +75,14 @@ class OperatorRerun:
 
 
 def recorded_episodes(run: Run, chosen: Collection[int] | None) -> dict[str, tuple[int, ...]]:
-    """The episodes of a run that are played again, by operator.
+    """Return the episodes of a run to play again, by operator.
 
     Args:
         run: The run.
-        chosen: Their indices; ``None``: all that are recorded.
+        chosen: Indices of the episodes; ``None`` for all that are recorded.
 
     Raises:
-        UsageError: The run has no finished episode, or a chosen one is not on record.
+        UsageError: The run has no finished episode, or a chosen episode is not on record.
     """
     known = {o.operator_id: sorted(e.episode_index for e in o.episodes()) for o in run.operators.values()}
     every = sorted({index for indices in known.values() for index in indices})
@@ -97,15 +97,15 @@ def recorded_episodes(run: Run, chosen: Collection[int] | None) -> dict[str, tup
 
 
 async def compare_rerun(run: Run, again: Run, episodes: Episodes) -> list[OperatorRerun]:
-    """Hold what was played again against the record, and find out what departs first.
+    """Compare episodes that were played again with the record, and find the cause of the first difference.
 
-    Where an agent chose another action, the recorded actions are played up to there: if the environment
-    gives what it gave then, the policy saw the same, and the departure is its own.
+    If an agent chose another action, the recorded actions are played up to that step. If the environment then
+    gives the recorded results, the policy saw the same and is itself the cause.
 
     Args:
         run: The record.
-        again: What was played again; it may hold fewer episodes where it was stopped.
-        episodes: Those that were to be.
+        again: The run of the repeated episodes; it may lack some if it was stopped.
+        episodes: The episodes that were to be repeated.
     """
     results: list[OperatorRerun] = []
     for operator_id, chosen in episodes.items():
@@ -125,7 +125,7 @@ async def compare_rerun(run: Run, again: Run, episodes: Episodes) -> list[Operat
 
 
 async def _with_causes(run: Run, results: list[OperatorRerun]) -> list[OperatorRerun]:
-    """The same, in which a policy that was shown something else is not what departs."""
+    """Return the results with the environment as the cause if it differed before the policy did."""
     acted = {
         r.operator_id: [
             d.episode_index for d in r.divergences if d.cause is Cause.POLICY and d.episode_index is not None
@@ -151,7 +151,7 @@ async def _with_causes(run: Run, results: list[OperatorRerun]) -> list[OperatorR
 def _first_difference(
     operator_id: str, index: int, then: EpisodeRows, now: EpisodeRows
 ) -> tuple[Divergence | None, bool]:
-    """The first difference of an episode; and whether it is the action that an agent chose."""
+    """Return the first difference of an episode, and whether it is the action that an agent chose."""
     recorded, played = then.rows[index], now.rows[index]
     before, after = list(then.steps(index)), list(now.steps(index))
     for old, new in zip(before, after, strict=False):
@@ -159,7 +159,7 @@ def _first_difference(
             same_place = (old.get("step_index"), old.get("agent_id")) == (new["step_index"], new["agent_id"])
             acted = same_place and old.get("action") != new.get("action")
             return Divergence(operator_id, index, what, old.get("step_index"), old.get("agent_id")), acted
-    # What was stopped, or lost its process, just ends.
+    # The record of an episode that was stopped, or whose process was lost, just ends.
     cut = recorded["status"] == EpisodeStatus.ABORTED or bool(recorded.get("lost"))
     if len(before) > len(after):
         error = text(played.get("error"))
@@ -177,7 +177,10 @@ def _first_difference(
 
 
 def suspects(run: Run, results: Iterable[OperatorRerun]) -> list[tuple[Suspect, bool]]:
-    """Policies that departed by themselves, once each; and whether playing once more could tell why."""
+    """Return the policies that chose another action by themselves.
+
+    Each comes with whether one more repetition could explain the difference.
+    """
     found: dict[tuple[str, str, str], tuple[Suspect, bool]] = {}
     for result in results:
         rows = _agents(run.operators[result.operator_id])
@@ -199,7 +202,7 @@ def _agents(operator: OperatorRun) -> dict[int, Any]:
 
 
 def goes_another_way(second: Run, third: Run, operator_id: str, episode: int) -> bool:
-    """Whether an episode that was played twice again went differently these two times."""
+    """Return whether an episode went differently in two repetitions."""
     runs = [EpisodeRows(run.operators[operator_id]) for run in (second, third)]
     if any(episode not in rows.rows for rows in runs):
         return False
@@ -207,7 +210,7 @@ def goes_another_way(second: Run, third: Run, operator_id: str, episode: int) ->
 
 
 def changed_versions(run: Run, again: Run) -> dict[str, tuple[str, str]]:
-    """Versions of all that acts, those of the workers among them, that are not those of the run."""
+    """Return versions, also of workers, that differ from those of the run: name to (then, now)."""
     then, now = (
         {
             **run_.record.versions,

@@ -1,4 +1,4 @@
-"""A verification in a process of its own."""
+"""Verifies a run in a child process."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ async def verify_apart(
     only: Mapping[str, Collection[int]] | None = None,
     longest_s: float = LONGEST_CALL_S,
 ) -> Verification:
-    """Play a run again, as :func:`gym_gui.controllers.reexecution.verification.verify` does.
+    """Verify a run, as :func:`gym_gui.controllers.reexecution.verification.verify` does.
 
     Args:
         run: The run.
-        on_progress: Told after every episode.
-        only: Episodes by operator, where not all are played.
+        on_progress: Called after every episode.
+        only: Episodes to play, by operator; by default all.
         longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
 
     Raises:
-        NotAllowedError: The run names code that the person has not allowed.
-        UsageError: The environment is not there, or the run cannot be read.
+        NotAllowedError: The run names code that the user has not allowed.
+        UsageError: The environment is not installed, or the run cannot be read.
         SubprocessJobError: The environment ended the process, or did not return.
     """
     chosen = None if only is None else {name: sorted(indices) for name, indices in only.items()}

@@ -1,4 +1,4 @@
-"""``mosaic workers check`` with an environment, in a process of its own: the environment is played there."""
+"""Runs ``mosaic workers check`` with an environment, in a child process that plays the environment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from mosaic_worker.rng import bits_of
 
 _LONGEST: Final = 200
-"""Steps after which an episode that hardly asks an agent is left."""
+"""Steps after which an episode is given up if it hardly ever asks the agent."""
 
 
 async def check_worker_apart(
@@ -37,13 +37,13 @@ async def check_worker_apart(
     must_play: bool,
     longest_s: float = LONGEST_CALL_S,
 ) -> WorkerCheckReport:
-    """Check a worker as the first agent of an environment, as :func:`~gym_gui.workers.check.check_worker`.
+    """Check a worker as an environment's first agent, as :func:`~gym_gui.workers.check.check_worker` does.
 
     Args:
-        worker_id: The worker, installed.
-        settings: Settings of its slot, over the manifest's defaults.
+        worker_id: The worker, which must be installed.
+        settings: Settings of the slot, which override the manifest's defaults.
         env: What :func:`gym_gui.envs.resolve` accepts.
-        must_play: Whether refusing the slot is a failure.
+        must_play: Whether a refused slot is a failure.
         longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
 
     Raises:
@@ -66,7 +66,7 @@ def _check() -> Any:
     looks = "image" in definition.inputs.wanted and "rgb_array" in envs.render_modes(env)
     with contextlib.closing(envs.make(env, render_mode="rgb_array" if looks else None)) as environment:
         slot = _slot(environment, definition, settings)
-    with keep_alive():  # the worker is in a process of its own, and waited for as long as it may take
+    with keep_alive():  # the worker is a separate process with its own time limit
         report = check_worker(definition, settings=settings or None, must_play=asked["must_play"], **slot)
     return msgspec.to_builtins(report)
 
@@ -74,7 +74,7 @@ def _check() -> Any:
 def _slot(
     environment: Environment, definition: WorkerTypeDefinition, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Arguments of the check: the slot of the environment's first agent, and the questions in it."""
+    """Return the slot of an environment's first agent, with the questions to ask a worker in it."""
     agent, simulator = environment.adapter.possible_agents[0], environment.simulator
     return {
         "observation_space": environment.adapter.observation_space(agent),
@@ -89,7 +89,7 @@ def _slot(
 def _episodes(
     environment: Environment, agent: str, wanted: Sequence[str], settings: Mapping[str, Any]
 ) -> list[list[Question]] | None:
-    """What an agent is asked in episodes that everybody plays at random; ``None`` where it hardly ever is."""
+    """Return an agent's questions in episodes of random play; ``None`` if it is hardly ever asked."""
     adapter = environment.adapter
     spaces = {each: to_space(adapter.action_space(each)) for each in adapter.possible_agents}
     describer = environment.describer(agent)

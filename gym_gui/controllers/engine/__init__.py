@@ -1,1 +1,1 @@
-"""The engine: steps the episodes of one operator, and writes down what was played."""
+"""The engine: steps the episodes of one operator and writes their records."""

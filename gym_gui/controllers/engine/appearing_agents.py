@@ -1,4 +1,4 @@
-"""Slots that are named by patterns: who plays each agent, or each kind of agents that appear."""
+"""Resolves slots named by patterns: which slot plays each agent, or each kind of agents that appear later."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from gym_gui.services.backends import SlotInfo
 _T = TypeVar("_T")
 _SEEDS: Final = (0, 1, 2)
 _STEPS: Final = 200
-"""Of random play in each episode, in which an agent of each pattern is looked for."""
+"""Steps of random play per episode in which agents of the patterns are searched for."""
 
 
 def spelled_out(players: Mapping[AgentID, _T], agents: Iterable[AgentID]) -> dict[AgentID, _T]:
-    """The player of each agent, where all are named beforehand; patterns are for those without a slot."""
+    """Return the player of each named agent, with patterns replaced by the agents that match them.
+
+    Agents that have a slot of their own keep its player.
+    """
     named = {slot: player for slot, player in players.items() if not is_pattern(slot)}
     patterns = [slot for slot in players if is_pattern(slot)]
     found = dict(named)
@@ -33,10 +36,10 @@ def spelled_out(players: Mapping[AgentID, _T], agents: Iterable[AgentID]) -> dic
 
 
 def kinds_of_agents(environment: Environment) -> dict[AgentID, SlotInfo]:
-    """A slot for each kind of agents that an environment does not name beforehand.
+    """Return one slot for each kind of agents that an environment does not name beforehand.
 
-    Kinds are told apart by names: ``type0_*`` is one. Those that appear later are looked for in a few
-    episodes of random play; the first of each kind says what all of them see and do.
+    Kinds are told apart by their names: ``type0_*`` is one kind. Three episodes are played at random, so
+    that agents which appear later are found too. The first agent of a kind defines the kind's spaces.
     """
     adapter = environment.adapter
     found: dict[AgentID, SlotInfo] = {}
@@ -50,10 +53,10 @@ def kinds_of_agents(environment: Environment) -> dict[AgentID, SlotInfo]:
 
 
 def slots_of_patterns(environment: Environment, named: Iterable[AgentID]) -> dict[AgentID, SlotInfo]:
-    """The slots of an operator whose environment does not name its agents beforehand.
+    """Return the slots of an operator whose environment does not name its agents beforehand.
 
     Args:
-        environment: It is played a little at random, where no agent of a pattern is there at first.
+        environment: Played at random for a few episodes if a pattern matches none of its first agents.
         named: The operator's slots: names and patterns.
 
     Raises:
@@ -80,12 +83,12 @@ def slots_of_patterns(environment: Environment, named: Iterable[AgentID]) -> dic
 def found_by_patterns(
     environment: Environment, slots: Mapping[AgentID, SlotInfo], wanted: Sequence[AgentID]
 ) -> dict[AgentID, SlotInfo]:
-    """What agents of each slot see and do, as the first of them that is found.
+    """Return the spaces of each slot, read from the first agent found that belongs to the slot.
 
     Args:
-        environment: It is played a little at random, where no agent of a pattern is there at first.
-        slots: Those of the agents that are there at first.
-        wanted: Names and patterns; one of which no agent appears is not in the result.
+        environment: Played at random for a few episodes if a pattern matches none of ``slots``.
+        slots: Slots of the agents that are present at first.
+        wanted: Names and patterns. A pattern for which no agent appears is left out of the result.
     """
     found: dict[AgentID, SlotInfo] = {}
     for slot in wanted:

@@ -1,4 +1,4 @@
-"""An operator made ready to play: its environment's slots, and the policy behind each."""
+"""Operators that are ready to play: the slots of the environment, and the policy behind each slot."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from gym_gui.services.backends import SlotInfo
 from gym_gui.services.policy_mapping import AgentPolicyBinding, PolicyMappingService
 
 Seating = Mapping[AgentID, AgentID]
-"""Agent -> configured slot whose policy plays it."""
+"""Maps each agent to the configured slot whose policy plays that agent."""
 
 
 @dataclass(frozen=True)
 class Player:
-    """Who plays a slot, as recorded.
+    """The player of a slot, as the record names it.
 
     Attributes:
         worker_id: The worker, or ``"in_process"``.
@@ -41,15 +41,15 @@ class Player:
 
     @classmethod
     def of(cls, binding: AgentPolicyBinding) -> Player:
-        """Who plays by a binding."""
+        """Return the player that a binding names."""
         return cls(binding.worker_id or IN_PROCESS, binding.worker_type, binding.policy_id)
 
     def record(self) -> dict[str, str]:
-        """Worker, type and policy by their names in the record."""
+        """Return worker, type and policy under their names in the record."""
         return {"worker_id": self.worker_id, "worker_type": self.worker_type, "policy": self.policy}
 
     def seated(self, slot: AgentID) -> AgentRecord:
-        """As ``episodes.jsonl`` has who sat in a seat."""
+        """Return the entry of ``episodes.jsonl`` that says who played a seat."""
         return AgentRecord(self.worker_id, self.worker_type, self.policy, slot)
 
 
@@ -59,14 +59,14 @@ class BoundOperator:
 
     Attributes:
         operator_id: The operator.
-        make_environment: Makes an instance; many may be stepped interleaved.
+        make_environment: Makes an instance of the environment. Many instances may be stepped in turn.
         slots: Spaces of every agent.
-        seatings: Who sits where, by number of the seating.
-        policies: Who decides; every slot is bound.
-        players: Who plays each slot, for the record.
-        rules: What follows an unusable answer; default: the episode fails.
-        views: What slots are shown beside their observations; none for those that are not in it.
-        one_world: Whether all instances share one world, so that one episode is played at a time.
+        seatings: The seatings: which slot plays which agent.
+        policies: The policies of all slots.
+        players: The player of each slot, for the record.
+        rules: How an unusable answer of a slot is handled. Without a rule, the episode fails.
+        views: Prompt inputs that slots get in addition to their observations. Other slots get none.
+        one_world: Whether all instances share one simulation, so that one episode is played at a time.
     """
 
     operator_id: str
@@ -81,12 +81,12 @@ class BoundOperator:
 
 
 def read_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
-    """The agent slots of an environment."""
+    """Return the slot of each agent that an environment names."""
     return {agent: read_slot(environment, agent) for agent in environment.adapter.possible_agents}
 
 
 def recorded_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
-    """The slots in which a record sits: where agents appear, one for all of them."""
+    """Return the slots for a recording: one per agent, or one for all agents if agents may appear later."""
     slots = read_slots(environment)
     if not environment.adapter.is_open_ended:
         return slots
@@ -95,7 +95,7 @@ def recorded_slots(environment: Environment) -> dict[AgentID, SlotInfo]:
 
 
 def read_slot(environment: Environment, agent: AgentID) -> SlotInfo:
-    """The slot of one agent."""
+    """Return the slot of one agent."""
     adapter = environment.adapter
     return SlotInfo(
         agent,
@@ -112,7 +112,7 @@ def read_slot(environment: Environment, agent: AgentID) -> SlotInfo:
 
 
 def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
-    """What an agent can be shown beside its observation."""
+    """Return the names of what an agent can be shown in addition to its observation."""
     offers = ["legal_actions", "messages"]
     if environment.describer(agent).can_say(agent):
         offers.append("text")
@@ -134,7 +134,7 @@ def _offers(environment: Environment, agent: AgentID) -> tuple[str, ...]:
 
 
 def _is_one_control(action_space: Any) -> bool:
-    """Whether an action is one number, or one of a list."""
+    """Return whether an action is a single number or one choice from a list."""
     space = to_space(action_space)
     return space.kind == "Discrete" or (space.kind == "Box" and math.prod(space.shape) == 1)
 
@@ -142,12 +142,13 @@ def _is_one_control(action_space: Any) -> bool:
 def seatings(
     teams: Mapping[str, Sequence[AgentID]], slots: Mapping[AgentID, SlotInfo], *, swap: bool
 ) -> list[Seating]:
-    """Who sits where: as configured, and with ``swap`` once per rotation of the teams.
+    """Return the seatings: as configured or, with ``swap``, one for each rotation of the teams.
 
-    Where all agents are in one team, its agents rotate.
+    If all agents are in one team, the agents rotate instead of the teams.
 
     Raises:
-        ExperimentError: Teams or agents cannot change places, because their sizes or spaces differ.
+        ExperimentError: Teams or agents cannot swap seats: agents may appear later, there is only one
+            agent, or the teams' sizes or the agents' spaces differ.
     """
     as_configured = {agent: agent for agent in slots if not is_pattern(agent)}
     if not swap:
@@ -174,7 +175,7 @@ def seatings(
 
 
 def is_alike(a: SlotInfo, b: SlotInfo) -> bool:
-    """Whether two agents see and act in the same spaces, so that who plays the one can play the other."""
+    """Return whether two agents have the same spaces, so that one player can play either of them."""
     return to_space(a.observation_space) == to_space(b.observation_space) and to_space(
         a.action_space
     ) == to_space(b.action_space)
@@ -189,10 +190,12 @@ def _check_same(a: SlotInfo, b: SlotInfo) -> None:
 
 
 def noop_of(slot: SlotInfo, mask: Any) -> Any:
-    """The slot's no-op where it is legal, else the lowest legal action.
+    """Return the slot's no-op, or the lowest legal action if the no-op is illegal.
+
+    If no no-op is named, the action of zeros takes its place.
 
     Raises:
-        SpaceError: The action space is the environment's own, and it names no no-op.
+        SpaceError: The action space is the environment's own and has no no-op.
     """
     space = slot.action_codec.space
     if slot.noop_action is None and space.kind == "Custom":
@@ -205,7 +208,10 @@ def noop_of(slot: SlotInfo, mask: Any) -> Any:
 
 
 def nothing_to_do(slot: SlotInfo, assignment: WorkerAssignment, env_id: str) -> str:
-    """Who is to do nothing where no action does, and what is played instead; empty where all is well."""
+    """Return a warning if a slot may have to do nothing, but its environment has no no-op; else ``""``.
+
+    The warning names the slot and the action that is played instead.
+    """
     passive = assignment.settings.get("behavior") == aliases.BEHAVIORS["passive"]
     if slot.noop_action is not None or not (passive or assignment.on_invalid.then == "noop"):
         return ""

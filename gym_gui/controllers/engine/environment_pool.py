@@ -1,4 +1,4 @@
-"""Instances of a session's environment between two episodes, and the one that a viewer watches."""
+"""Keeps a session's environment instances between episodes, and the instance that a viewer watches."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from gym_gui.envs import Environment
 
 
 class EnvironmentPool:
-    """Makes instances when there is none at hand, and takes them back.
+    """Pool of environment instances: makes one if none is free, and takes it back after the episode.
 
-    While a viewer watches, one episode at a time plays in an instance that can be drawn. An episode that has
-    begun continues in its instance.
+    While a viewer watches, one episode at a time plays in an instance that can be rendered. An episode that
+    has already begun stays in its instance.
 
     Args:
-        bound: Makes the instances.
+        bound: The operator, which makes the instances.
     """
 
     def __init__(self, bound: BoundOperator) -> None:
@@ -26,23 +26,23 @@ class EnvironmentPool:
         self._drawn_idle: list[Environment] = []
 
     def draw_with(self, make: Callable[[], Environment] | None) -> None:
-        """Have the next episode play in an instance that ``make`` makes; ``None``: the viewer is gone."""
+        """Have the next episode play in an instance made by ``make``; ``None``: the viewer is gone."""
         self._make_drawn = make
         if make is None:
             self._close(self._drawn_idle)
 
     def is_drawn(self, environment: Environment) -> bool:
-        """Whether an instance was made to be looked at."""
+        """Return whether an instance was made for rendering."""
         return any(each is environment for each in self._drawn)
 
     def take(self) -> Environment:
-        """An instance for the next episode.
+        """Return an instance for the next episode.
 
         Raises:
-            MosaicError: It cannot be made.
+            MosaicError: The instance cannot be made.
         """
         make = self._make_drawn
-        if make is None or len(self._drawn) > len(self._drawn_idle):  # one is looked at already
+        if make is None or len(self._drawn) > len(self._drawn_idle):  # one is in use
             return self._idle.pop() if self._idle else self._bound.make_environment()
         if not self._drawn_idle:
             if self._bound.one_world:
@@ -53,11 +53,11 @@ class EnvironmentPool:
         return self._drawn_idle.pop()
 
     def give_back(self, environment: Environment, *, fit: bool) -> None:
-        """An episode is over.
+        """Take back the instance of an episode that is over.
 
         Args:
-            environment: What it has played in.
-            fit: Whether another one may play in it.
+            environment: The instance.
+            fit: Whether another episode may be played in the instance.
         """
         drawn = self.is_drawn(environment)
         if drawn and self._make_drawn is not None and fit:
@@ -71,7 +71,7 @@ class EnvironmentPool:
             environment.close()
 
     def close(self) -> None:
-        """End those that wait."""
+        """Close the free instances."""
         self._close(self._idle)
         self._close(self._drawn_idle)
 

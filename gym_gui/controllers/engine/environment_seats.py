@@ -1,4 +1,4 @@
-"""What resolving an operator needs to know of its environment: who can sit where."""
+"""Describes what resolving an operator needs to know about its environment: the slots and the teams."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from gym_gui.services.backends import SlotInfo
 
 @dataclass(frozen=True)
 class EnvironmentSeats:
-    """Who can sit where in an environment.
+    """The slots and teams of an environment.
 
     Attributes:
-        env_id: Canonical id.
-        package: Import name of the package it comes from.
-        slots: What each slot sees and does. Where agents appear that cannot be named beforehand, those that
-            an operator names, or one for each kind of agents.
+        env_id: Canonical id of the environment.
+        package: Import name of the package that provides the environment.
+        slots: Spaces of each slot. If agents may appear that cannot be named beforehand, these are the
+            slots that an operator names, or one slot for each kind of agents.
         teams: Agents of each team.
-        seat_names: What the game calls seats, by agent that it has a name for.
-        open_ended: Whether agents appear that cannot be named beforehand.
+        seat_names: The game's own name of a seat, by agent. Agents whose seat has no name are left out.
+        open_ended: Whether agents may appear that cannot be named beforehand.
     """
 
     env_id: str
@@ -37,20 +37,20 @@ class EnvironmentSeats:
 
 
 SeatsOf = Callable[[OperatorConfig], EnvironmentSeats]
-"""Looks at an operator's environment. Raises UsageError where it is unknown, not installed, not allowed, or
-cannot be made, and where no agent of a slot appears."""
+"""Reads the slots and teams of an operator's environment. Raises UsageError if the environment is unknown,
+not installed, not allowed or cannot be made, or if no agent of a slot appears."""
 
 
 def slots_in(environment: Environment, named: Iterable[AgentID] = ()) -> dict[AgentID, SlotInfo]:
-    """The slots of an environment.
+    """Return the slots of an environment.
 
     Args:
-        environment: It is played a little at random where its agents cannot be named beforehand.
-        named: An operator's slots, names and patterns, for such an environment; without them each slot is
-            one kind of its agents.
+        environment: Played at random for a few episodes if its agents cannot be named beforehand.
+        named: Slots of the operator (names and patterns) for such an environment. If empty, each kind of
+            its agents becomes one slot.
 
     Raises:
-        ExperimentError: No agent of a slot has appeared, or one has no slot.
+        ExperimentError: No agent of a slot has appeared, or an agent has no slot.
     """
     if not environment.adapter.is_open_ended:
         return read_slots(environment)
@@ -59,5 +59,5 @@ def slots_in(environment: Environment, named: Iterable[AgentID] = ()) -> dict[Ag
 
 
 def of_operator(config: OperatorConfig, error: UsageError) -> ExperimentError:
-    """What is wrong with the slots of an operator, said of it."""
+    """Return an error about the slots of an operator as one that names the operator."""
     return ExperimentError(f"operator {config.operator_id!r}: {error.message}", fix=error.fix)

@@ -1,4 +1,4 @@
-"""One episode in flight: what was asked, what was played, what it led to."""
+"""Steps one episode and records what was asked, what was played and what followed."""
 
 from __future__ import annotations
 
@@ -44,32 +44,33 @@ from gym_gui.workers.team_context import Joined, TeamContext
 from mosaic_worker.failures import described
 
 _LONGEST_REASON = 500
-"""Characters of why an answer could not be played."""
+"""Largest number of characters kept of the reason why an answer could not be played."""
 _POLICY = ActionSource.POLICY.value
 
 
 BatchQuestion = tuple[int, Any, Parts, Mask | None]
-"""What an agent is asked in a batch: the question's id, what it sees, that in wire form, what is legal."""
+"""One agent's question in a batch: id, observation, observation in wire form, mask of legal actions."""
 BatchAnswer = tuple[Any, float, Mapping[str, Any] | None]
-"""What the agent has answered: the action, the milliseconds it took, what is recorded beside it."""
+"""One agent's answer in a batch: action, latency in milliseconds, extra fields for the record."""
 
 
 class Episode:
-    """Steps one environment through one episode and keeps its record.
+    """Steps one environment through one episode and keeps the record.
 
-    Its agents are asked by objects (:attr:`asked`, answered in :attr:`played`) or, where no viewer needs
-    objects and agents get nothing beside their observation, in batches (:attr:`batch_questions`, answered
-    in :attr:`batch_answers`). What is asked in a batch can become objects at any time (:meth:`unfold`).
+    The episode asks its agents in one of two ways. It makes a ``Decision`` object per question
+    (:attr:`asked`, answered in :attr:`played`). Or, if no viewer needs these objects and agents get nothing
+    but their observation, it asks in batches (:attr:`batch_questions`, answered in :attr:`batch_answers`).
+    Questions of a batch can be turned into objects at any time (:meth:`unfold`).
 
     Args:
         plan: Index, seed and seating.
-        environment: Reset by :meth:`open`; used by this episode alone while it runs.
-        codecs: Who sits where, and how what they see and do is written.
+        environment: Reset by :meth:`open`. Only this episode uses it while the episode runs.
+        codecs: The seats, and how observations and actions are encoded.
         max_steps: Environment steps after which the episode is truncated, or ``None``.
-        next_id: Gives decision ids.
+        next_id: Returns a new decision id.
         keep_observations: Write observations into the rows.
-        views: What slots are shown beside their observations.
-        own_seeds: The setting ``seed`` of slots that have one.
+        views: Prompt inputs that slots get in addition to their observations.
+        own_seeds: The setting ``seed`` of each slot that has one.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class Episode:
         self._two_levels = adapter if isinstance(adapter, HierarchicalAdapter) else None
         here = self._two_levels is None and self._step_async is None
         self.fits_batches = here and plan.time_control is None and plan.opening is None
-        """Whether its agents may be asked in batches; steps that are begun elsewhere need :attr:`played`."""
+        """Whether agents may be asked in batches; steps begun in another process need :attr:`played`."""
         self._managed = self._two_levels is not None and any(seat.endswith(GOAL_SUFFIX) for seat in seats)
         self._tokens: dict[AgentID, dict[str, int]] = {}
         self._notates = environment.notates
@@ -134,30 +135,31 @@ class Episode:
         self._clock = time.perf_counter()
 
     def _not_told_rewards(self) -> frozenset[AgentID]:
-        """Agents that read and that are not told what their actions earn."""
+        """Return agents that read prompts and do not learn the rewards of their actions."""
         told, views = self.environment.tells_rewards, self.views
         seats = self.seats.items()
         return frozenset(agent for agent, slot in seats if slot in views and not told(views[slot]))
 
     def begin_reset(self) -> None:
-        """Have what :meth:`open` takes begun, where its environment is elsewhere."""
+        """Start the reset that :meth:`open` waits for, if the environment is in another process."""
         begin = self._adapter.reset_async
         if begin is not None:
-            with suppress(EnvironmentFailure):  # the reset itself says it
+            with suppress(EnvironmentFailure):  # the reset itself reports the failure
                 begin(self.plan.seed)
 
     def open(self, opening: Sequence[Round] = (), batches: UnaskedBatches | None = None) -> bool:
-        """Reset the environment, and ask for the first time.
+        """Reset the environment and ask the first agents.
 
         Args:
-            opening: Rounds to play before any agent is asked. No policy learns of them.
-            batches: Take the questions; ``None``: the episode makes objects of them (:attr:`asked`).
+            opening: Rounds that are played before any agent is asked. No policy hears of them.
+            batches: Collects the questions; with ``None``, questions become ``Decision`` objects
+                (:attr:`asked`).
 
         Returns:
             Whether any agent is asked.
 
         Raises:
-            EpisodeError: The environment failed, or does not go the way that the opening says.
+            EpisodeError: The environment failed, or asks other agents than the opening has actions for.
         """
         observations = self._adapter.reset(seed=self.plan.seed)
         going = self._ask_agents(self._adapter.get_current_agents(), observations, batches)
@@ -176,8 +178,8 @@ class Episode:
         """Take an agent's action for the next step.
 
         Args:
-            answer: Its decision names the agent.
-            source: Who chose it (:class:`~gym_gui.core.enums.ActionSource`).
+            answer: The answer, whose decision names the agent.
+            source: Who chose the action (:class:`~gym_gui.core.enums.ActionSource`).
         """
         decision = answer.decision
         if self._notates and answer.extras is not None and not answer.extras.keys().isdisjoint(WORDED):
@@ -193,18 +195,18 @@ class Episode:
         self.played[decision.agent_id] = (decision, answer, action, source)
 
     def ask_again(self, decision: Decision, reason: str) -> Decision:
-        """The same question once more, with why its answer was refused."""
+        """Ask the same question once more, with the reason why its answer was refused."""
         again = replace(decision, id=self._next_id(), attempt=decision.attempt + 1, reason=reason)
         self.asked[decision.agent_id] = again
         return again
 
     def undecided(self, slot: AgentID) -> list[Decision]:
-        """Questions to a slot that have no answer yet."""
+        """Return the questions to a slot that have no answer yet."""
         settled = self.played.keys() | self.refused.keys()
         return [d for agent, d in self.asked.items() if d.slot == slot and agent not in settled]
 
     def ask_another(self, decision: Decision) -> Decision:
-        """The same question to the slot's new player; an answer of the old one comes too late."""
+        """Ask the slot's new player the same question; an answer of the old player is ignored."""
         if decision.shown is not None:
             self._said.setdefault(decision.agent_id, [])[:0] = decision.shown.messages
         again = self._shown(replace(decision, id=self._next_id(), attempt=0, reason="", shown=None))
@@ -213,12 +215,14 @@ class Episode:
         return again
 
     def note_rebinding(self, slot: AgentID, player: Player, not_asked: Collection[AgentID] = ()) -> None:
-        """From its next decision on ``player`` decides for a slot; one that was asked stands.
+        """Record that ``player`` decides for a slot from its next decision on.
+
+        A decision that the former player was already asked for stays with that player.
 
         Args:
             slot: The slot.
-            player: Who decides now.
-            not_asked: Agents whose open question no policy has got yet.
+            player: The new player.
+            not_asked: Agents whose open question has not reached any policy yet.
         """
         standing = self.asked.keys() - self._passed_on - set(not_asked)
         self._passed_on.clear()
@@ -235,7 +239,10 @@ class Episode:
         ]
 
     def chosen_by_another(self, agent: AgentID) -> str:
-        """Who chose an agent's last action, if another policy plays it by now; else ``""``."""
+        """Return the policy that chose an agent's last action, if that policy no longer plays the agent.
+
+        Otherwise return ``""``.
+        """
         changes = [change for change in self._rebound if change.agent_id == agent]
         row = self.trajectory.latest(agent)
         if row is None or not changes or row.step >= changes[-1].step_index:
@@ -245,20 +252,21 @@ class Episode:
         return str(player.policy)
 
     def begin_step(self) -> None:
-        """Have the step begun that :meth:`advance` takes, where its environment is elsewhere."""
+        """Start the step that :meth:`advance` waits for, if the environment is in another process."""
         begin = self._step_async
         if begin is not None and not self.refused:
-            with suppress(EnvironmentFailure):  # the step itself says it
+            with suppress(EnvironmentFailure):  # the step itself reports the failure
                 begin({agent: self.played[agent][2] for agent in self.asked})
 
     def advance(self, batches: UnaskedBatches | None = None) -> bool:
-        """Play what was answered, and ask again; every agent that was asked must have answered.
+        """Take the step with the answers of all agents that were asked, and ask again.
 
         Args:
-            batches: Take the questions; ``None``: the episode makes objects of them (:attr:`asked`).
+            batches: Collects the questions; with ``None``, questions become ``Decision`` objects
+                (:attr:`asked`).
 
         Returns:
-            Whether any agent is asked; else the episode is over.
+            Whether any agent is asked; if none is, the episode is over.
 
         Raises:
             EpisodeError: The environment failed.
@@ -270,7 +278,7 @@ class Episode:
         return self._advance_alone(self._step_alone, batches)
 
     def _played(self) -> StepResult:
-        """Take the step by what answers as objects say."""
+        """Take the step with the answers in :attr:`played`."""
         # In the order of asking: answers come in any order, and neither the environment
         # nor the record may depend on that.
         step, played, asked, trajectory = self.steps, self.played, self.asked, self.trajectory
@@ -287,7 +295,7 @@ class Episode:
         return result
 
     def _chosen(self) -> StepResult:
-        """Take the step by answers to batches."""
+        """Take the step with the answers in :attr:`batch_answers`."""
         step, answers, trajectory = self.steps, self.batch_answers, self.trajectory
         result = self._step({agent: answers[agent][0] for agent in self.batch_questions})
         for agent, (_, observation, encoded, _) in self.batch_questions.items():
@@ -297,7 +305,7 @@ class Episode:
         return result
 
     def _go_on(self, result: StepResult, batches: UnaskedBatches | None) -> bool:
-        """Book what a step led to, and ask again."""
+        """Record the results of a step and ask again; return whether any agent is asked."""
         trajectory = self.trajectory
         trajectory.pay(result.rewards)
         if self._two_levels is not None:
@@ -309,7 +317,7 @@ class Episode:
         if True in result.truncated.values():
             trajectory.truncate(result.truncated)
             trajectory.keep_final(result.observations)
-        # While managers choose, the environment stands still: their choice is no step of it.
+        # While managers choose, the environment stands still: their choice is no step of the environment.
         if not self.choosing:
             self.steps += 1
         self.played, self.asked = {}, {}
@@ -326,7 +334,7 @@ class Episode:
     def _advance_alone(
         self, step: Callable[[Any], tuple[Any, float, bool, bool]], batches: UnaskedBatches | None
     ) -> bool:
-        """As :meth:`advance`, for the only agent, whose answer to a batch is played."""
+        """Do the work of :meth:`advance` for the only agent, which was asked in a batch."""
         agent, (_, observation, encoded, _) = self.batch_questions.popitem()
         action, latency_ms, extras = self.batch_answers.pop(agent)
         after, reward, terminated, truncated = step(action)
@@ -348,18 +356,18 @@ class Episode:
 
     @property
     def pending(self) -> list[Decision]:
-        """What is asked by objects."""
+        """Questions that were asked as ``Decision`` objects in this round."""
         return list(self.asked.values())
 
     @property
     def is_answered(self) -> bool:
-        """Whether all that were asked by objects have answered."""
+        """Whether all agents that were asked by ``Decision`` objects have answered or were refused."""
         return len(self.played) + len(self.refused) == len(self.asked)
 
     # -- questions of batches ----------------------------------------------------------
 
     def unfold(self) -> None:
-        """Make objects of what was asked in batches; answers that have come move to :attr:`played`."""
+        """Turn the questions of batches into ``Decision`` objects; their answers move to :attr:`played`."""
         for agent, (number, observation, encoded, mask) in self.batch_questions.items():
             self.asked[agent] = decision = self._decision(number, agent, observation, encoded, mask)
             if (chosen := self.batch_answers.get(agent)) is not None:
@@ -368,14 +376,14 @@ class Episode:
         self.batch_questions, self.batch_answers = {}, {}
 
     def unfold_for(self, agent: AgentID, number: int) -> Decision | None:
-        """Unfold the episode, and return a question of it; ``None``: it is answered, or no longer asked."""
+        """Unfold the episode and return a question; ``None`` if it is answered or no longer asked."""
         self.unfold()
         decision = self.asked.get(agent)
         settled = agent in self.played or agent in self.refused
         return None if decision is None or decision.id != number or settled else decision
 
     def forget_questions(self) -> None:
-        """The episode is over: answers that still come are ignored."""
+        """Forget all questions of an episode that is over, so that late answers are ignored."""
         self.asked, self.batch_questions, self.batch_answers = {}, {}, {}
 
     def _decision(
@@ -387,14 +395,14 @@ class Episode:
 
     @property
     def choosing(self) -> bool:
-        """Whether managers are asked: while they choose, the environment stands still."""
+        """Whether managers are being asked; while they choose, the environment stands still."""
         return self._managed and next(iter(self.asked), "").endswith(GOAL_SUFFIX)
 
     def end_early(self, limit: str) -> None:
-        """End here, truncated: a slot has taken as much as an episode may take.
+        """End the episode here, truncated, because a slot has reached the limit per episode.
 
         Args:
-            limit: Who, and what.
+            limit: Sentence that names the slot and the limit.
 
         Raises:
             EpisodeError: The environment failed.
@@ -404,10 +412,10 @@ class Episode:
         self._cut_off()
 
     def end_on_time(self, agent: AgentID) -> None:
-        """End here, truncated: an agent's time is over, which decides the game.
+        """End the episode here, truncated, because an agent ran out of time, which decides the game.
 
         Args:
-            agent: Who it is.
+            agent: The agent.
 
         Raises:
             EpisodeError: The environment failed.
@@ -420,14 +428,14 @@ class Episode:
         self._cut_off()
 
     def _hear(self, agent: AgentID, extras: Mapping[str, Any]) -> None:
-        """What an agent's policy told beside its action."""
+        """Count the tokens and deliver the message that an agent's policy sent along with its action."""
         if "tokens" in extras:
             self._count_tokens(agent, extras["tokens"])
         if "said" in extras:
             self._tell_team(agent, extras["said"])
 
     def _cut_off(self) -> None:
-        """It ends here for everybody; what is owed is paid."""
+        """Truncate the episode for all agents and pay the rewards that are still owed."""
         trajectory = self.trajectory
         trajectory.pay(self._adapter.owed())
         if self._two_levels is not None:
@@ -449,7 +457,7 @@ class Episode:
             return bool(current)
         joined = [self._join(agent) for agent in fresh]
         if self.on_join is not None:
-            for info in joined:  # once all new agents are seated: each learns who the others are
+            for info in joined:  # after all new agents are seated, because each hears of the others
                 self.on_join(self, info)
         for agent in current:
             observation = observations[agent]
@@ -464,10 +472,10 @@ class Episode:
         self.batch_questions[agent] = number, observation, encoded, mask
 
     def _encoded(self, agent: AgentID, observation: Any) -> Parts:
-        """An observation in wire form.
+        """Return an observation in wire form.
 
         Raises:
-            ObservationError: Its space does not allow it.
+            ObservationError: The observation is not in its space.
         """
         try:
             return self._encode[agent](observation)
@@ -477,13 +485,13 @@ class Episode:
             ) from exc
 
     def _join(self, agent: AgentID) -> SlotInfo:
-        """Seat an agent that has appeared in the slot whose pattern it fits.
+        """Seat an agent that has appeared, in the slot whose pattern matches its name.
 
         Returns:
-            The agent, what it sees and does.
+            The agent's slot information, with its own spaces.
 
         Raises:
-            EnvironmentFailure: There is none, or its spaces are not those of the slot.
+            EnvironmentFailure: No slot matches, or the agent's spaces differ from those of the slot.
         """
         slot = slot_for(agent, self.patterns)
         if slot is None:
@@ -513,10 +521,10 @@ class Episode:
         return info
 
     def joining(self, agent: AgentID) -> Joined:
-        """How an agent that has appeared takes part, with its briefing where its slot reads.
+        """Return how an agent that has appeared takes part, with its briefing if its slot reads prompts.
 
         Raises:
-            ObservationError: That cannot be said.
+            ObservationError: The briefing cannot be made.
         """
         view = self.views.get(self.seats[agent])
         if view is None:
@@ -531,7 +539,7 @@ class Episode:
         return Joined(self.index, told)
 
     def _shown(self, decision: Decision) -> Decision:
-        """The question with what its slot is shown beside the observation."""
+        """Return the question with the prompt inputs of its slot."""
         view = self.views.get(decision.slot)
         if view is None:
             return decision
@@ -543,7 +551,7 @@ class Episode:
         return replace(decision, shown=shown)
 
     def _tell_team(self, agent: AgentID, words: str) -> None:
-        """What an agent said is in its team-mates' next question."""
+        """Put an agent's message into the next question of each teammate."""
         for mate in self.environment.company(agent)[1]:
             if mate in self.seats:
                 self._said.setdefault(mate, []).append(f"{agent}: {words}")
@@ -554,7 +562,7 @@ class Episode:
             total[key] += int(tokens.get(key, 0))
 
     def summaries(self, status: EpisodeStatus) -> dict[AgentID, EpisodeSummary]:
-        """The summary that each slot's policy gets at the end."""
+        """Return the summary that each slot's policy gets at the end of the episode."""
         return {
             slot: EpisodeSummary(
                 self.index, self.trajectory.returns.get(agent, 0.0), self.steps, self.plan.seed, agent, status
@@ -564,7 +572,7 @@ class Episode:
         }
 
     def joined_summaries(self, status: EpisodeStatus) -> dict[AgentID, EpisodeSummary]:
-        """The summary that the policy of each agent that has appeared gets at the end, by agent."""
+        """Return the summaries for the policies of agents that have appeared, by agent."""
         returns, seed = self.trajectory.returns, self.plan.seed
         return {
             agent: EpisodeSummary(self.index, returns.get(agent, 0.0), self.steps, seed, agent, status)
@@ -574,7 +582,7 @@ class Episode:
     def record(
         self, operator_id: str, status: EpisodeStatus, error: str | None, players: Mapping[AgentID, Player]
     ) -> EpisodeFinished:
-        """The episode as the run folder holds it."""
+        """Return the episode as the run folder stores it."""
         trajectory, returns = self.trajectory, self.trajectory.returns
         words = self.environment.notation(trajectory.played) if self._notates else ()
         lines, untimed, digest = trajectory.lines(self.plan.seed, words)
@@ -626,23 +634,23 @@ class Episode:
         return EpisodeFinished(self.index, status, lines, seal(record.to_row(), untimed), unplayed)
 
     def outcome(self) -> Mapping[str, Outcome] | None:
-        """Win, draw or loss by team, by the game or by its clocks; ``None`` where no team can win."""
+        """Return win, draw or loss by team, from the game or its clocks; ``None`` if no team can win."""
         on_time = self.on_time
         return self.environment.outcome(self.trajectory.returns) if on_time is None else on_time.outcome
 
     def result(self, outcome: Mapping[str, Outcome] | None) -> str:
-        """Who won how, in the game's own words; ``""`` where nothing is to be said.
+        """Return who won and how, in the game's own words; ``""`` if there is nothing to say.
 
         Args:
-            outcome: As :meth:`outcome` has it.
+            outcome: Return value of :meth:`outcome`.
         """
         return self.environment.result(outcome) if self.on_time is None else self.on_time.result
 
     def _how(self, outcome: Mapping[str, Outcome] | None) -> str | None:
-        """Who won how, in the game's own words.
+        """Return who won and how, in the game's own words; ``None`` if there is nothing to say.
 
         Raises:
-            EnvironmentFailure: It cannot say.
+            EnvironmentFailure: The environment cannot tell the result.
         """
         try:
             return self.result(outcome) or None
@@ -650,10 +658,10 @@ class Episode:
             raise EnvironmentFailure(f"the result could not be read: {described(exc)}") from exc
 
     def _result(self) -> tuple[Mapping[str, float] | None, Mapping[str, Outcome] | None, bool | None]:
-        """Scores by team, outcome by team, and success, as the environment has them.
+        """Return scores by team, outcome by team, and success, from the environment and its clocks.
 
         Raises:
-            EnvironmentFailure: It cannot say.
+            EnvironmentFailure: The environment cannot tell the scores, the outcome or the success.
         """
         environment, returns = self.environment, self.trajectory.returns
         try:
@@ -669,7 +677,10 @@ class Episode:
 def _with_option(
     adapter: HierarchicalAdapter, decision: Decision, action: Any, extras: Mapping[str, Any] | None
 ) -> Mapping[str, Any] | None:
-    """Beside a manager's choice what it asks for; beside a controller's move what it does, and since when."""
+    """Return ``extras`` with the option: the one a manager chose, or the one a controller is following.
+
+    A controller's extras also get the option's first step.
+    """
     if adapter.manages(decision.agent_id):
         option = adapter.options_of(decision.agent_id)[int(action)]
         return {**(extras or {}), "option": option.name, "option_arguments": list(option.arguments)}

@@ -1,4 +1,4 @@
-"""Episodes that wait for their turn in a session, those that a lost worker took along among them."""
+"""Queues the episodes of a session that wait for their turn, also those whose worker was lost."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from gym_gui.core.experiment.execution import EpisodePlan
 
 
 class EpisodeQueue:
-    """Says which episode is begun next.
+    """Decides which episode begins next.
 
-    A worker that ends takes all episodes along that it had begun, and one of them may be why. They
-    are played again, all at once: most ends have other causes. What is lost a second time is played
-    alone, so that the one that kills is found and the others are not lost again with it.
+    A worker that ends takes down all episodes that it had begun, and one of them may be the reason. These
+    episodes are played again, all at once, because most ends have other causes. An episode that is lost a
+    second time is played alone. So the one that kills the worker is found, and the others are not lost
+    with it.
     """
 
     def __init__(self) -> None:
@@ -31,16 +32,16 @@ class EpisodeQueue:
         self._waiting.extend(plans)
 
     def clear(self) -> None:
-        """Forget those that wait."""
+        """Forget the episodes that wait."""
         self._waiting.clear()
         self._suspects.clear()
 
     def take(self, live: int, room: int) -> EpisodePlan | None:
-        """The next episode to begin; ``None``: none now.
+        """Return the next episode to begin; ``None`` if none may begin now.
 
         Args:
-            live: Episodes in flight.
-            room: How many there may be.
+            live: Number of episodes in flight.
+            room: Largest number of episodes that may be in flight.
         """
         if live and (self._suspects or self._suspected):
             return None
@@ -55,14 +56,14 @@ class EpisodeQueue:
         return plan
 
     def losses(self, index: int) -> int:
-        """How often an episode's worker was lost."""
+        """Return how often an episode was lost with its worker."""
         return self._losses.get(index, 0)
 
     def lose(self, plan: EpisodePlan) -> bool:
-        """An episode's worker was lost.
+        """Note that an episode was lost with its worker.
 
         Returns:
-            Whether it is queued again; not where it was lost before and has now played alone.
+            Whether the episode is queued again: ``False`` if it was lost before and has now played alone.
         """
         losses = self._losses[plan.index] = self.losses(plan.index) + 1
         if losses == 1:

@@ -1,4 +1,4 @@
-"""Rows of an episode: filled while it runs, written as JSON lines when it is over."""
+"""Rows of an episode: filled while the episode runs, written as JSON lines when it is over."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ from gym_gui.services.backends import SlotInfo
 
 
 class Row(Struct, gc=False):
-    """One decision of an episode that runs; filled in later, for what it earns is known when its agent acts
-    again or ends.
+    """One decision of a running episode.
 
-    Nothing that it holds refers back to it, so that the garbage collector need not look at the tens of
-    thousands that long episodes have.
+    The reward is filled in later: it is known when the agent acts again or ends. No field refers back to the
+    row, so that the garbage collector need not scan the tens of thousands of rows of long episodes.
 
     Attributes:
         step: Environment step, from 0.
-        agent: Who acted.
-        action: What was played, in its space's own type.
-        source: Who chose it (:class:`~gym_gui.core.enums.ActionSource`).
-        seen: What the digest takes of the observation.
-        latency_ms: From the question to the answer.
-        extras: What is recorded beside the action.
-        view: The observation as plain data, where it is kept.
-        reward: What it has earned so far.
-        terminated: The environment ended for its agent.
-        truncated: Its agent was cut off.
+        agent: Agent that acted.
+        action: Action that was played, in its space's own type.
+        source: Who chose the action (:class:`~gym_gui.core.enums.ActionSource`).
+        seen: Bytes of the observation that enter the digest.
+        latency_ms: Time from the question to the answer.
+        extras: Extra fields for the record.
+        view: The observation as plain data, if observations are kept.
+        reward: Reward that the action has earned so far.
+        terminated: Whether the environment ended for the agent.
+        truncated: Whether the agent was cut off.
     """
 
     step: int
@@ -52,16 +51,16 @@ class Row(Struct, gc=False):
 
 _END = b"}\n"
 _MOST_CACHED = 1024
-"""Actions whose encoding is kept."""
+"""Largest number of actions of a space whose encodings are cached."""
 
 
 class SeatCodecs:
-    """What all episodes of one seating need to know of their agents; made once for them.
+    """Seats and codecs of one seating, made once for all its episodes.
 
     Attributes:
-        seats: Which configured slot plays which agent.
-        encode: Observation to wire form, by agent.
-        seen: Wire form of an observation to what the digest takes, by agent.
+        seats: Configured slot of each agent.
+        encode: Encodes an observation to wire form, by agent.
+        seen: Turns an observation's wire form into the bytes for the digest, by agent.
     """
 
     def __init__(self, slots: Mapping[AgentID, SlotInfo], seats: Mapping[AgentID, AgentID]) -> None:
@@ -77,8 +76,8 @@ class SeatCodecs:
 
         Args:
             agent: The agent.
-            slot: Whose policy plays it.
-            info: Its spaces.
+            slot: Slot whose policy plays the agent.
+            info: The agent's spaces.
         """
         self.seats[agent] = slot
         self.encode[agent] = info.observation_codec.encode
@@ -92,13 +91,13 @@ class SeatCodecs:
     def lines(
         self, rows: Sequence[Row], episode: int, seed: int, words: Sequence[str] = ()
     ) -> tuple[bytes, bytes, str]:
-        """Rows as JSON lines, the same without times, and the digest of the trajectory.
+        """Return the rows as JSON lines, the same lines without times, and the digest of the trajectory.
 
         Args:
-            rows: What was played.
-            episode: Its number.
-            seed: The environment's.
-            words: What was played in the game's own notation, where it has one.
+            rows: The rows.
+            episode: Index of the episode.
+            seed: Seed of the environment.
+            words: Played actions in the game's own notation, if the game has one.
         """
         acts, digest, fronts = self._acts, hash_chain.START, list[bytes]()
         link, append = hash_chain.link, fronts.append
@@ -113,7 +112,7 @@ class SeatCodecs:
             else:
                 word = words[number] if number < len(words) else None
                 append(writer.full_row(row, digest, action if is_number else to_plain(action), word))
-        # The time stands last: the record's digest takes what is before it.
+        # The time stands last: the record's digest covers what is before it.
         lines = b"".join(map(b'%b,"latency_ms":%b}\n'.__mod__, zip(fronts, writer.times, strict=True)))
         return lines, _END.join([*fronts, b""]), digest.hex()
 
@@ -121,12 +120,12 @@ class SeatCodecs:
 class _RowWriter:
     """Writes rows of one episode as JSON, up to the time.
 
-    What each row has is written for all of them at once, in a third of the time that a row takes by itself.
+    Fields that each row has are encoded for all rows at once, which takes a third of the time of row by row.
 
     Args:
         rows: The rows.
-        episode: Its number.
-        seed: The environment's.
+        episode: Index of the episode.
+        seed: Seed of the environment.
     """
 
     def __init__(self, rows: Sequence[Row], episode: int, seed: int) -> None:
@@ -134,13 +133,13 @@ class _RowWriter:
         self._steps = _json_numbers([row.step for row in rows])
         self._rewards = _json_numbers([row.reward for row in rows])
         self.times = _json_numbers([int(row.latency_ms * 1000) / 1000 for row in rows])
-        """Latency of each row."""
+        """Latency of each row in milliseconds, as JSON."""
         self._begin = b'{"episode_index":%d,"step_index":' % episode
         self._agents: dict[AgentID, bytes] = {}
         self._ends: dict[tuple[bool, bool, str], bytes] = {}
 
     def short_row(self, number: int, row: Row, digest: bytes) -> bytes:
-        """A row whose action is a number, with nothing beside it but its value."""
+        """Return the JSON of a row whose action is a number and whose extras hold at most ``value``."""
         who = self._agents.get(row.agent)
         if who is None:
             told = orjson.dumps({"seed": self._seed, "agent_id": row.agent})[1:-1]
@@ -159,7 +158,7 @@ class _RowWriter:
         return b"%b,%b" % (front, orjson.dumps(row.extras, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1])
 
     def full_row(self, row: Row, digest: bytes, action: Any, word: str | None) -> bytes:
-        """A row of any kind."""
+        """Return a row of any kind as JSON."""
         data: dict[str, Any] = {
             "episode_index": self._episode,
             "step_index": row.step,
@@ -183,12 +182,15 @@ class _RowWriter:
 
 
 def _json_numbers(numbers: list[Any]) -> list[bytes]:
-    """Each number as JSON has it."""
+    """Return each number as JSON."""
     return orjson.dumps(numbers)[1:-1].split(b",") if numbers else []
 
 
 def _digested(action_codec: SpaceCodec) -> Callable[[Any], bytes]:
-    """What the digest takes of an action; of the few there are of a kind it is worked out once."""
+    """Return the function that turns an action into bytes for the digest.
+
+    Results are cached for discrete spaces of at most 1024 actions.
+    """
     encode, blob, known = action_codec.encode, hash_chain.blob_of(action_codec), dict[int, bytes]()
     if action_codec.space.kind != "Discrete" or action_codec.space.n > _MOST_CACHED:
         return lambda action: blob(encode(action))

@@ -1,8 +1,8 @@
-"""Clocks of the sides of a game: how much time each has left for its decisions, as chess players count it.
+"""Clocks of the sides of a game: how much time each side has left for its decisions, as in chess.
 
-Clocks run beside the engine, where it waits for decisions. As on lichess the first move of a side costs no
-time: its clock runs from its second move on, and gets the increment with each move that it has run for. While
-a session is paused no player is asked, and no clock runs.
+The clocks of asked agents run while the engine waits for their decisions. As on lichess, the first move
+of a side costs no time: its clock runs from its second move on, and gets the increment with each move
+from then on. While a session is paused, no player is asked and no clock runs.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class GameClock:
     """The clocks of one episode.
 
     Args:
-        control: How much time there is.
-        on_out_of_time: Told of the agent whose time is over while it is asked.
-        left_s: Seconds that agents who have moved before have left, where moves were taken back.
-        now: Tells the time in seconds; by default the loop's.
+        control: Initial time and increment of each side.
+        on_out_of_time: Called with the agent whose time runs out while the agent is asked.
+        left_s: Seconds left of the agents that have moved already, if moves were taken back.
+        now: Returns the time in seconds; by default, the time of the event loop.
     """
 
     def __init__(
@@ -37,28 +37,28 @@ class GameClock:
         self._now = now or asyncio.get_running_loop().time
         self.control, self._on_out_of_time = control, on_out_of_time
         self._left = dict(left_s or {})
-        self._begun = set(self._left)  # who has moved: the first move is free
+        self._begun = set(self._left)  # agents that have moved: the first move is free
         self._asked: dict[AgentID, float | None] = {}
         self._running = True
         self._timer: asyncio.TimerHandle | None = None
 
     def left_s(self, agent: AgentID) -> float:
-        """Seconds that an agent has left at this moment, not below 0."""
+        """Return the seconds that an agent has left now, not below 0."""
         left, since = self._left.get(agent, self.control.seconds), self._asked.get(agent)
         return max(left if since is None else left - (self._now() - since), 0.0)
 
     def runs(self, agent: AgentID) -> bool:
-        """Whether an agent's time runs."""
+        """Return whether an agent's clock runs."""
         return self._asked.get(agent) is not None
 
     def ask(self, agents: Iterable[AgentID]) -> None:
-        """These are asked."""
+        """Start the clocks of agents that are asked, except before their first move."""
         for agent in agents:
             self._asked[agent] = self._now() if self._running and agent in self._begun else None
         self._arm()
 
     def answer(self, agent: AgentID) -> bool:
-        """An agent has answered; returns whether it had time for that."""
+        """Stop the clock of an agent that has answered, and return whether the agent answered in time."""
         left = self.left_s(agent)
         in_time = left > 0 or not self.runs(agent)
         if agent in self._begun and in_time:
@@ -70,7 +70,7 @@ class GameClock:
         return in_time
 
     def run(self, running: bool) -> bool:
-        """Let clocks run or hold them; returns whether that is a change."""
+        """Start or hold the clocks, and return whether that is a change."""
         if running == self._running:
             return False
         for agent in self._asked:
@@ -81,7 +81,7 @@ class GameClock:
         return True
 
     def stop(self) -> None:
-        """The episode is over: what is left stays."""
+        """Stop all clocks at the end of the episode and keep the time that is left."""
         for agent in self._asked:
             self._left[agent] = self.left_s(agent)
         self._asked.clear()
@@ -109,8 +109,9 @@ class OnTime(NamedTuple):
 
     Attributes:
         agent: The agent that ran out of time.
-        outcome: By team; ``None`` where more than two teams play: one team has lost and none has won.
-        result: Who won how, in a sentence.
+        outcome: Outcome by team. ``None`` if the game does not have two teams: then one has lost and no team
+            has won.
+        result: Who won and how, in a sentence.
     """
 
     agent: AgentID
@@ -119,11 +120,13 @@ class OnTime(NamedTuple):
 
 
 def ended_on_time(environment: Environment, agent: AgentID) -> OnTime:
-    """What a game has come to once an agent ran out of time: it has lost, or the other cannot win any more.
+    """Return the result of a game in which an agent ran out of time.
+
+    The agent's team loses. But if none of its opponents can win any more, the game is a draw.
 
     Args:
-        environment: Where it is played.
-        agent: Whose time is over.
+        environment: The game's environment.
+        agent: The agent that ran out of time.
     """
     own, _, others = environment.company(agent)
     loser = environment.seat_name(agent)

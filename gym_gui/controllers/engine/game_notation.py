@@ -1,4 +1,4 @@
-"""Decisions in games, told in the games' own notation instead of the words in which choices were offered."""
+"""Translates action names in recorded decisions from the words that agents were offered to game notation."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from gym_gui.core.types import Decision
 from gym_gui.envs import Environment
 
 WORDED: Final = frozenset({SCORES, CONSIDERED})
-"""Fields of rows whose keys are actions."""
+"""Row fields that are mappings with actions as keys."""
 
 
 def in_notation(extras: Mapping[str, Any], decision: Decision, environment: Environment) -> dict[str, Any]:
-    """What is recorded beside an action, with its actions in the game's own notation.
+    """Return an answer's extra fields with their actions in the game's own notation.
 
     Args:
-        extras: As the agent told it: of actions by the words it was offered, or by the notation already.
-        decision: What it was asked.
-        environment: At the moment at which it is asked.
+        extras: Fields from the agent, which names actions by the offered words or already in notation.
+        decision: The question.
+        environment: The environment, in the state in which the question is asked.
     """
     said, agent = environment.legal_words(), decision.agent_id
     offered = decision.shown.choices if decision.shown is not None else ()

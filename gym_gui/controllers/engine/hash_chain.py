@@ -6,7 +6,7 @@ flags)`` with ``d_{-1}`` 32 zero bytes; ``state_sha`` is the first 16 hex digits
 
 * agent: UTF-8, then a zero byte;
 * observation and action: as on the wire, one ``bytes`` per leaf, each preceded by its
-  ``u32`` size where its space has more than one leaf or sizes vary. An observation of more
+  ``u32`` size if its space has more than one leaf or sizes vary. An observation of more
   than 128 bytes enters as its SHA-256, so that a long episode of images need not be kept;
 * reward: little-endian ``float64``; flags: one byte, 1 terminated, 2 truncated.
 """
@@ -27,11 +27,11 @@ KEEP = 128
 _SIZE = struct.Struct("<I")
 _TAIL = struct.Struct("<dB")
 _new = sha256().copy
-"""A third less time than making one."""
+"""Copying a hash object takes a third less time than making one."""
 
 
 def blob_of(codec: Codec) -> Callable[[Parts], bytes]:
-    """The function that makes one ``bytes`` of an encoded value of ``codec``'s space."""
+    """Return the function that joins an encoded value of ``codec``'s space into one ``bytes``."""
     if len(codec.leaves) == 1 and codec.leaves[0][1].fixed:
         return _first
     return _joined
@@ -45,7 +45,7 @@ def _joined(parts: Parts) -> bytes:
 
 
 def condensed(data: bytes) -> bytes:
-    """``data``, or its digest where it is long."""
+    """Return ``data``, or its SHA-256 digest if it is longer than :data:`KEEP`."""
     return data if len(data) <= KEEP else sha256(data).digest()
 
 
@@ -58,7 +58,7 @@ def link(
     terminated: bool,
     truncated: bool,
 ) -> bytes:
-    """The next digest; ``agent`` ends with its zero byte, ``observation`` is :func:`condensed`."""
+    """Return the next digest; ``agent`` ends with its zero byte, ``observation`` is :func:`condensed`."""
     tail = _TAIL.pack(reward, terminated | truncated << 1)
     digest = _new()
     digest.update(previous + agent + observation + action + tail)

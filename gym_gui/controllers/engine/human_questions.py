@@ -1,4 +1,4 @@
-"""Asks the person at the session: what is open, for how long, and what becomes of the answer."""
+"""Asks the person at the session: keeps the open questions, their deadlines and the answers."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ class _Open:
     """A decision that a worker has left to a person.
 
     Attributes:
-        left_s: Time the person still has, as of when it last stood still; ``None`` for no limit.
-        number: Number of the question that is shown, 0 while none is.
-        until: When its time is over, on the loop's clock.
+        left_s: Seconds that the person had left when the question was last hidden, or its deadline;
+            ``None`` for no limit.
+        number: Number of the question that is shown; 0 while none is shown.
+        until: Time of the event loop at which the person's time is over.
     """
 
     slot: WorkerSlot
@@ -38,15 +39,15 @@ class _Open:
 
 
 class QuestionDesk:
-    """Shows questions while their episode moves, and takes them back while it does not.
+    """Shows questions while their episode moves, and withdraws them while it does not.
 
-    The worker of a person's slot waits for each of its questions, so every one is answered
-    in the end: with the person's action, or with none.
+    The worker of a person's slot waits for an answer to each of its questions. So every question is answered
+    in the end: with the person's action, or with ``None``.
 
     Args:
-        on_event: Shows them.
-        is_moving: Whether an episode goes on as soon as its agents have chosen; a person is
-            asked only then, and only then does time run.
+        on_event: Receives the questions.
+        is_moving: Returns whether an episode goes on as soon as its agents have chosen. Only then is a
+            person asked, and only then does the time run.
     """
 
     def __init__(self, on_event: OnSessionEvent, is_moving: Callable[[int], bool]) -> None:
@@ -55,14 +56,14 @@ class QuestionDesk:
         self._numbers = count(1)
 
     def ask(self, slot: WorkerSlot, decision: Decision) -> None:
-        """A worker wants a person to decide."""
+        """Take a decision that a worker leaves to a person, and show the question if its episode moves."""
         one = _Open(slot, decision, slot.deadline_s, decision.attempt, decision.reason)
         self._open.append(one)
         if self._is_moving(decision.episode):
             self._show(one)
 
     def refresh(self) -> None:
-        """The session was paused, or goes on: show what is to be answered now, and nothing else."""
+        """Show the questions of moving episodes and withdraw the others, after a pause or a resume."""
         for one in list(self._open):
             if not self._is_moving(one.decision.episode):
                 self._withdraw(one)
@@ -70,7 +71,10 @@ class QuestionDesk:
                 self._show(one)
 
     def answer(self, question_id: int, action: Any) -> None:
-        """What the person chose, as plain data; one that comes too late is dropped."""
+        """Take the person's action, as plain data, and ask again if it is not playable.
+
+        An answer to a question that is no longer shown is dropped.
+        """
         one = next((o for o in self._open if o.number == question_id and question_id), None)
         if one is None:
             return
@@ -89,15 +93,15 @@ class QuestionDesk:
         one.slot.answer_human(one.decision, value)
 
     def forget_episode(self, episode: int) -> None:
-        """An episode is over: drop its questions, for the engine waits for no more answers."""
+        """Drop the questions of an episode that is over, since the engine waits for no more answers."""
         self._give_up(lambda one: one.decision.episode == episode)
 
     def forget_slot(self, agent: AgentID) -> None:
-        """Another player decides for the slot now: drop the slot's questions."""
+        """Drop the questions of a slot for which another player decides now."""
         self._give_up(lambda one: one.slot.agent_id == agent)
 
     def close(self) -> None:
-        """Drop all questions: nothing more is asked."""
+        """Drop all questions; nothing more is asked."""
         self._give_up(lambda _: True)
 
     def _give_up(self, chosen: Callable[[_Open], bool]) -> None:
@@ -105,7 +109,7 @@ class QuestionDesk:
             self._decline(one)
 
     def _decline(self, one: _Open) -> None:
-        """Answer with nothing, so that the worker goes on."""
+        """Answer the worker with ``None``, so that it goes on."""
         self._withdraw(one)
         self._open.remove(one)
         one.slot.answer_human(one.decision, None)
@@ -139,7 +143,7 @@ class QuestionDesk:
             self._on_event(QuestionWithdrawn(number))
 
     def _hide(self, one: _Open) -> None:
-        """The question is not shown any more; its time stands still."""
+        """Mark a question as not shown and stop its time."""
         one.number = 0
         if one.timer is not None:
             one.timer.cancel()

@@ -1,4 +1,4 @@
-"""Where an operator that is played live stands."""
+"""States of an operator that is played live."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gym_gui.core.errors import with_capital
 
 
 class OperatorState(StrEnum):
-    """Where a live operator stands."""
+    """State of an operator that is played live."""
 
     IDLE = "idle"
     STARTING = "starting"
@@ -34,14 +34,14 @@ ALIVE = frozenset(
         OperatorState.SPENT,
     }
 )
-"""States in which there is a session that answers."""
+"""States in which the operator has a session that answers."""
 
 
 def trouble_sentence(reason: str) -> str:
-    """What is said of a session that ended by itself.
+    """Return a sentence about a session that ended by itself.
 
     Args:
-        reason: How it ended, for example ``was killed (signal 9, SIGKILL)`` or a sentence.
+        reason: How the session ended, for example ``was killed (signal 9, SIGKILL)``, or a sentence.
     """
     words = " ".join(reason.split()) or "it ended without a word"
     if words.startswith("was killed (signal "):

@@ -1,4 +1,4 @@
-"""From an operator's configuration to one that is checked and can be staffed."""
+"""Resolves an operator's configuration: checks its names and finds a fitting player for every slot."""
 
 from __future__ import annotations
 
@@ -42,27 +42,27 @@ from mosaic_worker.renaming import Names
 
 _USUAL = Names()
 TeamContexts = tuple[TeamContext, Mapping[AgentID, TeamContext]]
-"""A slot's context in its own seat, and in the seats of others that it takes in some episodes."""
+"""Team context of a slot's own seat, and of other seats that the slot takes in some episodes, by agent."""
 
 
 @dataclass(frozen=True)
 class ResolvedOperator:
-    """A checked operator: every name in it exists and every slot has a player that fits.
+    """A checked operator: every name in its configuration exists, and every slot has a fitting player.
 
     Attributes:
-        config: The operator.
-        slots: Agent slots of its environment.
-        seatings: Slot by seat, by number of the seating.
-        assignments: The player of each slot, link groups applied.
-        workers: The worker behind each slot; slots of ``objects`` are not in it.
+        config: Configuration of the operator.
+        slots: Agent slots of the operator's environment.
+        seatings: The seatings, each a mapping from seat to slot.
+        assignments: The player of each slot, after link groups were applied.
+        workers: The worker behind each slot, except for the slots of ``objects``.
         objects: In-process policies by slot (from Python only).
-        pipelines: What happens to observations of a slot before its worker sees them; slots whose
-            worker sees what the environment gives are not in it.
+        pipelines: Transformations of a slot's observations before its worker sees them. Slots whose
+            worker sees the environment's own observations are left out.
         env_id: The environment's canonical id.
-        env_package: Import name of the package it comes from.
-        observation_bytes: Size of the largest observation, for sizing concurrency.
-        seat_names: The game's names of seats, by slot that it has a name for.
-        max_steps: Steps after which its episodes are truncated; prompts say the number.
+        env_package: Import name of the package that provides the environment.
+        observation_bytes: Size of the largest observation, used to choose the concurrency.
+        seat_names: The game's own name of a seat, by slot. Slots whose seat has no name are left out.
+        max_steps: Steps after which episodes are truncated. Players that read prompts learn this number.
         teams: Agents of each team.
     """
 
@@ -81,10 +81,10 @@ class ResolvedOperator:
     teams: Mapping[str, Sequence[AgentID]] = field(default_factory=dict[str, Sequence[AgentID]])
 
     def make_environment(self, render_mode: str | None = None) -> Environment:
-        """A new instance of the operator's environment.
+        """Make a new instance of the operator's environment.
 
         Args:
-            render_mode: What it draws; a picture in any case where a slot is shown one.
+            render_mode: Gymnasium render mode; ``"rgb_array"`` in any case if a slot is shown images.
         """
         if any(view.image for view in self.views.values()):
             render_mode = "rgb_array"
@@ -92,7 +92,7 @@ class ResolvedOperator:
 
     @cached_property
     def views(self) -> Mapping[AgentID, PromptInputs]:
-        """What slots are shown beside their observations, by slot that wants it."""
+        """Prompt inputs that slots get in addition to their observations. Other slots are left out."""
         wanted = {
             agent: PromptInputs.of(
                 definition.inputs.wanted, definition.with_defaults(self.assignments[agent].settings)
@@ -103,17 +103,17 @@ class ResolvedOperator:
 
     @cached_property
     def world(self) -> str:
-        """The world that all instances of its environment share; empty where each has its own."""
+        """Name of the simulation that all instances of the environment share; ``""`` if each has its own."""
         config = self.config
         try:
             spec = envs.resolve(config.task, env_name=config.env_name or None, api=config.api)
         except UsageError:
-            return ""  # what it is was not checked here
+            return ""  # an unchecked operator may name an unknown environment
         return family_of(spec).world(spec, config.env_kwargs or {})
 
     @cached_property
     def other_names(self) -> Mapping[AgentID, Names]:
-        """The other names that slots get in place of the game's, by slot."""
+        """Substitute names that slots are shown instead of the usual ones, by slot."""
         wanted = {agent: view for agent, view in self.views.items() if view.rename != "none"}
         if not wanted:
             return {}
@@ -121,16 +121,19 @@ class ResolvedOperator:
             return {agent: environment.other_names(agent, view) for agent, view in wanted.items()}
 
     def names_for(self, agent: AgentID) -> Names:
-        """What is called otherwise for one slot."""
+        """Return the substitute names that one slot is shown."""
         return self.other_names.get(agent, _USUAL)
 
     def told_actions(self, agent: AgentID) -> tuple[str, ...]:
-        """The words of a slot's discrete actions, as its worker gets them."""
+        """Return the names of a slot's discrete actions, as the slot's worker is shown them."""
         return tuple(map(self.names_for(agent).action, self.slots[agent].action_meanings))
 
     @property
     def action_words(self) -> dict[AgentID, list[str]]:
-        """Words of discrete actions that count from 0, by slot that has them; beside other ones the usual."""
+        """Names of discrete actions that count from 0, by slot.
+
+        A substitute name is followed by the usual one.
+        """
         return {
             agent: [
                 word if told == word else f"{told} ({word})"
@@ -142,7 +145,7 @@ class ResolvedOperator:
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know before it starts, one sentence each."""
+        """Warnings that a person should read before the operator starts, one sentence each."""
         idle = [nothing_to_do(self.slots[agent], a, self.env_id) for agent, a in self.assignments.items()]
         betrayed = [
             f"{agent} receives rewards (tell_rewards: always), which reveal what its seat may not know"
@@ -152,15 +155,15 @@ class ResolvedOperator:
         return [*filter(None, idle), *betrayed]
 
     def worker_type(self, slot: AgentID) -> str:
-        """Kind of who plays a slot."""
+        """Return the worker type of a slot's player; ``"baseline"`` for in-process policies."""
         assignment = self.assignments.get(slot)
         return assignment.worker_type if assignment else "baseline"
 
     def with_assignment(self, agent: AgentID, assignment: WorkerAssignment) -> ResolvedOperator:
-        """The same operator with another player in one slot, checked; starts nothing.
+        """Return the same operator with another player in one slot, checked. Start nothing.
 
         Raises:
-            UsageError: There is no such slot or worker, or the player cannot play there.
+            UsageError: The slot or the worker does not exist, or the player cannot play in the slot.
         """
         where = f"operator {self.config.operator_id!r}"
         if agent not in self.slots:
@@ -177,7 +180,7 @@ class ResolvedOperator:
         )
 
     def team_context(self, agent: AgentID) -> TeamContext:
-        """What a worker that reads gets to know of the game before it begins.
+        """Return the briefing and the company that a worker which reads prompts gets before the game.
 
         Args:
             agent: A slot of :attr:`views`.
@@ -185,20 +188,24 @@ class ResolvedOperator:
         return self._team_contexts[agent][0]
 
     def team_contexts_elsewhere(self, agent: AgentID) -> Mapping[AgentID, TeamContext]:
-        """The same for others' seats that it takes in some episodes, by agent."""
+        """Return the team contexts of other agents' seats that a slot takes in some episodes, by agent."""
         return self._team_contexts[agent][1]
 
     @cached_property
     def simulator(self) -> str:
-        """What is inside the environment, for workers that are handed its state; empty where it has none."""
+        """JSON description of the environment's simulator, for workers that get its state.
+
+        ``""`` if it has none.
+        """
         with contextlib.closing(self.make_environment()) as environment:
             return "" if environment.simulator is None else as_json(environment.simulator.description())
 
     @cached_property
     def _team_contexts(self) -> Mapping[AgentID, TeamContexts]:
-        """The contexts of slots that read; made, with one environment for all, when one of them starts.
+        """Team contexts of the slots that read prompts, made when the first of these slots is started.
 
-        The slot of agents that appear gets no context beforehand: each agent gets it when it appears.
+        One environment is made for all of them. A pattern slot gets an empty context here: each of its agents
+        gets its own context when the agent appears.
         """
         environment = self.make_environment()
         environment.cut_off = self.max_steps
@@ -220,7 +227,7 @@ class ResolvedOperator:
             environment.close()
 
     def _taken_by(self, slot: AgentID) -> list[AgentID]:
-        """Others' seats in which a slot sits in some seating."""
+        """Return other agents' seats that a slot takes in some seating."""
         seats = {seat for seating in self.seatings for seat, taken in seating.items() if taken == slot}
         return sorted(seats - {slot})
 
@@ -233,7 +240,7 @@ def make_environment(config: OperatorConfig, render_mode: str | None = None) -> 
         render_mode: For example ``"rgb_array"``; ``None`` draws nothing.
 
     Raises:
-        UsageError: The environment is unknown, not installed, or cannot be made so.
+        UsageError: The environment is unknown, not installed, or cannot be made with these settings.
     """
     environment = envs.make(
         config.task,
@@ -251,15 +258,15 @@ def make_environment(config: OperatorConfig, render_mode: str | None = None) -> 
 
 
 def seats_here(config: OperatorConfig, named: Iterable[AgentID] = ()) -> EnvironmentSeats:
-    """Who can sit where in an operator's environment, which is made in this process.
+    """Return the slots and teams of an operator's environment, which is made in this process.
 
     Args:
         config: The operator.
-        named: Slots that it has beside those it is configured with.
+        named: Slots of the operator in addition to those in its configuration.
 
     Raises:
-        UsageError: The environment is unknown, not installed, or cannot be made so; or no agent of a slot has
-            appeared.
+        UsageError: The environment is unknown, not installed, or cannot be made with these settings; or no
+            agent of a slot has appeared.
     """
     with contextlib.closing(make_environment(config)) as environment:
         try:
@@ -272,14 +279,14 @@ def seats_here(config: OperatorConfig, named: Iterable[AgentID] = ()) -> Environ
 
 
 def needs_of(config: OperatorConfig, env_only: bool = False) -> list[Need]:
-    """Everything of an operator that the user has to allow where a file names it.
+    """Return everything in an operator that the user has to allow if a file names it.
 
     Args:
         config: The operator.
-        env_only: Only its environment counts: its actions are recorded, and no worker is started.
+        env_only: Count only the environment, because recorded actions are played and no worker is started.
 
     Raises:
-        UsageError: The environment or a worker is unknown, or even the user cannot allow it.
+        UsageError: The environment or a worker is unknown, or needs something that users cannot allow.
     """
     players = [] if env_only else list(config.resolved_slots().values())
     find_workers(player.worker_id for player in players)
@@ -292,10 +299,10 @@ def needs_of(config: OperatorConfig, env_only: bool = False) -> list[Need]:
 
 
 def vouch(config: OperatorConfig, env_only: bool = False) -> list[Subject]:
-    """What a process that acts for this one has to be handed, so that it may play an operator.
+    """Return the allowed subjects that a child process needs in order to play an operator.
 
     Raises:
-        NotAllowedError: A file names something that the person has not allowed.
+        NotAllowedError: A file names something that the user has not allowed.
         UsageError: As :func:`needs_of`.
     """
     needs = needs_of(config, env_only)
@@ -304,10 +311,10 @@ def vouch(config: OperatorConfig, env_only: bool = False) -> list[Subject]:
 
 
 def unchecked_operator(config: OperatorConfig) -> ResolvedOperator:
-    """An operator that carries the configuration alone.
+    """Return an operator that holds only the configuration.
 
-    Its session host makes the environment and checks the operator against it; doing the same
-    first would cost time and bring the environment's packages into this process.
+    Its session host makes the environment and checks the operator against it. Checking here first would cost
+    time and import the environment's packages into this process.
     """
     return ResolvedOperator(config, {}, ({},), config.resolved_slots(), {}, config.task, "", 0)
 
@@ -318,16 +325,17 @@ def resolve_operator(
     *,
     seats_of: SeatsOf | None = None,
 ) -> ResolvedOperator:
-    """Check an operator against its environment and the known workers; starts nothing.
+    """Check an operator against its environment and the known workers. Start nothing.
 
     Args:
         config: The operator.
-        objects: In-process policies for slots the configuration leaves out.
-        seats_of: Looks at its environment; by default that is made in this process.
+        objects: In-process policies for slots that the configuration leaves out.
+        seats_of: Reads the slots and teams of the environment. By default, the environment is made in
+            this process.
 
     Raises:
-        UsageError: The environment, a worker or a slot name is unknown; a slot is empty; a
-            worker cannot play a slot. One sentence, with the way out.
+        UsageError: The environment, a worker or a slot name is unknown, a slot is empty, or a worker
+            cannot play a slot. The message is one sentence and a way to fix the problem.
     """
     given = dict(objects or {})
     players = {a: player for a, player in config.resolved_slots().items() if a not in given}
@@ -375,7 +383,7 @@ def resolve_operator(
 
 
 def _in_names_of(config: OperatorConfig, slots: Mapping[AgentID, SlotInfo]) -> OperatorConfig:
-    """The operator in the environment's names, where it is written in those of older scripts."""
+    """Return the operator with the environment's agent names, if it uses those of older scripts."""
     new = aliases.numbered(config.resolved_slots(), list(slots))
     if not new:
         return config
@@ -397,7 +405,10 @@ def _in_names_of(config: OperatorConfig, slots: Mapping[AgentID, SlotInfo]) -> O
 def _check_player(
     where: str, agent: AgentID, assignment: WorkerAssignment, definition: WorkerTypeDefinition, slot: SlotInfo
 ) -> Pipeline | None:
-    """Refuse a player that cannot play; returns what happens to observations before the worker sees them."""
+    """Refuse a player that cannot play.
+
+    Return the pipeline for the worker's observations, if there is one.
+    """
     if assignment.worker_type != definition.kind.value:
         kind = definition.kind.value
         raise ExperimentError(

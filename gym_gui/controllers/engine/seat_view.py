@@ -1,4 +1,4 @@
-"""The seat that a person at the screen looks from, in games that hide things from their seats."""
+"""Shows the seat view of the person at the screen in games that hide information from seats."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from gym_gui.core.types import AgentID
 from gym_gui.envs.pictures import Picture
 
 _BETWEEN = 8
-"""Pixels between the pictures of two who are asked at once."""
+"""Pixels between the pictures of two seats that are asked at once."""
 
 
 class SeatView:
-    """Draws what people's seats may see in place of the whole game.
+    """Shows people only what their seats may see instead of the whole game.
 
     Args:
-        people: Slots that people play at this moment.
-        everything: They have asked to be shown everything.
+        people: Returns the slots that people play now.
+        everything: Whether people have asked to see the whole game.
     """
 
     def __init__(self, people: Callable[[], Collection[AgentID]], everything: bool = False) -> None:
@@ -36,7 +36,7 @@ class SeatView:
         self._parts: dict[AgentID, tuple[float, float, float, float]] = {}
 
     def kept_from(self, episode: Episode) -> tuple[AgentID, ...]:
-        """Seats of people from which the game hides something."""
+        """Return the seats of people from which the game hides something."""
         people = self._people()
         return tuple(
             agent
@@ -45,15 +45,15 @@ class SeatView:
         )
 
     def hides_estimates_of(self, slot: AgentID) -> bool:
-        """Whether what a slot's player thinks of the position would be advice to a person who plays."""
+        """Return whether to hide a slot's estimates, which would be advice to a person who plays."""
         people = self._people()
         return bool(people) and slot not in people and not self._everything
 
     def looking(self, episode: Episode) -> tuple[AgentID, ...]:
-        """Seats whose view is shown: those of people asked now, else of those asked last.
+        """Return the seats whose view is shown: the seats of people asked now, else of people asked last.
 
-        Empty where the whole game is shown. The episode then notes the seats of people who see it whole, also
-        of those who sit down later.
+        The result is empty if the whole game is shown. The episode then notes the seats of people who see the
+        whole game, also of people who take a seat later.
         """
         hidden = self.kept_from(episode)
         seats = () if self._everything else hidden
@@ -68,7 +68,7 @@ class SeatView:
         return self._latest
 
     def picture(self, episode: Episode, seat_view: Collection[AgentID]) -> Picture | None:
-        """What they may see, side by side; ``None`` where there is no such picture, or not yet."""
+        """Return the pictures of the seats side by side; ``None`` if there is no picture, or none yet."""
         drawn = {
             agent: picture
             for agent in seat_view
@@ -79,12 +79,12 @@ class SeatView:
         return _side_by_side(list(drawn.values())) if drawn else None
 
     def pointing(self, episode: Episode, agent: AgentID) -> Pointing | None:
-        """What a person may choose in the picture of what they may see, as it was drawn last."""
+        """Return what a person can choose by clicking in the picture of a seat, as drawn last."""
         found = episode.environment.pointing(agent, "egocentric") if agent in self._parts else None
         return None if found is None else replace(found, part=self._parts[agent])
 
     def text(self, episode: Episode, seat_view: Collection[AgentID]) -> str:
-        """What they may know, in words."""
+        """Return what the seats may know, as text."""
         return "\n\n".join(filter(None, (self._text_for(episode, agent) for agent in seat_view)))
 
     def _text_for(self, episode: Episode, agent: AgentID) -> str:
@@ -99,7 +99,10 @@ class SeatView:
 
 
 def _parts(drawn: Mapping[AgentID, Picture]) -> dict[AgentID, tuple[float, float, float, float]]:
-    """Where each picture lies among those side by side: left, top, width and height, as shares."""
+    """Return where each picture lies among the pictures side by side.
+
+    The place is left, top, width and height, as fractions of the whole.
+    """
     height = max((len(picture) for picture in drawn.values()), default=0)
     width = sum(picture.shape[1] + _BETWEEN for picture in drawn.values()) - _BETWEEN
     parts: dict[AgentID, tuple[float, float, float, float]] = {}

@@ -1,7 +1,7 @@
 """The engine: steps many episodes of one operator at once, in any paradigm.
 
-It runs in-process (tests, notebooks) and inside session host processes; there is no other
-stepping loop. Episodes advance as soon as *their* agents have answered.
+The engine runs in-process (tests, notebooks) and inside session host processes. There is no other
+stepping loop. An episode advances as soon as *its* agents have answered.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from mosaic_worker.failures import FailureLog
 _log = logging.getLogger(__name__)
 
 _YIELD_S = 0.02
-"""Longest time the loop is kept from other tasks by policies that answer at once."""
+"""Longest time in seconds that policies which answer at once keep the loop from other tasks."""
 _STOPPED = "stopped before its end"
 
 
@@ -52,12 +52,12 @@ class SessionController:
     """Plays episodes of one operator.
 
     Args:
-        bound: Who plays where.
-        on_event: Told of episodes that begin, begin again and end.
-        concurrency: Episodes in flight at once; 1 where a policy can hold no more.
+        bound: The operator with its policies.
+        on_event: Called when an episode begins, begins again or ends.
+        concurrency: Episodes in flight at once; 1 if a policy supports only one.
         max_steps: Environment steps after which an episode is truncated.
         keep_observations: Write observations into the rows.
-        spectator: Looks at what happens, without touching it.
+        spectator: Shows an episode to a listener and changes nothing.
         begin_again: Whether episodes that a lost worker had begun are played again.
     """
 
@@ -84,11 +84,11 @@ class SessionController:
         self._unasked = UnaskedBatches(bound.policies, self._ids.__next__)
         self._asks_in_batches = False
         self._gate = StepGate(self._nudge)
-        self._credit_ahead = 0  # steps asked for between giving an episode and its beginning
+        self._credit_ahead = 0  # steps requested after an episode was queued and before it began
         self._sources = {slot: _source_of(player) for slot, player in bound.players.items()}
         bound.policies.on_bound = self._on_bound
         self._players = dict(bound.players)
-        self._last: tuple[int, int, Trajectory] | None = None  # of an episode that people may go back in
+        self._last: tuple[int, int, Trajectory] | None = None  # the last episode, for taking moves back
         self._codecs = [SeatCodecs(bound.slots, seating) for seating in bound.seatings]
         self._patterns = {name: slot for name, slot in bound.slots.items() if is_pattern(name)}
         self._stopping = False
@@ -105,12 +105,12 @@ class SessionController:
         self._nudge()
 
     def close(self) -> None:
-        """No more episodes will be added: :meth:`run` returns when all are played."""
+        """Accept no more episodes; :meth:`run` returns when all queued episodes are played."""
         self._more = False
         self._nudge()
 
     def pause(self) -> None:
-        """Hold every episode before its next step, and ask no policy for one that may never come."""
+        """Hold every episode before its next step, and ask no policy for a step that may never be taken."""
         self._gate.pause()
         self._choose_how_to_ask()
         self._run_clocks()
@@ -127,8 +127,10 @@ class SessionController:
         self._let_watch()
 
     def step(self) -> None:
-        """While paused: let every live episode take one environment step; where none has begun yet,
-        let those that begin next."""
+        """Let every live episode take one environment step while the session is paused.
+
+        If no episode has begun yet, the episodes that begin next take the step.
+        """
         if self._gate.paused:
             for episode in self._live.values():
                 episode.credit += 1
@@ -137,13 +139,13 @@ class SessionController:
             self._nudge()
 
     def pace(self, steps_per_s: float | None) -> None:
-        """Take at most so many environment steps a second in each episode; ``None``: as many as possible."""
+        """Take at most this many environment steps per second in each episode; ``None`` sets no limit."""
         self._gate.pace(steps_per_s)
         self._choose_how_to_ask()
         self._let_watch()
 
     def abort(self) -> None:
-        """End every live episode, recorded as ``aborted``, and forget those that have not begun."""
+        """End every live episode, recorded as ``aborted``, and forget queued episodes."""
         self._queue.clear()
         self._credit_ahead = 0
         for episode in list(self._live.values()):
@@ -157,13 +159,13 @@ class SessionController:
         rule: OnInvalid,
         allowance: Amount | None = None,
     ) -> None:
-        """Give a slot to another policy, which decides whatever has not been decided yet.
+        """Give a slot to another policy, which makes all decisions of the slot that are still open.
 
         Args:
-            binding: The slot and who it is.
-            backend: What stands behind it.
-            rule: What follows an answer of it that cannot be played.
-            allowance: What it may take in each episode in flight, where that is limited.
+            binding: The slot and its new policy.
+            backend: Backend of the policy.
+            rule: How an unusable answer of the policy is handled.
+            allowance: What the policy may spend in each episode in flight, if that is limited.
         """
         slot = binding.agent_id
         self._unfold()
@@ -186,7 +188,10 @@ class SessionController:
         self._nudge()
 
     def asked_in(self, slot: AgentID) -> tuple[Episode, Decision] | None:
-        """What a slot is asked now in the lowest episode in flight, after the episode; ``None``: nothing."""
+        """Return the lowest episode in flight in which a slot is asked now, and the question.
+
+        ``None``: nowhere.
+        """
         for index in sorted(self._live):
             for decision in self._live[index].asked.values():
                 if decision.slot == slot:
@@ -194,18 +199,18 @@ class SessionController:
         return None
 
     def is_moving(self, index: int) -> bool:
-        """Whether an episode takes its next step as soon as its agents, who are asked now, have chosen."""
+        """Return whether an episode takes its next step as soon as its agents have chosen."""
         episode = self._live.get(index)
         return episode is not None and (not self._gate.paused or episode.credit > 0)
 
     def watch(self, spectator: Spectator | None, make_drawn: Callable[[], Environment] | None = None) -> None:
-        """Have a spectator watch from now on; ``None``: no spectator watches any more.
+        """Replace the spectator; ``None`` ends the watching.
 
-        Episodes that are on are shown without a picture; the next one that begins has one.
+        Episodes in flight are shown without a picture; the next episode that begins has one.
 
         Args:
-            spectator: Looks.
-            make_drawn: Makes an environment that can be drawn.
+            spectator: The new spectator.
+            make_drawn: Makes an environment that can be rendered.
         """
         if self._spectator is not None:
             self._spectator.close()
@@ -218,7 +223,7 @@ class SessionController:
                 spectator.opened(self._live[index])
 
     def is_drawn(self, environment: Environment) -> bool:
-        """Whether an environment was made to be looked at; see :meth:`watch`."""
+        """Return whether an environment was made for rendering; see :meth:`watch`."""
         return self._environments.is_drawn(environment)
 
     def _let_watch(self) -> None:
@@ -226,7 +231,7 @@ class SessionController:
             self._spectator.on_pace(self._gate)
 
     def _choose_how_to_ask(self) -> None:
-        """Ask in batches if no spectator, pace or pause slows the session and every policy takes them."""
+        """Ask in batches if no spectator, pace or pause slows the session and every policy takes batches."""
         unseen = self._gate.free and self._spectator is None
         plain = not self._patterns and not self._bound.views
         self._asks_in_batches = unseen and plain and self._policies.takes_batches
@@ -234,7 +239,7 @@ class SessionController:
             self._unfold()
 
     def _unfold(self) -> None:
-        """Make objects of all that is asked in batches: not sent yet, sent, or answered and not yet taken."""
+        """Turn all questions of batches into objects: not sent yet, sent, or answered and not yet taken."""
         for batch in self._unasked.take():
             self._ready += batch.unfold_unasked()
         self._policies.unfold()
@@ -242,17 +247,17 @@ class SessionController:
             episode.unfold()
 
     def stop(self, *, record: bool = False) -> None:
-        """End now.
+        """End the session now.
 
         Args:
-            record: Write what is unfinished as ``aborted``; without it, it leaves no trace.
+            record: Record unfinished episodes as ``aborted``; otherwise they leave no trace.
         """
         self._stopping, self._record_aborted = True, record
         self._nudge()
 
     @property
     def room(self) -> int:
-        """Episodes that may be in flight at once: one where some policy, or the world, can hold no more."""
+        """Episodes that may run in parallel: 1 if a policy or the environment supports only one."""
         return 1 if self._policies.exclusive or self._bound.one_world else self._room
 
     @room.setter
@@ -267,7 +272,7 @@ class SessionController:
 
     @property
     def waiting(self) -> int:
-        """Episodes that have not begun."""
+        """Episodes in the queue."""
         return len(self._queue)
 
     def _nudge(self) -> None:
@@ -275,7 +280,7 @@ class SessionController:
         self._policies.wake()
 
     def _on_bound(self, binding: AgentPolicyBinding) -> None:
-        """A policy was bound while episodes are on: it decides from now on, and that is recorded."""
+        """Let a policy that was bound during episodes decide from now on, and record the change."""
         player = Player.of(binding)
         slot = binding.agent_id
         self._sources[slot] = _source_of(player)
@@ -289,7 +294,7 @@ class SessionController:
         self._choose_how_to_ask()
 
     def _on_join(self, episode: Episode, info: SlotInfo) -> None:
-        """An agent has appeared: it has a policy of its slot to itself."""
+        """Give an agent that has appeared a policy of its own, from the backend of its slot."""
         agent = info.agent_id
         self._policies.join(episode.joined[agent], episode.seeds[agent], info, episode.joining(agent))
         self._listen_for_results(episode)
@@ -301,7 +306,7 @@ class SessionController:
     # -- the loop --------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Play until all episodes are over and :meth:`close` was called, or :meth:`stop`."""
+        """Play until all episodes are over and :meth:`close` was called, or until :meth:`stop`."""
         yielded = time.monotonic()
         self._choose_how_to_ask()
         try:
@@ -314,7 +319,7 @@ class SessionController:
                     await self._idle_until_nudged()
                     continue
                 asked = self._to_ask()
-                # A paused session asks by objects, so these batches are empty where the gate is closed.
+                # While paused, the session asks by ``Decision`` objects, so these batches are empty.
                 self._take_answers(await self._policies.select_batch(asked, self._unasked.take()))
                 if self._gate.held or (self._gate.paused and self._ready):
                     await self._hold()
@@ -329,7 +334,14 @@ class SessionController:
         await self._fresh.wait()
 
     def _to_ask(self) -> list[Decision]:
-        """What is asked now; while paused, for steps that were asked for alone: decisions may cost money."""
+        """Return the decisions to ask for now.
+
+        While the session is paused, only decisions for requested steps are asked for, since they may cost
+        money.
+
+        While the session is paused, these are only decisions for requested steps, since decisions may cost
+        money.
+        """
         ready, self._ready = self._ready, []
         if self._gate.paused:
             self._ready = [d for d in ready if not self.is_moving(d.episode)]
@@ -338,7 +350,7 @@ class SessionController:
         return ready
 
     def _run_clocks(self) -> None:
-        """Run the clocks of episodes that move; the spectator looks again when a clock starts or stops."""
+        """Run each clock while its episode moves, and refresh the spectator when that changes."""
         changed = False
         for index, episode in self._live.items():
             if episode.game_clock is not None:
@@ -347,7 +359,7 @@ class SessionController:
             self._spectator.look_again()
 
     def _on_out_of_time(self, episode: Episode, agent: AgentID) -> None:
-        """An agent's time is over: that decides the game."""
+        """End an episode in which an agent ran out of time, which decides the game."""
         if self._live.get(episode.index) is not episode:
             return
         self._ready = [d for d in self._ready if d.episode != episode.index]
@@ -360,7 +372,7 @@ class SessionController:
         self._nudge()
 
     async def _hold(self) -> None:
-        """Release episodes whose time has come; if none can step, wait for a command or for the time."""
+        """Release episodes that may step now; if none can step, wait for a command or the next due time."""
         self._release_held()
         can_ask = any(self.is_moving(decision.episode) for decision in self._ready)
         if self._live and not can_ask and not self._policies.owes:
@@ -388,7 +400,7 @@ class SessionController:
         if not self._queue or (self._gate.paused and self._live):
             return
         while opening := list(self._set_up()):
-            if len(opening) > 1:  # those elsewhere begin at the same time
+            if len(opening) > 1:  # environments in other processes reset in parallel
                 for episode in opening:
                     episode.begin_reset()
             for episode in opening:
@@ -396,7 +408,7 @@ class SessionController:
         self._credit_ahead = 0
 
     def _set_up(self) -> Iterator[Episode]:
-        """As many episodes as there is room for, each with its environment and its policies."""
+        """Yield as many new episodes as may run in parallel, each with its environment and its policies."""
         while (plan := self._queue.take(len(self._live), self.room)) is not None:
             yield self._episode_of(plan)
 
@@ -410,7 +422,7 @@ class SessionController:
         episode = Episode(
             plan,
             environment,
-            # Agents that appear are seated in one episode, and not in the others.
+            # An agent that appears is seated in its own episode only.
             SeatCodecs(self._bound.slots, seats) if patterns else self._codecs[plan.seating],
             self._max_steps,
             self._ids.__next__,
@@ -452,11 +464,14 @@ class SessionController:
             self._finish(episode, EpisodeStatus.COMPLETED, None)
 
     def _batches_for(self, episode: Episode) -> UnaskedBatches | None:
-        """The batches in which an episode asks; ``None``: it asks by objects."""
+        """Return the batches that collect an episode's questions.
+
+        ``None`` if it uses ``Decision`` objects.
+        """
         return self._unasked if self._asks_in_batches and episode.fits_batches else None
 
     def _opening(self, plan: EpisodePlan) -> Sequence[Round]:
-        """What is played before any policy is asked, where moves were taken back."""
+        """Return the rounds to play before any policy is asked, if moves were taken back."""
         if plan.opening is None:
             return ()
         if self._last is None or self._last[:2] != (plan.opening.episode, plan.seed):
@@ -475,11 +490,11 @@ class SessionController:
             if episode is None:
                 continue
             if episode.asked.get(decision.agent_id) is not decision:
-                continue  # overtaken by a retry
+                continue  # the question has been asked again meanwhile
             if answer.failure or answer.invalid:
                 self._take_unusable(episode, answer)
                 if episode.index not in live:
-                    continue  # its worker was lost
+                    continue  # the episode was released because its worker was lost
             else:
                 source = sources[decision.slot] or _human_source(answer)
                 episode.accept(answer, "retry" if decision.attempt else source)
@@ -505,17 +520,20 @@ class SessionController:
                     ready.append(episode)
                 continue
             decision = episode.unfold_for(agent, number)
-            if decision is not None:  # an object since it was asked
+            if decision is not None:  # unfolded after it was sent
                 episode.accept(answered.answer_to(place, decision), self._sources[batch.slot])
                 if episode.is_answered:
                     ready.append(episode)
 
     def _in_time(self, episode: Episode, game_clock: GameClock, answer: Answer) -> bool:
-        """Stop the clock of an agent that has answered; ``False``: its time was over, and the game is."""
+        """Stop the clock of an agent that has answered.
+
+        Return ``False`` if it was late and the game is over.
+        """
         agent = answer.decision.agent_id
         played = episode.played.get(agent)
         if played is None:
-            return True  # it is asked again, on the same clock, or cannot go on
+            return True  # the agent is asked again, on the same clock, or cannot go on
         if not game_clock.answer(agent):
             self._on_out_of_time(episode, agent)
             return False
@@ -525,7 +543,10 @@ class SessionController:
         return True
 
     def _move(self, ready: list[Episode]) -> None:
-        """Take the next step of episodes that have their answers; those elsewhere step at the same time."""
+        """Take the next step of episodes with complete answers.
+
+        Environments in other processes step in parallel.
+        """
         moving = ready if self._gate.free else [each for each in ready if self._gate.admit(each)]
         if len(moving) > 1:
             for episode in moving:
@@ -547,7 +568,7 @@ class SessionController:
             self._finish(episode, EpisodeStatus.COMPLETED, None)
             return
         if not episode.asked:
-            return  # it asks in batches
+            return  # the episode asks in batches
         self._ready += episode.asked.values()
         if episode.game_clock is not None:
             episode.game_clock.ask(episode.asked)
@@ -558,7 +579,7 @@ class SessionController:
                 self._policies.notify_result(outcome)
 
     def _end_refused(self, episode: Episode) -> None:
-        """A slot refused: the episode has failed, or is left unplayed, or ends here, truncated."""
+        """End an episode in which an agent cannot go on: as failed, as unplayed, or truncated."""
         status, reason = how_refused(episode)
         if status is not EpisodeStatus.COMPLETED:
             self._finish(episode, status, reason)
@@ -571,7 +592,7 @@ class SessionController:
         self._finish(episode, status, None)
 
     def _take_unusable(self, episode: Episode, answer: Answer) -> None:
-        """An answer that cannot be played: ask again, substitute, or fail, as configured."""
+        """Handle an unusable answer as configured: ask again, substitute an action, or fail."""
         decision = answer.decision
         if answer.loss is Loss.DIED and self._begin_again:
             self._lose(episode, f"{decision.agent_id}: {answer.failure}", WORKER)
@@ -582,7 +603,12 @@ class SessionController:
             self._ready.append(again)
 
     def _fail(self, episode: Episode, error: EpisodeError) -> None:
-        """The environment broke; the log has its own exception with the traceback."""
+        """End or repeat an episode after its environment failed.
+
+        Log the original exception with its traceback.
+
+        Log the original exception with its traceback.
+        """
         if isinstance(error, EnvironmentLostError) and self._begin_again:
             self._lose(episode, str(error), ENVIRONMENT)
             return
@@ -594,7 +620,12 @@ class SessionController:
             self._failures.add(f"episode {episode.index} failed", error.__cause__)
 
     def _lose(self, episode: Episode, reason: str, lost: str) -> None:
-        """A worker or an environment's server was lost: begin the episode again, unless it is what kills."""
+        """Begin an episode again after its worker or environment server was lost, or fail the episode.
+
+        The episode fails if it is the one that kills the process.
+
+        The episode fails if it is the one that kills the process.
+        """
         if self._queue.lose(self._policies.with_remaining_allowances(episode.plan)):
             self._release(episode, EpisodeStatus.ABORTED)
             self._on_event(EpisodeRetried(episode.index, reason, lost))
@@ -617,7 +648,7 @@ class SessionController:
         self._on_event(finished)
 
     def _release(self, episode: Episode, status: EpisodeStatus) -> None:
-        """Let policies and environment go; questions that are still open are forgotten."""
+        """Release an episode's policies and environment, and forget its open questions."""
         del self._live[episode.index]
         if episode.game_clock is not None:
             episode.game_clock.stop()
@@ -625,7 +656,7 @@ class SessionController:
         if status is not EpisodeStatus.COMPLETED:
             self._ready = [d for d in self._ready if d.episode != episode.index]
             self._unasked.drop(episode)
-            # Others' questions become objects, too: no row can be taken out of a message that was sent.
+            # Questions of other episodes become ``Decision`` objects, too: a sent message cannot lose a row.
             self._policies.unfold()
         episode.forget_questions()
         for outcome in episode.trajectory.last_outcomes():
@@ -636,10 +667,10 @@ class SessionController:
 
 
 def _source_of(player: Player) -> str:
-    """What a player's actions are recorded as; ``""`` where each answer says it."""
+    """Return the source that a player's actions are recorded with; ``""`` if each answer names its own."""
     return "" if player.worker_type == "human" else "policy"
 
 
 def _human_source(answer: Answer) -> str:
-    """Who really chose in a human's slot: a script or a fallback of its worker is a policy."""
+    """Return who really chose in a human's slot: a worker's script or fallback counts as a policy."""
     return "human" if answer.extras is not None and answer.extras.get("human") else "policy"

@@ -1,4 +1,4 @@
-"""Events of sessions and of their players: one class for each thing that happens, one callback.
+"""Events of sessions and of their players: one class per kind of event, one callback for all.
 
 The same events go from the engine to the code that opened the session, from a host process to
 its client, and on to the window. A receiver matches the events that it needs and ignores the rest.
@@ -20,29 +20,29 @@ from gym_gui.core.live import Compiling, HumanQuestion, LiveView
 from gym_gui.core.records import SERVER, WORKER
 from gym_gui.core.types import AgentID
 
-if TYPE_CHECKING:  # the window starts without it
+if TYPE_CHECKING:  # the window must start without NumPy
     import numpy as np
     from numpy.typing import NDArray
 
     from gym_gui.analysis.transcripts.turn import Turn
 
 Picture: TypeAlias = "NDArray[np.uint8]"
-"""``(height, width, 3)``, RGB."""
+"""An RGB picture of shape ``(height, width, 3)``."""
 
 
 class EpisodeStarted(Struct, frozen=True):
-    """An episode begins."""
+    """Event: an episode begins."""
 
     index: int
 
 
 class EpisodeRetried(Struct, frozen=True):
-    """An episode is begun again, because a process was lost.
+    """Event: an episode begins again, because a process was lost.
 
     Attributes:
         index: The episode.
-        reason: How that process ended.
-        lost: Which it was, as :class:`~gym_gui.core.records.RetryRecord` has it.
+        reason: How the lost process ended.
+        lost: Kind of the lost process, as in :class:`~gym_gui.core.records.RetryRecord`.
     """
 
     index: int
@@ -51,15 +51,15 @@ class EpisodeRetried(Struct, frozen=True):
 
 
 class EpisodeFinished(Struct, frozen=True):
-    """An episode is over.
+    """Event: an episode is over.
 
     Attributes:
-        index: Its index.
-        status: How it ended, as its line says.
-        steps: Its rows, complete JSON lines.
-        line: Its own line, complete.
-        unplayed: It was broken off because the run's budgets do not carry it, or nothing can be decided any
-            more: as good as not begun.
+        index: Index of the episode.
+        status: How the episode ended, as in ``line``.
+        steps: Rows of the episode, as complete JSON lines.
+        line: Complete line of the episode in ``episodes.jsonl``.
+        unplayed: Whether the episode was broken off because the run's budgets do not suffice, or because
+            no more decisions can be made. It then counts as not begun.
     """
 
     index: int
@@ -70,31 +70,31 @@ class EpisodeFinished(Struct, frozen=True):
 
     @property
     def cannot_go_on(self) -> str:
-        """Why no other episode can be played now either, in a sentence; empty where others can."""
+        """Why no other episode can be played now either, in a sentence; ``""`` if others can."""
         row: Any = decode(self.line) if self.unplayed else {}
         return str(row.get("error") or "") if row.get("lost") == SERVER else ""
 
 
 class StepsTaken(Struct, frozen=True):
-    """Environment steps that the session has taken so far."""
+    """Event with the number of environment steps that the session has taken so far."""
 
     total: int
 
 
 class CallMade(Struct, frozen=True):
-    """A call was paid for; its line in ``calls.jsonl``."""
+    """Event: a call was paid for. Its line goes into ``calls.jsonl``."""
 
     line: bytes
 
 
 class RequestAnnounced(Struct, frozen=True):
-    """A paid request is about to be sent, as soon as it is on record (``Session.noted``).
+    """Event: a paid request will be sent as soon as it is on record (``Session.noted``).
 
     Attributes:
-        number: Of the announcement in its session.
-        slot: Whose request it is.
-        episode: For which one.
-        most: What it takes at most.
+        number: Number of the announcement in its session.
+        slot: Slot that makes the request.
+        episode: Episode for which the request is made.
+        most: Largest amount that the request can cost.
     """
 
     number: int
@@ -104,16 +104,16 @@ class RequestAnnounced(Struct, frozen=True):
 
 
 class Thought(Struct, frozen=True):
-    """What was told of a decision in the episode that is looked at: its row, with who plays for the seat.
+    """Event with what a policy reported about a decision in the watched episode, and the player of the seat.
 
-    It is there to be seen only: the record has it in the episode's rows.
+    The event serves display only: the record has the same data in the episode's rows.
     """
 
     line: bytes
 
 
 class LogLine(Struct, frozen=True):
-    """A line for the log; levels are those of :mod:`logging`."""
+    """Event with a line for the log; levels are those of :mod:`logging`."""
 
     level: int
     logger: str
@@ -121,9 +121,9 @@ class LogLine(Struct, frozen=True):
 
 
 class FrameDrawn(Struct, frozen=True):
-    """A picture of the episode that is looked at; it belongs to the view of that number, which follows.
+    """Event with a picture of the watched episode; the view with the same number follows.
 
-    Where the listener is slow, pictures are left out: the newest counts.
+    If the listener is slow, older pictures are dropped in favor of the newest.
     """
 
     frame: Picture
@@ -131,13 +131,13 @@ class FrameDrawn(Struct, frozen=True):
 
 
 class QuestionWithdrawn(Struct, frozen=True):
-    """The session no longer waits for the answer to this question."""
+    """Event: the session no longer waits for the answer to this question."""
 
     question_id: int
 
 
 class SessionEnded(Struct, frozen=True):
-    """The session is over: ``""`` when it was asked to end, else why."""
+    """Event: the session is over; the reason is ``""`` if the session was asked to end."""
 
     reason: str
 
@@ -158,49 +158,53 @@ SessionEvent: TypeAlias = (
     | QuestionWithdrawn
     | SessionEnded
 )
-"""A :class:`LiveView` is a look at the lowest episode in flight, a :class:`HumanQuestion` asks a person
-to choose (to be answered with ``Session.answer``); both only where the session is watched."""
+"""Union of all events of a session. A :class:`LiveView` shows the lowest episode in flight. A
+:class:`HumanQuestion` asks a person to choose and is answered with ``Session.answer``. Both are sent only if
+the session is watched."""
 
 OnSessionEvent: TypeAlias = Callable[[SessionEvent], None]
-"""Called from the event loop."""
+"""Callback for events of a session, called from the event loop."""
 
 
 class StateChanged(Struct, frozen=True):
-    """A player's state; sent repeatedly while an agent thinks, and when the player is no longer busy."""
+    """Event with a player's state.
+
+    It is sent repeatedly while an agent thinks, and when the player is no longer busy.
+    """
 
     state: OperatorState
 
 
 class StepTaken(Struct, frozen=True):
-    """A step that was asked for has been taken."""
+    """Event: a requested step has been taken."""
 
 
 class EpisodePlayed(Struct, frozen=True):
-    """An episode that was asked for has ended by itself; its line, as recorded."""
+    """Event: a requested episode has ended by itself. The row is its recorded line."""
 
     row: dict[str, Any]
 
 
 class TurnTaken(Struct, frozen=True):
-    """A model was asked, or a worker told more of a decision: the turn with its result."""
+    """Event: a model was asked, or a worker reported on a decision. It holds the turn with its result."""
 
     turn: Turn
 
 
 class ConfigChanged(Struct, frozen=True):
-    """Another player has a slot, or the operator has another name."""
+    """Event: a slot has another player, or the operator has another name."""
 
     config: OperatorConfig
 
 
 class EpisodeUnrecorded(Struct, frozen=True):
-    """What was being played is not on record; why, as a sentence."""
+    """Event: the episode that was being played is not on record; the sentence says why."""
 
     sentence: str
 
 
 class PlayerBroken(Struct, frozen=True):
-    """It cannot go on; why, as a sentence."""
+    """Event: the player cannot go on; the sentence says why."""
 
     sentence: str
 
@@ -218,8 +222,8 @@ PlayerEvent: TypeAlias = (
     | EpisodeUnrecorded
     | PlayerBroken
 )
-"""Events of the class that plays episodes in sessions (:mod:`gym_gui.controllers.live_play`), among them
-those of its session that belong to the requested episodes."""
+"""Union of all events of the class that plays episodes in sessions (:mod:`gym_gui.controllers.live_play`).
+Events of its session are passed on if they belong to the requested episodes."""
 
 OnPlayerEvent: TypeAlias = Callable[[PlayerEvent], None]
-"""Called from the event loop."""
+"""Callback for events of a player, called from the event loop."""

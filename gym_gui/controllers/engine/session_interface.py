@@ -1,4 +1,4 @@
-"""What the experiment runner and the window need of a session, wherever it runs."""
+"""Interface of sessions that the experiment runner and the window use, wherever a session runs."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from gym_gui.core.types import AgentID
 
 
 class SessionReady(Struct, frozen=True):
-    """What a session says of itself once everybody sits.
+    """Description that a session sends once every slot has its player.
 
     Attributes:
-        pid: Its process.
-        players: Slot -> worker, type, policy, version.
-        concurrency: Episodes it keeps in flight.
-        versions: Versions of what acts in it.
-        actions: Words of discrete actions, by slot that has them.
-        renamed: Other names, ``"key: vatab"``, by the slot that gets them.
-        seats: What the game calls seats, by slot that it has a name for.
-        machine: What it runs on, as ``run.json`` says it, where that is another machine.
+        pid: Id of the session's process.
+        players: Worker, type, policy and version of each slot's player.
+        concurrency: Episodes that the session keeps in flight.
+        versions: Versions of the packages that play a part in the session.
+        actions: Names of discrete actions, by slot. Slots without names are left out.
+        renamed: Substitute names, as ``"key: vatab"``, by slot. Slots that see the usual names are left out.
+        seats: The game's own name of a seat, by slot. Slots whose seat has no name are left out.
+        machine: Description of the machine, as in ``run.json``, if the session runs on another machine.
         announcing: Slots whose workers announce each paid request.
     """
 
@@ -48,11 +48,11 @@ class Session(Protocol):
     """A session of one operator."""
 
     async def start(self) -> SessionReady:
-        """Make it ready to play.
+        """Make the session ready to play.
 
         Raises:
-            UsageError: The person can fix why it cannot.
-            MosaicError: It cannot for another reason.
+            UsageError: The session cannot start, for a reason that the user can fix.
+            MosaicError: The session cannot start for another reason.
         """
         ...
 
@@ -65,61 +65,61 @@ class Session(Protocol):
         ...
 
     def resume(self) -> None:
-        """Go on."""
+        """Go on after :meth:`pause`."""
         ...
 
     def step(self) -> None:
-        """While paused, take one environment step in every episode."""
+        """Take one environment step in every episode while paused."""
         ...
 
     def step_agent(self) -> None:
-        """While paused, let one agent act; where all act at once, all of them do."""
+        """Let one agent act while paused; if all agents act at once, all of them act."""
         ...
 
     def pace(self, steps_per_s: float | None) -> None:
-        """Take at most so many environment steps a second in each episode, evenly spaced.
+        """Take at most this many environment steps per second in each episode, evenly spaced.
 
         Args:
-            steps_per_s: ``None`` for as many as possible.
+            steps_per_s: Steps per second; ``None`` sets no limit.
 
         Raises:
-            UsageError: Not a positive number.
+            UsageError: ``steps_per_s`` is not a positive number.
         """
         ...
 
     def abort(self) -> None:
-        """End every episode, recorded as ``aborted``, and forget those that have not begun.
+        """End every episode, recorded as ``aborted``, and forget queued episodes.
 
         The session stays ready to play.
         """
         ...
 
     async def settled(self) -> None:
-        """Wait until the session has done all requests so far and has sent their events.
+        """Wait until the session has done all earlier requests and has sent their events.
 
-        Returns at once where the session has ended.
+        If the session has ended, return at once.
         """
         ...
 
     def watch(self, live: LiveSettings | None) -> None:
-        """Show what is played from now on, in a session that was begun without ``live``.
+        """Show episodes from now on, in a session that was started without ``live``.
 
-        This changes no record and asks no person. Episodes that are on already are shown without a
-        picture, and with their board where they have one; the next episode has a picture.
+        The record stays the same, and people are not asked. Episodes in flight are shown without a picture,
+        but with their board if they have one. The next episode has a picture.
 
         Args:
-            live: How; ``None``: no more.
+            live: How to watch; ``None`` ends the watching.
 
         Raises:
-            UsageError: It has been watched since its beginning.
+            UsageError: The session has been watched since its start.
         """
         ...
 
     def answer(self, question_id: int, action: Any) -> None:
         """Answer a question to a person.
 
-        The session asks again, with the reason, after an answer that cannot be played; it drops
-        an answer for which it no longer waits.
+        After an answer that cannot be played, the session asks again, with the reason. An answer for which
+        the session no longer waits is dropped.
 
         Args:
             question_id: From the :class:`~gym_gui.core.live.HumanQuestion`.
@@ -128,7 +128,7 @@ class Session(Protocol):
         ...
 
     def noted(self, number: int) -> None:
-        """An announced request is on record: it is sent now.
+        """Confirm that an announced request is on record, so that the session sends the request.
 
         Args:
             number: From the :class:`~gym_gui.controllers.engine.session_events.RequestAnnounced`.
@@ -143,29 +143,29 @@ class Session(Protocol):
         Args:
             agent: The slot.
             assignment: The new player.
-            allowance: What it may spend in the episode that is being played; ``None``: no budget limits it.
+            allowance: What the new player may spend in the current episode; ``None``: no budget limits it.
 
         Returns:
             The new player: worker, type, policy, version.
 
         Raises:
-            UsageError: The new player cannot play there, with the reason; the former player stays.
+            UsageError: The new player cannot play in the slot, with the reason. The former player stays.
         """
         ...
 
     async def present(self, agent: AgentID) -> Mapping[str, Any]:
-        """What a slot is shown at this moment (:mod:`gym_gui.controllers.sessions.slot_context`).
+        """Return what a slot is shown at this moment (:mod:`gym_gui.controllers.sessions.slot_context`).
 
         Args:
-            agent: A slot whose worker reads.
+            agent: A slot whose worker reads prompts.
 
         Raises:
-            UsageError: It is shown nothing, or is not asked now.
+            UsageError: The slot has no prompt inputs, or is not asked now.
         """
         ...
 
     async def see(self, agent: AgentID) -> AgentObservation:
-        """What a slot sees at this moment, for people who watch.
+        """Return a slot's observation at this moment, for people who watch.
 
         Args:
             agent: A slot, with any kind of player.
@@ -176,10 +176,10 @@ class Session(Protocol):
         ...
 
     async def close(self, *, in_haste: bool = False) -> None:
-        """End it; what is unfinished leaves no trace. Nothing it started is left.
+        """End the session and everything it started. Unfinished episodes leave no trace.
 
         Args:
-            in_haste: Within two seconds, whatever its workers are at.
+            in_haste: End within two seconds, whatever the workers are doing.
         """
         ...
 
@@ -191,13 +191,13 @@ class LiveSettings(Struct, frozen=True):
     """How a session is watched.
 
     Attributes:
-        fps: Most looks a second while it runs freely.
-        render: What is shown beside the facts: a picture, the environment's own text (also
-            where it draws no picture), or nothing.
-        first: The episode that will be played first, if that is known: how it begins is shown
-            while the players are still getting ready, which takes seconds where one is large.
-        everything: Whether people who play a game that hides things from their seats are shown all
-            of it; otherwise what their own seats may see is shown.
+        fps: Largest number of views per second while the session runs freely.
+        render: What is shown in addition to the facts: a picture, the environment's own text, or nothing.
+            The text is also shown if the environment renders no picture.
+        first: The episode that will be played first, if known. Its start is shown while the players are
+            still getting ready, which takes seconds for large players.
+        everything: Whether people who play a game with hidden information see all of it. Otherwise they see
+            what their own seats may see.
     """
 
     fps: float = 30.0
@@ -218,11 +218,11 @@ class SessionSettings(Struct, frozen=True):
     """How a session plays.
 
     Attributes:
-        concurrency: Episodes in flight; where a person plays, it is one.
+        concurrency: Episodes in flight; 1 if a person plays.
         max_steps: Environment steps after which an episode is truncated.
         observations: Write observations into the rows.
-        live: How the session is watched, ``None`` where it is not. Then no person is asked
-            either: a person's slot that has no script does not answer.
+        live: How the session is watched; ``None`` if it is not watched. Then no person is asked either: a
+            person's slot without a script does not answer.
     """
 
     concurrency: int
@@ -232,10 +232,10 @@ class SessionSettings(Struct, frozen=True):
 
 
 def checked_pace(steps_per_s: float | None) -> float | None:
-    """A pace that can be kept.
+    """Return the pace after a check that it is possible.
 
     Raises:
-        UsageError: Not a positive number.
+        UsageError: The pace is not a positive number.
     """
     if steps_per_s is not None and not (math.isfinite(steps_per_s) and steps_per_s > 0):
         raise UsageError(
@@ -245,14 +245,14 @@ def checked_pace(steps_per_s: float | None) -> float | None:
 
 
 OpenSession = Callable[[ResolvedOperator, SessionSettings, OnSessionEvent], Session]
-"""Makes a session that is not started yet; it calls the callback with its events."""
+"""Makes a session that is not started yet; the callback receives the session's events."""
 
 
 def default_concurrency(resolved: ResolvedOperator, episodes: int) -> int:
-    """Episodes in flight that keep workers busy without filling the memory.
+    """Return a number of parallel episodes that keeps workers busy without filling the memory.
 
-    64 small environments cost little; where observations are images, a few suffice to
-    hide a worker's latency behind rendering.
+    64 small environments cost little. If observations are images, 8 suffice to hide a worker's latency behind
+    rendering.
     """
     most = 64 if resolved.observation_bytes <= 16_384 else 8
     return max(1, min(most, episodes))

@@ -1,4 +1,4 @@
-"""Looks at one episode while it plays: facts, board and picture, as often as a person can follow."""
+"""Shows one episode while it is played: facts, board and picture, as often as a person can follow."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from gym_gui.services.backends import SlotInfo
 
 _T = TypeVar("_T")
 _TEXT = 80
-"""Longest an action is written out."""
+"""Largest number of characters of an action that is written out."""
 _DIGITS = 3
 
 
 class Spectator:
     """Shows the lowest episode in flight to a listener.
 
-    It reads and draws, between steps, and changes nothing: an episode that is watched is the
-    same as one that is not. While the session is paused or slow every step is shown, else as
-    many as :attr:`LiveSettings.fps` allows; drawing takes at most half of the time. The end
-    of the episode that is shown is always told.
+    The spectator reads and renders between steps and changes nothing: a watched episode is the same as an
+    unwatched one. While the session is paused or slow, every step is shown; otherwise as many steps as
+    :attr:`LiveSettings.fps` allows. Rendering takes at most half of the time. The end of the shown episode is
+    always reported.
 
     Args:
-        settings: How often.
-        mode: What environments were made to draw: ``"rgb_array"``, ``"ansi"`` or nothing.
-        slots: Spaces and words of every agent.
-        on_event: Is shown it.
-        seat_view: What people who play are shown of a game that hides things from their seats.
-        is_drawn: Which environments can be drawn, where not all of them can: episodes in these are shown
-            before others.
+        settings: How often to show an episode, and what.
+        mode: Render mode of the environments: ``"rgb_array"``, ``"ansi"`` or ``None``.
+        slots: Spaces and action names of every agent.
+        on_event: Receives the views and pictures.
+        seat_view: What people who play may see of a game that hides information from their seats.
+        is_drawn: Returns whether an environment can be rendered, if not all of them can. Episodes in these
+            environments are shown before others.
     """
 
     def __init__(
@@ -73,48 +73,48 @@ class Spectator:
         self._told: set[str] = set()
         self._thoughts: dict[AgentID, int] = {}
 
-    # -- told by the engine ----------------------------------------------------------------
+    # -- called by the engine ----------------------------------------------------------------
 
     def on_pace(self, gate: StepGate) -> None:
-        """The session was paused, resumed, or given a pace."""
+        """Adapt to a session that was paused, resumed, or given a pace."""
         self._every = gate.is_slower_than(self._settings.fps)
         if self._every and self._stale:
             self._look()
 
     def opened(self, episode: Episode) -> None:
-        """An episode was reset."""
+        """Take note of an episode that was reset, and show it if it ranks before the shown one."""
         self._live[episode.index] = episode
         if self._shown is None or self._rank(episode) < self._rank(self._shown):
             self._show(episode)
 
     def stepped(self, episode: Episode) -> None:
-        """An episode took a step and goes on."""
+        """Show a step of the shown episode, if a view is due."""
         if episode is self._shown:
             self._done_ns = time.monotonic_ns()
             self._tell_thoughts(episode)
             self._look_when_due()
 
     def look_again(self) -> None:
-        """Look again: another player has a slot now, and the slot's earlier action is its predecessor's."""
+        """Send a new view now, for example because a slot has another player or a clock was held."""
         if self._shown is not None:
             self._done_ns = time.monotonic_ns()
             self._look()
 
     def preview(self, episode: Episode) -> None:
-        """Show how an episode will begin; it is not in flight yet."""
+        """Show how an episode will begin, before it is in flight."""
         self._shown, self._done_ns = episode, time.monotonic_ns()
         self._look()
         self._shown = None
 
     def over(self, episode: Episode, status: EpisodeStatus, error: str) -> None:
-        """An episode is over; its environment is still there."""
+        """Show the end of an episode whose environment still exists, then show the next episode."""
         self._live.pop(episode.index, None)
         if episode is not self._shown:
             return
         self._tell_thoughts(episode)
         self._done_ns = time.monotonic_ns()
         now = time.monotonic()
-        # Where more episodes end in a second than a stream has pictures, their ends are sent without one.
+        # If episodes end more often than pictures may be sent, the end is reported without a picture.
         drawn = self._every or now >= self._next_end
         if drawn:
             self._next_end = now + self._interval
@@ -124,12 +124,12 @@ class Spectator:
             self._show(min(self._live.values(), key=self._rank))
 
     def keeps(self, episode: Episode, agent: AgentID) -> bool:
-        """Whether what an agent sees is kept from the people who play and look on."""
+        """Return whether an agent's view is hidden from the people who play and watch."""
         seen_from = self._seat_view.looking(episode)
         return bool(seen_from) and agent not in seen_from
 
     def close(self) -> None:
-        """Nothing is shown any more."""
+        """Show nothing any more."""
         self._live.clear()
         self._shown = None
         self._cancel()
@@ -137,7 +137,7 @@ class Spectator:
     # -- thoughts --------------------------------------------------------------------------
 
     def _tell_thoughts(self, episode: Episode) -> None:
-        """What was told of the decisions in the step that was taken, of each step of the episode shown."""
+        """Send what the agents' policies reported about their latest decisions, if people may see it."""
         for agent, slot in episode.seats.items():
             row = episode.trajectory.latest(agent)
             if row is None or not row.extras or row.extras.keys().isdisjoint(TOLD):
@@ -146,7 +146,7 @@ class Spectator:
                 continue
             self._thoughts[agent] = row.step
             seen_from = self._seat_view.looking(episode)
-            if not seen_from or agent in seen_from:  # what others think tells their cards
+            if not seen_from or agent in seen_from:  # thoughts of other agents would reveal their cards
                 said = _notation(episode).get(agent, "")
                 told = self._decision(episode.index, slot, agent, row, said)
                 if tells_more(told):
@@ -192,7 +192,7 @@ class Spectator:
             self._timer = asyncio.get_running_loop().call_later(delay, self._on_due)
 
     def _on_due(self) -> None:
-        """What stands still since the last step is shown, too."""
+        """Show the latest step when its view is due, also if no step has followed."""
         self._timer = None
         if self._stale and self._shown is not None:
             self._look()
@@ -208,7 +208,7 @@ class Spectator:
         assert episode is not None
         self._cancel()
         began = time.monotonic()
-        # What was hidden is shown once the game is over.
+        # Hidden information is shown once the game is over.
         seen_from = () if over else self._seat_view.looking(episode)
         number = self._draw(episode, seen_from) if drawn else 0
         self._on_event(self._view(episode, over, error, number, drawn, seen_from))
@@ -216,7 +216,7 @@ class Spectator:
         self._next = max(began + self._interval, now + (now - began))
 
     def _draw(self, episode: Episode, seen_from: tuple[AgentID, ...]) -> int:
-        """Send a picture; returns its number, 0 where there is none."""
+        """Send a picture and return its number; 0 if there is none."""
         if self._mode != "rgb_array" or not self._is_drawn(episode.environment):
             return 0
         if not seen_from:
@@ -270,16 +270,16 @@ class Spectator:
         )
 
     def _pointing(self, episode: Episode, seen_from: tuple[AgentID, ...]) -> Pointing | None:
-        """What a person who is asked may choose in the picture that is shown: the whole, or their own."""
+        """Return what a person who is asked may choose in the picture of the game or of their seat."""
         asked = (d.agent_id for d in episode.asked.values() if _is_person(episode, d.slot))
-        agent = next(asked, None)  # of several the first, whose question a click answers
+        agent = next(asked, None)  # of several people the first, whose question a click answers
         if agent is None:
             return None
         point = partial(self._seat_view.pointing, episode) if seen_from else episode.environment.pointing
         return self._tried("tell what can be pointed at", partial(point, agent))
 
     def _text(self, episode: Episode, number: int, seen_from: tuple[AgentID, ...]) -> str:
-        """Its own text; what people may know in words, where there is no picture of it."""
+        """Return the environment's own text or, if no picture is sent, what people's seats may know."""
         if not seen_from:
             drawn = self._mode == "ansi" and self._is_drawn(episode.environment)
             return episode.environment.ansi() if drawn else ""
@@ -314,7 +314,7 @@ class Spectator:
         extras: dict[str, Any] = dict(row.extras or ())
         space, action = info.action_codec.space, row.action
         number = int(action) if space.kind == "Discrete" else None
-        # A player's own estimate tells its cards, and is advice to a person who plays against it.
+        # An estimate reveals the player's cards, and is advice to a person who plays against that player.
         secret = others or (not over and self._seat_view.hides_estimates_of(slot))
         value = None if secret else extras.get("value")
         return AgentView(
@@ -340,10 +340,10 @@ class Spectator:
         )
 
     def _tried(self, deed: str, ask: Callable[[], _T]) -> _T | None:
-        """What the environment says; where it raises, nothing, and the log says so once."""
+        """Return what the environment answers; if it raises, log that once and return ``None``."""
         try:
             return ask()
-        except Exception as exc:  # the border to foreign code; what is watched goes on
+        except Exception as exc:  # the border to foreign code; the watched episode goes on
             if deed not in self._told:
                 self._told.add(deed)
                 text = f"the environment could not {deed}: {exc}. It plays on"
@@ -352,7 +352,7 @@ class Spectator:
 
 
 def _moves(episode: Episode) -> tuple[PlayedMove, ...]:
-    """Everything that was played, in the game's own notation."""
+    """Return all moves of an episode in the game's own notation."""
     environment = episode.environment
     played = episode.trajectory.played if environment.notates else ()
     words = environment.notation(played)
@@ -360,12 +360,15 @@ def _moves(episode: Episode) -> tuple[PlayedMove, ...]:
 
 
 def _notation(episode: Episode, moves: tuple[PlayedMove, ...] | None = None) -> dict[AgentID, str]:
-    """What each agent played last, in the game's own notation."""
+    """Return each agent's last move in the game's own notation."""
     return {move.agent: move.word for move in (_moves(episode) if moves is None else moves)}
 
 
 def _on_clock(episode: Episode, agent: AgentID) -> tuple[float | None, bool]:
-    """Milliseconds that an agent has left, and whether its clock runs; before the first move it has all."""
+    """Return the milliseconds that an agent has left and whether its clock runs.
+
+    Before the episode's clocks are made, an agent has its full time. Without a time control, return ``None``.
+    """
     control, game_clock = episode.plan.time_control, episode.game_clock
     if control is None:
         return None, False
@@ -380,7 +383,7 @@ def _is_person(episode: Episode, slot: AgentID) -> bool:
 
 
 def _is_secret(episode: Episode, row: Row, seen_from: tuple[AgentID, ...]) -> bool:
-    """Whether an action belongs to a round in which ``seen_from`` have not chosen yet."""
+    """Return whether an action belongs to a round in which the seats of ``seen_from`` have not chosen yet."""
     own = [latest.step for agent in seen_from if (latest := episode.trajectory.latest(agent)) is not None]
     return episode.environment.moves_at_once and row.step > max(own, default=-1)
 
@@ -390,7 +393,7 @@ def _word(info: SlotInfo, index: int, number: int) -> str:
 
 
 def _action_text(action: Any) -> str:
-    """An action that has no name, short."""
+    """Return an action that has no name as short text."""
     text = str(_rounded(to_plain(action)))
     return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
 
@@ -406,6 +409,6 @@ def _rounded(value: Any) -> Any:
 
 
 def _plans(episode: Episode) -> list[Plan]:
-    """Where the players said with their last decisions that they mean to go."""
+    """Return the planned paths that players reported with their last decisions."""
     told = [row.extras for agent in episode.seats if (row := episode.trajectory.latest(agent)) is not None]
     return [extras[PLAN_POINTS] for extras in told if extras and PLAN_POINTS in extras]

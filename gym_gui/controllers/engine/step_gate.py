@@ -1,4 +1,4 @@
-"""When an episode whose agents have all answered may take its step: at once, at a pace, one by one."""
+"""Decides when an episode whose agents have all answered takes its step: at once, at a pace, on request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from gym_gui.controllers.engine.episode import Episode
 
 _TOLERANCE_S = 0.0005
-"""A step may be this much early: timers are not exact, and a second trip would make it late."""
+"""Seconds by which a step may be early: timers are not exact, and waiting again would make it late."""
 
 
 class StepGate:
@@ -19,7 +19,7 @@ class StepGate:
 
     Attributes:
         free: Whether no episode is held back; then the engine need not ask the gate.
-        paused: Whether only steps asked for by :meth:`step` are taken.
+        paused: Whether only requested steps are taken.
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
@@ -42,31 +42,31 @@ class StepGate:
         self._changed()
 
     def pace(self, steps_per_s: float | None) -> None:
-        """Let each episode take at most so many steps a second; ``None`` for no limit."""
+        """Let each episode take at most this many steps per second; ``None`` sets no limit."""
         self._interval = None if steps_per_s is None else 1.0 / steps_per_s
         self._changed()
 
     def is_slower_than(self, rate: float) -> bool:
-        """Whether every step can be looked at, with so many looks a second."""
+        """Return whether steps come so slowly that all can be shown at ``rate`` views per second."""
         return self.paused or (self._interval is not None and self._interval * rate >= 0.999)
 
     @property
     def held(self) -> int:
-        """Episodes that are held."""
+        """Number of episodes that are held."""
         return len(self._held)
 
     def opened(self, episode: Episode) -> None:
-        """An episode begins; at a pace, its first step comes one interval later."""
+        """Note that an episode begins; at a pace, its first step comes one interval later."""
         if self._interval is not None:
             self._last[episode.index] = asyncio.get_running_loop().time()
 
     def forget(self, index: int) -> None:
-        """An episode is over."""
+        """Forget an episode that is over."""
         self._held.pop(index, None)
         self._last.pop(index, None)
 
     def admit(self, episode: Episode) -> bool:
-        """Whether an episode may step now; otherwise it is held until :meth:`released` gives it out."""
+        """Return whether an episode may step now; if not, hold it until :meth:`released` returns it."""
         if self._may_go(episode, asyncio.get_running_loop().time()):
             return True
         self._held[episode.index] = episode
@@ -74,7 +74,7 @@ class StepGate:
         return False
 
     def released(self) -> list[Episode]:
-        """Held episodes that may step now; they are held no longer."""
+        """Return the held episodes that may step now, and hold them no longer."""
         now = asyncio.get_running_loop().time()
         going = [episode for episode in self._held.values() if self._may_go(episode, now)]
         for episode in going:
@@ -86,7 +86,7 @@ class StepGate:
         if self.paused:
             if not episode.credit:
                 return False
-            episode.credit -= not episode.choosing  # a choice of managers is no step: the step is still owed
+            episode.credit -= not episode.choosing  # managers' choices are no step: it is still owed
             self._last[episode.index] = now
             return True
         if self._interval is None:
@@ -94,7 +94,7 @@ class StepGate:
         due = self._last.setdefault(episode.index, now) + self._interval
         if now < due - _TOLERANCE_S:
             return False
-        # On the grid, so that what one step is late is not added to all that follow.
+        # Due times stay on a grid, so that the delay of one step does not add to later ones.
         self._last[episode.index] = due if now - due < self._interval else now
         return True
 
@@ -106,7 +106,7 @@ class StepGate:
         self._wake()
 
     def _arm(self) -> None:
-        """Wake up for the first that is due."""
+        """Set the timer for the held episode that is due first."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,4 +1,4 @@
-"""What was played in an episode, row by row, and what it led to."""
+"""Keeps the decisions of an episode, row by row, with their rewards and results."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from gym_gui.core.spaces import NotInSpace, Parts
 from gym_gui.core.types import CLOCK, AgentID, Decision, StepOutcome
 
 Round = dict[AgentID, tuple[Any, Mapping[str, Any] | None]]
-"""A round of decisions: by agent, its action and what is recorded beside it."""
+"""A round of decisions: each agent's action and its extra fields for the record."""
 
 
 class Trajectory:
-    """The rows of one episode; an agent's reward is known only when it acts again or ends.
+    """The rows of one episode. A row's reward is known only when its agent acts again or ends.
 
     Args:
-        index: Of the episode.
-        codecs: Who sits where, and how what they see and do is written.
-        adapter: Of the environment, asked for the info that goes with a result.
-        untold: Agents whose policies are not told what they earn.
+        index: Index of the episode.
+        codecs: The seats, and how observations and actions are encoded.
+        adapter: The environment's adapter, which gives the info that goes with a result.
+        untold: Agents whose policies do not learn their rewards.
         keep_observations: Write observations into the rows.
 
     Attributes:
         returns: Sum of rewards by agent.
-        wants_results: Agents whose policies get the outcomes of their actions.
+        wants_results: Agents whose policies receive the results of their actions.
         terminated: Whether the environment ended for some agent.
         truncated: Whether some agent was cut off.
-        used_ms: How long each agent took for all its decisions.
+        used_ms: Milliseconds that each agent took for all its decisions.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Trajectory:
         self._unreported: dict[AgentID, Row] = {}
         self._finals: dict[AgentID, tuple[Any, Parts]] = {}
 
-    # -- written while it runs -------------------------------------------------------
+    # -- written while the episode runs -------------------------------------------------------
 
     def add(
         self,
@@ -70,16 +70,16 @@ class Trajectory:
         latency_ms: float,
         extras: Mapping[str, Any] | None,
     ) -> None:
-        """An agent has acted; what it earns comes later.
+        """Add the row of an agent's action, whose reward comes later.
 
         Args:
             step: Environment step, from 0.
             agent: The agent.
-            seen: What it saw, as the environment gave it and in wire form.
-            action: What was played, in its space's own type.
-            source: Who chose it (:class:`~gym_gui.core.enums.ActionSource`).
-            latency_ms: From the question to the answer.
-            extras: What is recorded beside the action.
+            seen: The agent's observation, as the environment gave it and in wire form.
+            action: Action that was played, in its space's own type.
+            source: Who chose the action (:class:`~gym_gui.core.enums.ActionSource`).
+            latency_ms: Time from the question to the answer.
+            extras: Extra fields for the record.
         """
         row = Row(step, agent, action, source, self._digested(agent, seen[1]), latency_ms, extras, None)
         if self._keep:
@@ -93,11 +93,11 @@ class Trajectory:
             self._unreported[agent] = row
 
     def add_alone(self, row: Row, seen: tuple[Any, Parts]) -> None:
-        """The only agent has acted, and what that earns is known.
+        """Add the row of the only agent's action, whose reward is known.
 
         Args:
-            row: All but what it saw.
-            seen: What it saw, as the environment gave it and in wire form.
+            row: The row without the observation.
+            seen: The agent's observation, as the environment gave it and in wire form.
 
         Raises:
             EnvironmentFailure: The reward is not finite.
@@ -116,27 +116,27 @@ class Trajectory:
         self.terminated, self.truncated = row.terminated, row.truncated
 
     def _digested(self, agent: AgentID, encoded: Parts) -> bytes:
-        """What the digest takes of an observation."""
+        """Return the bytes of an observation that enter the digest."""
         seen = self._seen[agent](encoded)
         return hash_chain.condensed(seen) if len(seen) > hash_chain.KEEP else seen
 
     def join(self, agent: AgentID, *, untold: bool) -> None:
-        """An agent has appeared, and is seated."""
+        """Add an agent that has appeared and is seated."""
         self.returns.setdefault(agent, 0.0)
         self.used_ms.setdefault(agent, 0.0)
         if untold:
             self._untold |= {agent}
 
     def lives(self, agent: AgentID) -> bool:
-        """Whether an agent has not ended."""
+        """Return whether an agent has neither terminated nor been cut off."""
         row = self._last.get(agent)
         return row is None or not (row.terminated or row.truncated)
 
     def pay(self, rewards: Mapping[AgentID, float]) -> None:
-        """Rewards belong to the last action of their agent, or to its first where it has none yet.
+        """Add each reward to the last action of its agent, or to the agent's first action if none came yet.
 
         Raises:
-            EnvironmentFailure: One of them is not finite.
+            EnvironmentFailure: A reward is not finite.
         """
         last, returns = self._last, self.returns
         for agent, reward in rewards.items():
@@ -150,10 +150,10 @@ class Trajectory:
                 row.reward += reward
 
     def note_ended_options(self, ended: Mapping[AgentID, OptionEnd]) -> None:
-        """How long an option lasted and why it ended stands in the row of its choice.
+        """Write into the row of a manager's choice how long the option lasted and why it ended.
 
         Args:
-            ended: By manager.
+            ended: Ended options by manager.
         """
         for manager, option in ended.items():
             row = self._last.get(manager)
@@ -162,13 +162,13 @@ class Trajectory:
                 row.extras = {**(row.extras or {}), **told}
 
     def terminate(self, flags: Mapping[AgentID, bool]) -> None:
-        """The environment ended for those whose flag is set."""
+        """Mark the last rows of agents whose flag is set as terminated."""
         self.terminated = True
         for row in self._flagged(flags):
             row.terminated = True
 
     def truncate(self, flags: Mapping[AgentID, bool]) -> None:
-        """Those whose flag is set are cut off."""
+        """Mark the last rows of agents whose flag is set as truncated."""
         self.truncated = True
         for row in self._flagged(flags):
             row.truncated = True
@@ -177,14 +177,17 @@ class Trajectory:
         return [self._last[agent] for agent, flag in flags.items() if flag and agent in self._last]
 
     def cut_off(self) -> None:
-        """Everybody who still lives is cut off, in turn-based games those who wait for their turn too."""
+        """Truncate all agents that have not terminated, also those that wait for their turn."""
         self.truncated = True
         for row in self._last.values():
             if not row.terminated:
                 row.truncated = True
 
     def keep_final(self, observations: Mapping[AgentID, Any]) -> None:
-        """Keep the last observations of agents that ended, for when the episode is over."""
+        """Keep the final observations of agents that ended.
+
+        Their policies get them when the episode is over.
+        """
         for agent, row in self._unreported.items():
             if agent in observations and (row.terminated or row.truncated):
                 try:
@@ -193,15 +196,15 @@ class Trajectory:
                     continue  # no agent acts on it any more
                 self._finals[agent] = observations[agent], encoded
 
-    # -- told and read ---------------------------------------------------------------
+    # -- results and records ---------------------------------------------------------------
 
     @property
     def played(self) -> list[tuple[AgentID, Any]]:
-        """Who did what, from the beginning."""
+        """Agent and action of each row, from the beginning."""
         return [(row.agent, row.action) for row in self._rows]
 
     def opening(self, steps: int) -> list[Round]:
-        """What was played in its first environment steps, and what the clocks said, round by round."""
+        """Return actions and clock times of the first ``steps`` environment steps, round by round."""
         rounds: list[Round] = []
         last = -1
         for row in self._rows:
@@ -215,19 +218,19 @@ class Trajectory:
         return rounds
 
     def clocks(self) -> dict[AgentID, float]:
-        """Seconds that agents had left on their clocks after their last moves."""
+        """Return the seconds that agents had left on their clocks after their last moves."""
         told = (row for row in self._rows if row.extras and CLOCK in row.extras)
         return {row.agent: float((row.extras or {})[CLOCK]) for row in told}
 
     def latest(self, agent: AgentID) -> Row | None:
-        """The row of an agent's last action, to be looked at only."""
+        """Return the row of an agent's last action. Callers must not change the row."""
         return self._last.get(agent)
 
     def outcomes(self, asked: Mapping[AgentID, Decision]) -> Iterator[StepOutcome]:
-        """Results of earlier actions that have become complete: their agents act again.
+        """Yield results of earlier actions that are complete because their agents act again.
 
         Args:
-            asked: What they are asked now.
+            asked: The agents' new questions.
         """
         if not self._unreported:
             return
@@ -237,7 +240,7 @@ class Trajectory:
                 yield self._outcome(agent, row, decision.observation, decision.encoded)
 
     def last_outcomes(self) -> list[StepOutcome]:
-        """Results that are still to be told when the episode is over."""
+        """Return the results that have not been reported yet, when the episode is over."""
         told = [
             self._outcome(agent, row, *self._finals[agent])
             for agent, row in self._unreported.items()
@@ -262,10 +265,10 @@ class Trajectory:
         )
 
     def lines(self, seed: int, words: Sequence[str] = ()) -> tuple[bytes, bytes, str]:
-        """Its rows as JSON lines, the same without times, and its digest.
+        """Return the rows as JSON lines, the same lines without times, and the digest.
 
         Args:
-            seed: The environment's, which stands in every row.
-            words: What was played in the game's own notation, where it has one.
+            seed: Seed of the environment, which is part of every row.
+            words: Played actions in the game's own notation, if the game has one.
         """
         return self._codecs.lines(self._rows, self._index, seed, words)

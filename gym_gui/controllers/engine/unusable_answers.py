@@ -1,4 +1,4 @@
-"""What follows an answer that cannot be played: it is asked again, replaced, or the episode ends."""
+"""Handles answers that cannot be played: ask again, substitute an action, or end the episode."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _UNPLAYED = (Limit.RUN, Limit.STOP)
 def take_unusable(
     episode: Episode, answer: Answer, rule: OnInvalid | None, slot: SlotInfo
 ) -> Decision | None:
-    """Have the episode do with an answer what is configured.
+    """Handle an unusable answer as configured for the slot.
 
     Args:
-        episode: Of whose step it is.
-        answer: A failure, or an action that is invalid.
-        rule: What is configured for the slot; without one, the episode fails.
+        episode: The episode that waits for the answer.
+        answer: A failure, or an invalid action.
+        rule: The slot's configuration; without one, the episode fails.
         slot: The agent's own spaces.
 
     Returns:
-        The question that is asked once more; ``None``: the agent has acted, or cannot go on.
+        The question that is asked once more; ``None`` if the agent has acted or cannot go on.
     """
     decision = answer.decision
     agent = decision.agent_id
@@ -51,7 +51,7 @@ def take_unusable(
         return episode.ask_again(decision, answer.invalid)
     cause = _cause_of(answer)
     episode.unusable[agent] = episode.unusable.get(agent, 0) + 1
-    episode.causes.setdefault(agent, Counter())[cause.value] += 1  # as a key of JSON
+    episode.causes.setdefault(agent, Counter())[cause.value] += 1  # a string, as JSON needs
     then = rule.then if rule is not None else "error"
     if then == "error":
         episode.refused[agent] = f"unusable action at step {episode.steps}: {answer.invalid}"
@@ -67,9 +67,10 @@ def take_unusable(
 
 
 def how_refused(episode: Episode) -> tuple[EpisodeStatus, str]:
-    """How an episode ends in which an agent cannot continue, and why.
+    """Return the final status of an episode in which an agent cannot continue, and the reason.
 
-    The episode has failed, or is left unplayed (``ABORTED``), or ends here, truncated (``COMPLETED``).
+    The status is ``FAILED``, or ``ABORTED`` if the episode counts as unplayed, or ``COMPLETED`` if the
+    episode ends here, truncated.
     """
     # All agents have answered: which agent is blamed must not depend on who answered first.
     refused = [agent for agent in episode.asked if agent in episode.refused]
@@ -85,11 +86,13 @@ def how_refused(episode: Episode) -> tuple[EpisodeStatus, str]:
 def _in_its_place(
     episode: Episode, decision: Decision, slot: SlotInfo, then: str
 ) -> tuple[Any, ActionSource]:
-    """The action that is played instead, in its space's own type, as the policy's would have come.
+    """Return the substitute action, in its space's own type, and its source.
+
+    The action passes through the codec, so that it has the same type as an action of a policy.
 
     Raises:
-        SpaceError: There is none.
-        NotInSpace: The environment's own no-op is no action of its space.
+        SpaceError: There is no substitute.
+        NotInSpace: The environment's own no-op is not in its action space.
     """
     if then == "noop":
         action, source = noop_of(slot, decision.action_mask), ActionSource.NOOP
@@ -113,7 +116,7 @@ def _default_of(slot: SlotInfo, decision: Decision) -> Any:
 
 
 def _cause_of(answer: Answer) -> UnusableCause:
-    """Why an answer cannot be played: as its worker says, else by what the answer holds."""
+    """Return why an answer cannot be played: as its worker says, else derived from the answer's content."""
     extras = answer.extras or {}
     told = extras.get(CAUSE)
     if isinstance(told, str) and told in tuple(UnusableCause):

@@ -1,1 +1,1 @@
-"""People in slots: keys and clicks as actions, and what a seat sees."""
+"""People in slots: turns keys and clicks into actions, and shows what a seat sees."""

@@ -1,4 +1,4 @@
-"""What one agent sees, for people who watch: its observation in words, as numbers, as a picture."""
+"""Shows people one agent's observation: as text, as numbers, as a picture."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from mosaic_worker.failures import described
 
 _T = TypeVar("_T")
 _LONGEST = 20_000
-"""Characters of a text that a view keeps."""
+"""Largest number of characters of a text that are shown."""
 _MOST_LEGAL = 60
 _LEAST_SIDE = 24
-"""An array with two axes that long is looked at rather than read."""
+"""An array whose two longest axes have at least this length is shown as a picture."""
 _MOST_FRAMES = 8
 _BETWEEN = 4
-"""Pixels between the frames of a stack."""
+"""Number of pixels between the frames of a stack."""
 _OWN = "The picture that it gets"
 _DRAWN = "What it sees, drawn"
 
@@ -35,20 +35,20 @@ _DRAWN = "What it sees, drawn"
 def observation_of(
     environment: Environment, decision: Decision, view: PromptInputs | None = None, fed: Fed | None = None
 ) -> AgentObservation:
-    """What an agent is shown with a question.
+    """Return an agent's observation with its question, for people who watch.
 
     Args:
-        environment: At the moment at which it is asked.
+        environment: The environment, in the state in which the agent is asked.
         decision: The question.
-        view: What its slot is shown beside the observation, where it is.
-        fed: The observation after preprocessing, where there is some.
+        view: Prompt inputs of the agent's slot, if it has some.
+        fed: The observation after preprocessing, if there is some.
     """
     agent = decision.agent_id
     given = fed or Fed(to_space(environment.adapter.observation_space(agent)), decision.observation)
     text = _in_words(environment, decision, view)
     numbers = _tried(lambda: say(given.space, given.value))
     picture, caption = _tried(lambda: _picture_in(given.space, given.value)), _OWN
-    if picture is None and "whole" not in environment.pictures(agent):  # else it stands beside it already
+    if picture is None and "whole" not in environment.pictures(agent):  # the whole game is shown anyway
         picture, caption = _tried(lambda: environment.seat_picture(agent, decision.observation)), _DRAWN
     return AgentObservation(
         agent,
@@ -63,7 +63,7 @@ def observation_of(
 
 
 def _in_words(environment: Environment, decision: Decision, view: PromptInputs | None) -> str:
-    """The text that the agent's worker got; else the text that a worker would get."""
+    """Return the observation as the text that the worker was shown or, if it reads none, would be shown."""
     if decision.shown is not None and decision.shown.text:
         return decision.shown.text
     agent = decision.agent_id
@@ -97,7 +97,7 @@ def _cut(text: str) -> str:
 
 
 def _tried(ask: Callable[[], _T]) -> _T | None:
-    """What can be told; where an environment's own code fails, nothing: what is looked at plays on."""
+    """Return the result of ``ask``, or ``None`` if the environment's own code fails, so that play goes on."""
     try:
         return ask()
     except Exception:  # the border to environments' own code
@@ -108,7 +108,7 @@ def _tried(ask: Callable[[], _T]) -> _T | None:
 
 
 def _picture_in(space: Space, value: Any) -> NDArray[np.uint8] | None:
-    """The first picture in an observation, as RGB; frames of a stack stand side by side."""
+    """Return the first picture in an observation, as RGB; frames of a stack are placed side by side."""
     if space.kind == "Dict":
         parts = ((child, value[key]) for key, child in space.spaces.items())
         return next((p for child, part in parts if (p := _picture_in(child, part)) is not None), None)
@@ -127,7 +127,7 @@ def _picture_in(space: Space, value: Any) -> NDArray[np.uint8] | None:
 
 
 def _as_rgb(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """(height, width, 3) of an array of two to four axes, whichever of them has the colors or frames."""
+    """Return an array of two to four axes as (height, width, 3), wherever its color or frame axis is."""
     if array.ndim == 2:
         return np.repeat(array[:, :, None], 3, axis=2)
     if array.ndim == 4:

@@ -1,4 +1,4 @@
-"""Which move a person means, click by click. Knows boards, not Qt, and no game's rules."""
+"""Finds out which move a person means, click by click, from the board's legal moves."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ OVER: Final = "The game is over: restart it to play again."
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """One move is meant."""
+    """Result of a click that determines one move."""
 
     move: Move
 
 
 @dataclass(frozen=True, slots=True)
 class Ambiguous:
-    """Several moves end there: ask which (what a pawn becomes, which way a piece jumps)."""
+    """Result of a click that leaves several moves, among which to ask (promotion, path of a jump)."""
 
     moves: tuple[Move, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A piece was taken up, or put back (``None``)."""
+    """Result of a click that selects a piece, or deselects it (``None``)."""
 
     square: Square | None
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Nothing can be done there; nothing is lost.
+    """Result of a click that does nothing.
 
     Attributes:
-        sentence: Why, and the way out.
+        sentence: Why nothing happens, and what to do instead.
     """
 
     sentence: str
@@ -56,8 +56,8 @@ class BoardChoice:
 
     Attributes:
         board: The position.
-        interactive: Whether it is a person's move.
-        selected: Square of the piece that was taken up.
+        interactive: Whether it is a person's turn.
+        selected: Square of the selected piece.
     """
 
     board: Board
@@ -65,24 +65,27 @@ class BoardChoice:
     selected: Square | None = field(default=None)
 
     def sources(self) -> set[Square]:
-        """Squares of pieces that can move."""
+        """Return the squares of pieces that can move."""
         return {move.source for move in self.board.moves if move.source is not None}
 
     def targets(self, source: Square | None) -> list[Move]:
-        """Moves of the piece there; with ``None``, those that put a piece on the board."""
+        """Return the moves of the piece on ``source``.
+
+        With ``None``, the moves that put a piece on the board.
+        """
         return [m for m in self.board.moves if m.source == source and self.on_board(m.target)]
 
     def elsewhere(self) -> list[Move]:
-        """Moves that end nowhere on the board, such as go's pass."""
+        """Return the moves that end on no square, such as a pass in go."""
         return [m for m in self.board.moves if not self.on_board(m.target)]
 
     def drops_at(self, square: Square) -> list[Move]:
-        """Moves that put a piece there; in connect four anywhere in the column."""
+        """Return the moves that put a piece on a square; in connect four, anywhere in its column."""
         falling = self.board.kind == "connect_four"
         return [m for m in self.targets(None) if m.target == square or (falling and m.target[1] == square[1])]
 
     def landing(self, square: Square) -> Square | None:
-        """Where a piece put there comes to lie, ``None`` where it cannot be put."""
+        """Return the square on which a piece put here comes to lie; ``None`` if it cannot be put here."""
         moves = self.drops_at(square)
         if not moves:
             return None
@@ -93,15 +96,15 @@ class BoardChoice:
         return (max(empty), column) if empty else None
 
     def piece(self, square: Square) -> str:
-        """What stands there, ``""`` for nothing."""
+        """Return the piece on a square; ``""`` if the square is empty."""
         return self.board.cells[square[0] * self.board.columns + square[1]]
 
     def on_board(self, square: Square) -> bool:
-        """Whether there is such a square."""
+        """Return whether the board has this square."""
         return 0 <= square[0] < self.board.rows and 0 <= square[1] < self.board.columns
 
     def choose(self, square: Square) -> Answer:
-        """A person points at a square."""
+        """Handle a person's click on a square."""
         if not self.board.moves and not self.board.turn:
             return Refused(OVER)
         if not self.interactive:
@@ -120,7 +123,7 @@ class BoardChoice:
         return Refused(self._why_not(square))
 
     def drop(self, square: Square) -> Answer:
-        """The piece that was taken up is let go over a square."""
+        """Handle a drag of the selected piece that ends on a square."""
         if self.selected is None or square == self.selected:
             return Selected(self.selected)
         if not self.interactive:
@@ -129,26 +132,29 @@ class BoardChoice:
         return self._meant(meant) if meant else Refused(self._why_not(square))
 
     def own(self, square: Square) -> bool:
-        """Whether a piece stands there that may be taken up now, and that no selected piece takes."""
+        """Return whether a piece on this square can be selected now.
+
+        A piece that the selected piece can capture does not count.
+        """
         taken = self.selected is not None and any(m.target == square for m in self.targets(self.selected))
         return self.interactive and square in self.sources() and not taken
 
     def choosable(self, square: Square) -> bool:
-        """Whether pointing there does something now."""
+        """Return whether a click on this square does something now."""
         if not self.interactive:
             return False
         meant = self.selected is not None and any(m.target == square for m in self.targets(self.selected))
         return meant or square in self.sources() or bool(self.drops_at(square))
 
     def hand(self) -> str:
-        """The piece that a move would put on the board: X or O."""
+        """Return the piece that a move would put on the board: ``X`` or ``O``."""
         last = self.board.last[-1] if self.board.last else None
         if self.board.kind == "go" and last is not None and self.on_board(last):
             return "O" if self.piece(last) == "X" else "X"
         return "X" if self.board.cells.count("X") <= self.board.cells.count("O") else "O"
 
     def release(self) -> None:
-        """Put the piece back."""
+        """Deselect the piece."""
         self.selected = None
 
     def _select(self, square: Square | None) -> Selected:

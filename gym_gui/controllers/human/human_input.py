@@ -1,23 +1,23 @@
-"""From keys to a person's actions: what was pressed, for whom, and when it counts.
+"""Turns keys into a person's actions: which action a key means, in which slot, and when it counts.
 
-Knows nothing of windows: a window (or a keyboard of its own, through evdev) reports keys
-by name, and learns which questions they answered. Keys are named as Qt writes them
-(``Up``, ``W``, ``Space``), see :mod:`gym_gui.envs.keymaps`.
+This module knows nothing about windows. A window (or a keyboard of its own, through evdev) reports keys by
+name and learns which questions were answered. Keys are named as Qt names them (``Up``, ``W``, ``Space``), see
+:mod:`gym_gui.envs.keymaps`.
 
 When a key counts
 
 * While a question is open, a press answers it at once.
-* In real time a key that is held answers every question as it is asked; of several, the
-  one pressed last. While no key is held, no answer is given, and after the slot's deadline its
-  fallback is played and recorded as such. Where no action does nothing, as in CartPole, the
-  last action is repeated until another key is pressed (``goes_on``).
-* Where an action has several components, all keys that are held count together; the mouse's movement since
-  the last answer is added.
-* In turn-based play every press is one move; a key that stays down does not move again.
-* Where there are more actions than keys, a number is typed and Return pressed.
-* A press shortly before a question (:data:`AHEAD_S`) counts for it, so that fast typing
-  loses nothing while the environment steps; older ones are forgotten. In real time the key with
-  which a person lets time begin counts for the first question, however long that takes to come.
+* In real time, a held key answers every question as it is asked. Of several held keys, the one pressed last
+  counts. While no key is held, no answer is given: after the slot's deadline, its fallback is played and
+  recorded as such. If no action does nothing, as in CartPole, the last action is repeated until another key
+  is pressed (``goes_on``).
+* If an action has several components, all held keys count together, and the mouse's movement since the last
+  answer is added.
+* In turn-based play, every press is one move. A key that stays down does not move again.
+* If there are more actions than keys, the person types a number and presses Return.
+* A press shortly before a question (:data:`AHEAD_S`) counts for it, so that fast typing loses nothing while
+  the environment steps. Older presses are forgotten. In real time, the key with which a person starts the
+  game counts for the first question, however late that question comes.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from gym_gui.core.live import HumanQuestion
 from gym_gui.envs.keymaps import Axis, KeyScheme
 
 AHEAD_S: Final = 0.4
-"""How long a press is remembered for a question that is still to come."""
+"""Seconds for which a press is remembered for a question that is still to come."""
 _AHEAD_MOST: Final = 3
 _DIGITS: Final = frozenset("0123456789")
 _TYPING: Final = frozenset({"Return", "Enter", "Backspace"})
 _TYPED_MOST: Final = 7
 KEYBOARD: Final = ""
-"""The device of keys that come through the window."""
+"""Device name of the window's keyboard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class Answered:
     """A question got its answer.
 
     Attributes:
-        question: Which one.
-        action: Plain data of the action, in the slot's action space.
+        question: The question.
+        action: The action as plain data, in the slot's action space.
     """
 
     question: HumanQuestion
@@ -60,8 +60,8 @@ class Refused:
     """A key or button meant an action that cannot be played now; the question stays open.
 
     Attributes:
-        question: Which one.
-        reason: Why, as a sentence without a full stop.
+        question: The question.
+        reason: Why the action cannot be played, as a sentence without a full stop.
     """
 
     question: HumanQuestion
@@ -69,7 +69,7 @@ class Refused:
 
 
 Reaction = Answered | Refused
-"""The effect of a key, a button or a question."""
+"""Result of a key, a button or a question."""
 
 
 class HumanSeat:
@@ -77,14 +77,14 @@ class HumanSeat:
 
     Args:
         slot: The slot.
-        scheme: Its keys.
-        realtime: Whether time runs (see the module); the scheme's own by default.
-        device: The keyboard it listens to; :data:`KEYBOARD` for the window's.
-        words: A word for each action number.
-        repeat: Whether a key that is held answers every question in real time, or only one.
-        goes_on: Whether in real time the last action goes on while no key is down; by default
-            where the scheme is of real time and has no ``idle`` action.
-        clock: Seconds, for tests.
+        scheme: The slot's keys.
+        realtime: Whether the game runs in real time (see the module); by default, as the scheme says.
+        device: Keyboard for the slot; :data:`KEYBOARD` for the window's.
+        words: Name of each action, by number.
+        repeat: Whether a held key answers every question in real time, or only one.
+        goes_on: Whether in real time the last action is repeated while no key is down. By default this
+            holds if the scheme has keys, is for real time and has no ``idle`` action.
+        clock: Returns the time in seconds; replaced in tests.
     """
 
     def __init__(
@@ -109,9 +109,9 @@ class HumanSeat:
         self.typed = ""
         self._numbers: Numbers | None = None
         self._moved: dict[str, float] = {}  # pixels since the last answer
-        self._tapped: dict[str, float] = {}  # keys of pushes that went down since then, and when
+        self._tapped: dict[str, float] = {}  # keys pressed since the last answer, and when
         self._last: Any = None
-        self._begun = False  # asked anything in this episode
+        self._begun = False  # whether anything was asked in this episode
         self._held: dict[str, None] = {}  # in the order of pressing
         self._ahead: deque[tuple[float, Any]] = deque(maxlen=_AHEAD_MOST)
         self._clock = clock
@@ -122,7 +122,7 @@ class HumanSeat:
         return tuple(self._held)
 
     def knows(self, key: str) -> bool:
-        """Whether a key means anything here."""
+        """Return whether a key means anything in this slot."""
         if self.scheme.typed and (key in _DIGITS or key in _TYPING):
             return True
         return any(key in split_chord(chord) for chord in self.scheme.bindings) or any(
@@ -134,7 +134,7 @@ class HumanSeat:
         return (*self.scheme.axes, *self.scheme.pointer)
 
     def press(self, key: str) -> Reaction | None:
-        """A key went down; one that is down already (auto-repeat) does nothing."""
+        """Handle a key that went down; ignore a key that is down already (auto-repeat)."""
         if key in self._held or not self.knows(key):
             return None
         if self.scheme.typed and (key in _DIGITS or key in _TYPING):
@@ -153,7 +153,10 @@ class HumanSeat:
         return None
 
     def move(self, motion: str, pixels: float) -> Reaction | None:
-        """The mouse moved; that answers in real time, and else goes with the next press."""
+        """Handle a movement of the mouse.
+
+        In real time, the movement answers the open question. Otherwise it counts with the next press.
+        """
         if not self.knows(motion):
             return None
         self._moved[motion] = self._moved.get(motion, 0.0) + pixels
@@ -163,16 +166,16 @@ class HumanSeat:
         return None if action is None else self.choose(action)
 
     def hold(self, key: str) -> None:
-        """A key is down after all: what was taken for its release was an auto-repeat."""
+        """Mark a key as down again, because its release was only an auto-repeat."""
         if self.knows(key) and not self.scheme.typed:
             self._held[key] = None
 
     def release(self, key: str) -> None:
-        """A key went up."""
+        """Handle a key that went up."""
         self._held.pop(key, None)
 
     def release_all(self) -> None:
-        """Nothing is held any more, as when the window loses the keyboard."""
+        """Mark all keys as up, for example because the window lost the keyboard."""
         self._held.clear()
         self._moved.clear()
         self._tapped.clear()
@@ -180,7 +183,7 @@ class HumanSeat:
         self._last = None
 
     def offer(self, question: HumanQuestion) -> Reaction | None:
-        """A question is asked; it is answered at once where a key says how."""
+        """Take a question, and answer it at once if a key or the mouse already says how."""
         self.question = question
         if self._pushes:
             self._numbers = Numbers.read(question.space)
@@ -205,7 +208,7 @@ class HumanSeat:
         self.question = None
 
     def forget(self) -> None:
-        """The episode is over: what was typed ahead does not count for the next."""
+        """Forget what was pressed and typed, because the episode is over."""
         self.question, self._begun = None, False
         self.typed, self._last = "", None
         self._moved.clear()
@@ -213,7 +216,7 @@ class HumanSeat:
         self._ahead.clear()
 
     def choose(self, action: Any) -> Reaction | None:
-        """Answer the open question, by whatever means; ``None`` without one."""
+        """Answer the open question with an action; return ``None`` if no question is open."""
         question = self.question
         if question is None:
             return None
@@ -227,7 +230,7 @@ class HumanSeat:
         return Answered(question, action)
 
     def _type(self, key: str) -> Reaction | None:
-        """Digits make a number, Return plays it."""
+        """Handle a key of a typed number: digits form the number, Return plays it."""
         if key in _DIGITS:
             self.typed = (self.typed + key)[-_TYPED_MOST:]
         elif key == "Backspace":
@@ -238,7 +241,7 @@ class HumanSeat:
         return None
 
     def _trouble(self, action: Any) -> str:
-        """Why the action cannot be played now; empty when it can."""
+        """Return why the action cannot be played now; ``""`` if it can."""
         if self.question is None or not isinstance(action, int):
             return ""
         legal, space = self.question.legal, self.question.space
@@ -252,7 +255,7 @@ class HumanSeat:
         return f"{word[:1].upper()}{word[1:]} is not possible now"
 
     def _meaning(self) -> Any | None:
-        """What the keys that are down mean together; ``None`` for nothing."""
+        """Return the action that the held keys mean together; ``None`` if they mean none."""
         if self._pushes:
             return self._pushed()
         best: tuple[int, int] | None = None
@@ -267,7 +270,7 @@ class HumanSeat:
         return action
 
     def _pushed(self) -> Any | None:
-        """Sum of what keys and mouse push, component by component, within the bounds."""
+        """Return the sum of the pushes of keys and mouse, per component and within the bounds."""
         if self._numbers is None:
             return None
         amounts = {**self._moved, **dict.fromkeys((*self._held, *self._tapped), 1.0)}
@@ -283,13 +286,13 @@ class HumanSeat:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """An action of several numbers, laid out flat: a box, buttons, or a mapping or tuple of these.
+    """Structure of an action of several numbers: a box, buttons, or a mapping or tuple of boxes and buttons.
 
     Attributes:
-        parts: Each box with its name in a mapping, in the order of the space; one without a name is the
-            whole action.
+        parts: Name and box of each part, in the order of the space. A box that is the whole action has the
+            name ``""``.
         named: Whether the action is a mapping of the parts.
-        listed: Whether it is a list of them.
+        listed: Whether the action is a list of the parts.
     """
 
     parts: tuple[tuple[Any, Box], ...]
@@ -298,7 +301,7 @@ class Numbers:
 
     @classmethod
     def read(cls, space: Mapping[str, Any]) -> Numbers | None:
-        """From a question's ``space``; ``None`` where a part of it is neither a box nor buttons."""
+        """Read a question's ``space``; return ``None`` if a part of it is neither a box nor buttons."""
         kind = space.get("kind")
         if kind not in ("Dict", "Tuple"):
             box = _box_of(space)
@@ -315,7 +318,7 @@ class Numbers:
         return sum(box.size for _, box in self.parts)
 
     def action(self, values: Sequence[float]) -> Any:
-        """Plain data of the action nearest to ``values`` (flat) within the bounds."""
+        """Return the action within the bounds that is nearest to ``values`` (flat), as plain data."""
         read, found = iter(values), dict[Any, Any]()
         for name, box in self.parts:
             found[name] = box.action([next(read) for _ in range(box.size)])
@@ -330,9 +333,9 @@ class Box:
 
     Attributes:
         shape: Shape of the action.
-        low: Least value of each component, flat.
-        high: Greatest value of each.
-        whole: Whether its components are whole numbers, as buttons are.
+        low: Smallest value of each component, flat.
+        high: Largest value of each component, flat.
+        whole: Whether the components are whole numbers, as for buttons.
     """
 
     shape: tuple[int, ...]
@@ -342,7 +345,7 @@ class Box:
 
     @classmethod
     def read(cls, space: Mapping[str, Any]) -> Box:
-        """From a question's ``space``; the bounds in it are numbers, lists or ``"Infinity"``."""
+        """Read a question's ``space``; its bounds are numbers, lists or ``"Infinity"``."""
         shape = tuple(int(n) for n in space["shape"])
         size = prod(shape)
         return cls(shape, _flat(space.get("low", -inf), size), _flat(space.get("high", inf), size))
@@ -353,7 +356,7 @@ class Box:
         return len(self.low)
 
     def action(self, values: Sequence[float]) -> Any:
-        """Plain data of the action nearest to ``values`` (flat) within the bounds."""
+        """Return the action within the bounds that is nearest to ``values`` (flat), as plain data."""
         near = [min(max(v, low), high) for v, low, high in zip(values, self.low, self.high, strict=True)]
         return _nested([round(v) for v in near] if self.whole else near, self.shape)
 
@@ -383,10 +386,10 @@ def _nested(values: Sequence[float], shape: tuple[int, ...]) -> Any:
 
 
 class HumanSeats:
-    """All slots that people play at one machine, and which of them a key is for.
+    """All slots that people play on one machine; passes each key to the slots that it is for.
 
     Args:
-        seats: The slots; those of one keyboard may share keys where they take turns.
+        seats: The seats of the slots. Slots on one keyboard may share keys if they take turns.
     """
 
     def __init__(self, seats: Iterable[HumanSeat] = ()) -> None:
@@ -399,24 +402,24 @@ class HumanSeats:
         return slot in self._seats
 
     def seat(self, slot: str) -> HumanSeat | None:
-        """The seat of a slot, or ``None`` where no person plays it."""
+        """Return the seat of a slot; ``None`` if no person plays the slot."""
         return self._seats.get(slot)
 
     def put(self, seat: HumanSeat) -> None:
-        """Add a seat, or change a slot's."""
+        """Add a seat, or replace the slot's seat; an open question moves to the new one."""
         before = self._seats.get(seat.slot)
         if before is not None and seat.question is None:
             seat.question = before.question
         self._seats[seat.slot] = seat
 
     def remove(self, slot: str) -> None:
-        """No person plays the slot any more."""
+        """Remove the seat of a slot that no person plays any more."""
         self._seats.pop(slot, None)
 
     def press(self, key: str, device: str = KEYBOARD) -> list[Reaction]:
-        """A key went down on a keyboard.
+        """Handle a key that went down on a keyboard.
 
-        Where several seats know the key, it is for those that are asked; while none is, for none.
+        If several turn-based seats know the key, it counts only for seats that are being asked.
         """
         concerned = [seat for seat in self if seat.device == device and seat.knows(key)]
         if len(concerned) > 1:
@@ -426,30 +429,30 @@ class HumanSeats:
         return [reaction for seat in concerned if (reaction := seat.press(key)) is not None]
 
     def move(self, motion: str, pixels: float) -> list[Reaction]:
-        """The mouse moved; it belongs to the window's keyboard."""
+        """Handle a movement of the mouse, which belongs to the window's keyboard."""
         seats = [seat for seat in self if seat.device == KEYBOARD]
         return [reaction for seat in seats if (reaction := seat.move(motion, pixels)) is not None]
 
     def hold(self, key: str, device: str = KEYBOARD) -> None:
-        """See :meth:`HumanSeat.hold`."""
+        """Mark a key as down again; see :meth:`HumanSeat.hold`."""
         for seat in self:
             if seat.device == device:
                 seat.hold(key)
 
     def release(self, key: str, device: str = KEYBOARD) -> None:
-        """A key went up."""
+        """Handle a key that went up."""
         for seat in self:
             if seat.device == device:
                 seat.release(key)
 
     def release_all(self, device: str | None = None) -> None:
-        """All keys of a keyboard, or of all, are up."""
+        """Mark all keys of a keyboard, or of all keyboards, as up."""
         for seat in self:
             if device is None or seat.device == device:
                 seat.release_all()
 
     def offer(self, question: HumanQuestion) -> Reaction | None:
-        """A question is asked of a slot; see :meth:`HumanSeat.offer`."""
+        """Pass a question to its slot's seat; see :meth:`HumanSeat.offer`."""
         seat = self._seats.get(question.slot)
         return seat.offer(question) if seat is not None else None
 
@@ -460,21 +463,21 @@ class HumanSeats:
                 seat.withdraw()
 
     def forget(self) -> None:
-        """The episode is over."""
+        """Forget what was pressed and typed in all seats, because the episode is over."""
         for seat in self:
             seat.forget()
 
     def choose(self, slot: str, action: Any) -> Reaction | None:
-        """A button or the mouse chose a slot's action."""
+        """Answer a slot's question with an action chosen by a button or the mouse."""
         seat = self._seats.get(slot)
         return seat.choose(action) if seat is not None else None
 
     @property
     def questions(self) -> tuple[HumanQuestion, ...]:
-        """What people are being asked now."""
+        """Questions that people are being asked now."""
         return tuple(seat.question for seat in self if seat.question is not None)
 
 
 def split_chord(chord: str) -> tuple[str, ...]:
-    """``"Up+Right"`` is ``("Up", "Right")``; ``"+"`` is a key of its own."""
+    """Return the keys of a chord: ``"Up+Right"`` gives ``("Up", "Right")``; ``"+"`` is a key of its own."""
     return tuple(part for part in chord.split("+") if part) or (chord,)

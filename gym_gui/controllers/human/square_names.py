@@ -1,4 +1,4 @@
-"""What squares and pieces are called, for people who hear the board and for hints."""
+"""Names of squares and pieces, for screen readers and hints."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ _GAMES: Final = {
 
 
 def game_word(kind: str) -> str:
-    """The board's name."""
+    """Return the name of a kind of board."""
     return _GAMES.get(kind, "Board")
 
 
 def piece_word(kind: str, piece: str) -> str:
-    """``white knight``, ``red disc``; ``piece`` for one that is not known."""
+    """Return the name of a piece: ``white knight``, ``red disc``; ``piece`` if it is unknown."""
     if kind == "chess" and piece.lower() in _CHESS:
         return f"{'white' if piece.isupper() else 'black'} {_CHESS[piece.lower()]}"
     return _PIECES.get(kind, {}).get(piece, "piece")
 
 
 def chess_word(letter: str) -> str:
-    """``queen`` for q, the letter itself where it is no piece."""
+    """Return the name of a chess piece: ``queen`` for q; the letter itself if it is unknown."""
     return _CHESS.get(letter.lower(), letter)
 
 
 def column_label(board: Board, column: int) -> str:
-    """What stands under a column."""
+    """Return the label below a column."""
     if board.kind == "connect_four":
         return str(column + 1)
     letters = GO_FILES if board.kind == "go" else "abcdefghijklmnopqrstuvwxyz"
@@ -49,12 +49,12 @@ def column_label(board: Board, column: int) -> str:
 
 
 def row_label(board: Board, row: int) -> str:
-    """What stands beside a row; ``""`` where rows have no name."""
+    """Return the label beside a row; ``""`` if rows have no labels."""
     return "" if board.kind == "connect_four" else str(board.rows - row)
 
 
 def square_word(board: Board, square: tuple[int, int]) -> str:
-    """``e4``, ``column 3, row 1``."""
+    """Return the name of a square: ``e4``; ``column 3, row 1 from below``."""
     row, column = square
     if board.kind == "connect_four":
         return f"column {column + 1}, row {board.rows - row} from below"
@@ -64,6 +64,6 @@ def square_word(board: Board, square: tuple[int, int]) -> str:
 
 
 def occupied_word(board: Board, square: tuple[int, int]) -> str:
-    """``e2, white pawn``; ``e4, empty``."""
+    """Return a square with its piece: ``e2, white pawn``; ``e4, empty``."""
     piece = board.cells[square[0] * board.columns + square[1]]
     return f"{square_word(board, square)}, {piece_word(board.kind, piece) if piece else 'empty'}"

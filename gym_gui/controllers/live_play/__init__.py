@@ -1,1 +1,1 @@
-"""An operator that is watched and played while it runs: its session, its episodes, its figures."""
+"""Plays an operator live while people watch: its session, its episodes and its statistics."""

@@ -1,7 +1,7 @@
-"""What the players of one operator asked their models and were answered, or told, while it plays.
+"""Keeps the model calls and reported decisions of one operator while it plays.
 
-Lines are kept as they came and parsed only when the user looks at them: of ten thousand turns a
-person reads a few.
+Lines are kept as they came and parsed only when the user opens them: of ten thousand turns, a person reads
+a few.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from gym_gui.core.types import REFUSED, WORD
 MOST_CALLS: Final = 20_000
 MOST_BYTES: Final = 32 << 20
 _NEAR: Final = 400
-"""Calls among which those of one decision lie, as many as are asked at once."""
+"""How many calls back to search for the calls of one decision, since many decisions may be asked at once."""
 _KEPT_TURNS: Final = 400
-"""Turns kept as they were read last."""
+"""Largest number of parsed turns that are cached."""
 
 
 @dataclass(slots=True)
 class Spending:
-    """What calls have cost.
+    """Sum of what calls have cost.
 
     Attributes:
-        calls: How many there were.
-        failed: Those without a reply.
-        input_tokens: Tokens read.
-        output_tokens: Tokens written.
-        usd: Their price, as far as it is known.
+        calls: Number of calls.
+        failed: Calls without a reply.
+        input_tokens: Tokens read by models.
+        output_tokens: Tokens written by models.
+        usd: Cost of the calls whose price is known.
         unpriced: Calls whose price is not known.
-        replayed: Calls that a cassette has answered.
+        replayed: Calls that were answered from a cassette.
     """
 
     calls: int = 0
@@ -52,7 +52,7 @@ class Spending:
     replayed: int = 0
 
     def add(self, turn: Turn) -> None:
-        """Count one more."""
+        """Count one more call."""
         self.calls += 1
         self.failed += bool(turn.error)
         if turn.replayed:
@@ -67,7 +67,7 @@ class Spending:
 
     @property
     def words(self) -> str:
-        """``12 calls · $0.021 · 14,208 tokens``."""
+        """The sums as text: ``12 calls · $0.021 · 14,208 tokens``."""
         parts = [f"{self.calls:,} call{'' if self.calls == 1 else 's'}"]
         if self.usd:
             parts.append(("at least " if self.unpriced else "") + dollars(self.usd))
@@ -84,10 +84,10 @@ class CallLog:
     """Turns of an operator since it began, the oldest first; bounded in number and memory.
 
     Attributes:
-        spending: What they have cost, those included that have been forgotten.
-        agents: Turns by slot, in the order in which slots had their first.
-        decisions: How many of all were decisions without a call.
-        first: Number of the oldest call that is kept; numbers count from 0 and stay.
+        spending: Cost of all calls, including forgotten ones.
+        agents: Number of turns by slot, in the order of the slots' first turns.
+        decisions: Number of turns that were decisions without a call.
+        first: Number of the oldest turn that is kept. Numbers count from 0 and do not change.
         last: The newest turn, or ``None``.
     """
 
@@ -107,11 +107,11 @@ class CallLog:
         self._kept_turns: OrderedDict[int, Turn] = OrderedDict()
 
     def __len__(self) -> int:
-        """Number after the newest call."""
+        """Return the number that the next turn will get."""
         return self.first + len(self._lines)
 
     def add(self, line: bytes) -> Turn | None:
-        """Take a call or a decision; ``None`` where the line is neither."""
+        """Add a call or a decision and return its turn; ``None`` if the line is neither."""
         try:
             value = mapping(orjson.loads(line))
         except orjson.JSONDecodeError:
@@ -122,7 +122,7 @@ class CallLog:
         number = len(self)
         key = (turn.agent, turn.episode, turn.step)
         if turn.is_decision:
-            self.decisions += 1  # it tells itself what became of it
+            self.decisions += 1  # a decision itself says what was played
         else:
             self._count_call(turn, key, number)
         self._lines.append(line)
@@ -137,24 +137,24 @@ class CallLog:
     def _count_call(self, turn: Turn, key: tuple[str, int, int], number: int) -> None:
         before = self._newest.get(key)
         if before is not None and turn.attempt > before[1]:
-            # It was asked again: what it said before could not be played.
+            # The model was asked again, so its former reply could not be played.
             self._refused.add(before[0])
             self._kept_turns.pop(before[0], None)
         self._newest[key] = (number, turn.attempt)
         self.spending.add(turn)
 
     def look(self, view: LiveView) -> None:
-        """Learn what actions are called, where the game has no notation: rows have their numbers alone."""
+        """Learn the names of actions, since rows contain only numbers if the game has no notation."""
         for agent in view.agents:
             if agent.number is not None and agent.action:
                 asked = agent.agent if is_pattern(agent.slot) else agent.slot
                 self._action_words[asked, agent.number] = agent.action
 
     def played(self, steps: bytes, seats: dict[str, str]) -> None:
-        """An episode is over: its rows say what became of the answers.
+        """Add what was really played to the turns of an episode that is over.
 
         Args:
-            steps: Its rows, JSON lines.
+            steps: Rows of the episode, as JSON lines.
             seats: Slot by agent.
         """
         if not self._keys:
@@ -175,7 +175,7 @@ class CallLog:
                 self._kept_turns.pop(self._newest[key][0], None)
 
     def _answer(self, newest: int, key: tuple[str, int, int], ref: object) -> int:
-        """Which call of a decision was played: of several replies to one question not always the newest."""
+        """Return the number of the call whose reply was played, which is not always the decision's newest."""
         oldest = max(self.first, newest - _NEAR) if ref is not None else newest + 1
         for number in range(newest, oldest - 1, -1):
             at = number - self.first
@@ -184,10 +184,10 @@ class CallLog:
         return newest
 
     def turn(self, number: int) -> Turn:
-        """The call of that number.
+        """Return the turn of this number.
 
         Raises:
-            IndexError: It has been forgotten, or has not been made.
+            IndexError: The turn has been forgotten or does not exist yet.
         """
         if number < self.first:
             raise IndexError(number)
@@ -200,20 +200,20 @@ class CallLog:
         return self._kept_turns[number]
 
     def agent(self, number: int) -> str:
-        """Whose call it was."""
+        """Return the slot of a turn."""
         return self._keys[number - self.first][0]
 
     def place(self, number: int) -> tuple[int, int]:
-        """Its episode and step."""
+        """Return the episode and the step of a turn."""
         return self._keys[number - self.first][1:]
 
     def lines(self) -> Sequence[tuple[int, bytes]]:
-        """All that are kept, with their numbers; a copy that another thread may read."""
+        """Return all kept lines with their numbers, as a copy that another thread may read."""
         return list(enumerate(self._lines, self.first))
 
     @property
     def all_refused(self) -> frozenset[int]:
-        """Those after which was asked again, or something else was played."""
+        """Turns after which the model was asked again or something else was played."""
         fell_back = (self._newest[key][0] for key, row in self._played.items() if _instead(row))
         return frozenset((*self._refused, *fell_back))
 
@@ -256,7 +256,7 @@ def _instead(row: dict[str, Any]) -> bool:
 
 
 def dollars(usd: float) -> str:
-    """``$0.0003``, ``$0.021``, ``$1.25``."""
+    """Return an amount of money as text: ``$0.0003``, ``$0.021``, ``$1.25``."""
     if usd <= 0:
         return "$0"
     if usd < 0.0001:

@@ -1,4 +1,4 @@
-"""Which episodes a live operator plays, one after the other."""
+"""Decides which episodes a live operator plays, one after the other."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from gym_gui.controllers.live_play.live_run import LiveRun
 
 PATIENCE_S: Final = 10.0
-"""Time a session has to report an episode that was aborted; one that hangs is started again."""
+"""Seconds that a session has to report an aborted episode; a session that hangs is replaced."""
 
 
 @dataclass(frozen=True)
 class Flight:
-    """The episode that is being played: which one of which round, and where it is written."""
+    """The episode that is being played: its plan, its place in a round, and the run that records it."""
 
     plan: EpisodePlan
     place: int
@@ -28,23 +28,23 @@ class Flight:
     operator_id: str
 
     def lost(self, *, begun: bool) -> None:
-        """The episode's session is gone, so that its end stays unknown."""
+        """Tell the run that the episode's session is gone, so that the episode's end stays unknown."""
         if self.run is not None:
             self.run.lost(self.operator_id, self.plan.index, begun=begun)
 
 
 class EpisodeFeed:
-    """Gives a session one episode at a time: the one that is looked at is the one in flight.
+    """Gives a session one episode at a time, so that the watched episode is the only one in flight.
 
-    A round is what was asked for with one start or reset: seeds from one on, or as they were
-    given. An episode of an earlier round may still be in flight when the next begins.
+    A round is what was requested with one start or reset: a number of seeds from the first one on, or a list
+    of seeds. An episode of an earlier round may still be in flight when the next round begins.
 
     Args:
-        seeds: Environment seeds in order; by default they count up from the round's own.
+        seeds: Environment seeds in order; by default they count up from the round's first seed.
 
     Attributes:
-        limit: How many episodes the round has; ``None``: no end.
-        flight: What is being played, or ``None``.
+        limit: Number of episodes in the round; ``None`` for no end.
+        flight: The episode that is being played, or ``None``.
     """
 
     def __init__(self, seeds: Sequence[int] | None = None) -> None:
@@ -63,7 +63,10 @@ class EpisodeFeed:
         opening: Opening | None = None,
         time_control: TimeControl | None = None,
     ) -> None:
-        """A new round of ``episodes``, or without end; the first may begin as another one did."""
+        """Begin a round of ``episodes`` episodes, or without end if ``None``.
+
+        The first episode may begin with the moves of an earlier one (``opening``).
+        """
         self._seed, self.limit, self._next = seed, episodes, 0
         self._opening, self._time_control = opening, time_control
         self._round += 1
@@ -72,22 +75,22 @@ class EpisodeFeed:
 
     @property
     def left(self) -> int | None:
-        """Episodes of the round that have not been given yet; ``None``: without end."""
+        """Episodes of the round that have not been handed out yet; ``None`` for no end."""
         return None if self.limit is None else max(self.limit - self._next, 0)
 
     @property
     def played(self) -> int:
-        """Episodes of the round that are over."""
+        """Number of episodes of the round that are over."""
         flies = self.flight is not None and self.is_of_this_round(self.flight)
         return self._next - flies
 
     @property
     def done(self) -> bool:
-        """Whether every episode that was asked for has been played."""
+        """Whether every requested episode has been played."""
         return self.flight is None and self.left == 0
 
     def upcoming(self, operator_id: str, run: LiveRun | None) -> EpisodePlan:
-        """The next episode; an index stands once in a run, however often play begins anew in it."""
+        """Return the plan of the next episode. Each index is used once in a run, also after a restart."""
         place = self._next
         if place == 0 or run is not self._counted:
             self._base = run.next_index(operator_id) - place if run is not None else 0
@@ -100,7 +103,7 @@ class EpisodeFeed:
         """Have the session play the next episode.
 
         Returns:
-            ``False`` while one is in flight, where none is left, or where the run's budgets do not carry it.
+            ``False`` if an episode is in flight, none is left, or the run's budgets do not suffice.
         """
         if self.flight is not None or self.left == 0:
             return False
@@ -116,11 +119,11 @@ class EpisodeFeed:
         return True
 
     def is_of_this_round(self, flight: Flight) -> bool:
-        """Whether the episode belongs to the current round: no start or reset since it began."""
+        """Return whether the episode belongs to the current round: no start or reset since it began."""
         return flight.round == self._round
 
     def over(self, index: int) -> Flight | None:
-        """An episode is over; ``None`` where it is not the one in flight."""
+        """Note that an episode is over and return it; ``None`` if it is not the one in flight."""
         flight = self.flight
         if flight is None or flight.plan.index != index:
             return None
@@ -128,22 +131,27 @@ class EpisodeFeed:
         return flight
 
     def again(self, flight: Flight) -> None:
-        """What was played left no trace and is begun again."""
+        """Plan to play an episode again next, because it left no trace."""
         if self.is_of_this_round(flight):
             self._next = flight.place
 
     def lost(self, *, begun: bool) -> None:
-        """The session is gone; ``begun``: a player had been asked in its episode."""
+        """Plan to play the episode in flight again, since its session is gone.
+
+        ``begun`` says whether a player had been asked in the episode.
+
+        ``begun`` says whether a player had been asked in the episode.
+        """
         if self.flight is not None:
             self.again(self.flight)
             self.flight.lost(begun=begun)
         self.flight = None
 
     async def abort(self, session: Session) -> bool:
-        """End the episode in flight, and wait until it is reported: what was played of it is on record.
+        """End the episode in flight and wait until the session has reported it.
 
         Returns:
-            Whether the session has reported; one that does not in time keeps what it has played.
+            Whether the session has reported in time. If not, what it has played is not on record.
         """
         if not self._flies():
             return True
@@ -153,10 +161,10 @@ class EpisodeFeed:
         except TimeoutError:
             return not self._flies()
         unbegun, self.flight = self.flight, None
-        if unbegun is not None:  # it is forgotten without a word
+        if unbegun is not None:  # the session forgets such an episode without an event
             unbegun.lost(begun=False)
         return True
 
     def _flies(self) -> bool:
-        """Whether an episode is in flight, at this moment."""
+        """Return whether an episode is in flight now."""
         return self.flight is not None

@@ -1,4 +1,4 @@
-"""Plays one operator's episodes in sessions, one after the other, and tells what happens."""
+"""Plays one operator's episodes in sessions, one after the other, and reports what happens."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ if TYPE_CHECKING:
 
 
 class EpisodePlayer(SessionPlay):
-    """What was asked for last counts: opening, beginning anew and ending follow one another.
+    """Plays one operator live. The latest request replaces earlier ones.
 
     Args:
-        config: Who plays. What is wrong with it is found by its session and told as trouble.
-        on_event: Told what happens, from the event loop.
+        config: The operator. Its session finds errors in it and reports them as trouble.
+        on_event: Receives the events, from the event loop.
         open_session: Makes a session.
-        spawn: Runs what goes on in the background.
-        everything_shown: Whether people are shown what a game hides from their seats.
+        spawn: Runs a background task.
+        everything_shown: Returns whether people see what a game hides from their seats.
         seeds: Environment seeds in order; by default they count up from the one given to :meth:`start`.
-        run: Where finished episodes are written; ``None`` records nothing.
+        run: Records finished episodes; ``None`` records nothing.
 
     Attributes:
-        config: Who plays, as it is now.
-        state: Where it stands, as told last.
-        recording: Where episodes that end are written, or ``None``.
-        trouble: Why it is broken, as a sentence; ``""`` while it is not.
-        shortage: Which budget does not carry its next episode, as a sentence; ``""`` while all do.
-        compiling: How far the compiling is of what its environment needs; ``None``: nothing is compiled.
-        last_view: The newest look, or ``None``.
+        config: The operator as it is now.
+        state: The state that was reported last.
+        recording: Run that records episodes that end, or ``None``.
+        trouble: Why the player is broken, as a sentence; ``""`` if it is not.
+        budget_message: Which budget does not suffice for the next episode, as a sentence; ``""`` if all do.
+        compiling: Progress of compiling what the environment needs; ``None`` if nothing is compiled.
+        last_view: The newest view, or ``None``.
         last_frame: The newest picture, or ``None``.
-        tally: What has come together since the last start or reset.
-        paused: Whether it waits for :meth:`resume` or :meth:`step`.
-        stepping: Whether a step that was asked for has not been taken yet.
-        stopping: Whether an episode that was cut off has not been reported yet.
-        ending: Whether its session is to end, or has ended, at the caller's request.
-        rate: Most steps a second, or ``None``.
-        closed: Whether it has ended for good.
+        tally: Statistics since the last start or reset.
+        paused: Whether the player waits for :meth:`resume` or :meth:`step`.
+        stepping: Whether a requested step has not been taken yet.
+        stopping: Whether an aborted episode has not been reported yet.
+        ending: Whether the session is to end, or has ended, at the caller's request.
+        rate: Most steps per second, or ``None``.
+        closed: Whether the player has ended for good.
     """
 
-    # -- where it stands ---------------------------------------------------------------
+    # -- state ---------------------------------------------------------------
 
     @property
     def alive(self) -> bool:
@@ -62,7 +62,7 @@ class EpisodePlayer(SessionPlay):
 
     @property
     def done(self) -> bool:
-        """Whether every episode that was asked for has been played."""
+        """Whether every requested episode has been played."""
         return self.feed.done
 
     @property
@@ -72,10 +72,10 @@ class EpisodePlayer(SessionPlay):
 
     @property
     def questions(self) -> Sequence[HumanQuestion]:
-        """What people have not answered yet, oldest first."""
+        """Questions that people have not answered yet, oldest first."""
         return tuple(self._questions.values())
 
-    # -- what is asked for -------------------------------------------------------------
+    # -- requests -------------------------------------------------------------
 
     def start(
         self,
@@ -88,23 +88,23 @@ class EpisodePlayer(SessionPlay):
         opening: Opening | None = None,
         time_control: TimeControl | None = None,
     ) -> None:
-        """Play from this seed on; opens a session where there is none that suits.
+        """Play from this seed on; open a session if the current one does not fit.
 
         Args:
             seed: Environment seed of the first episode.
-            episodes: How many; ``None``: for ever.
+            episodes: Number of episodes; ``None`` for no end.
             render: ``rgb_array``, ``ansi`` or ``none``.
-            fps: Most looks a second.
+            fps: Most views per second.
             paused: Show the first frame and wait for :meth:`resume` or :meth:`step`.
-            opening: What the first one begins with, where moves of the last one were taken back.
-            time_control: How much time each side has; ``None``: as much as it takes.
+            opening: Moves that the first episode begins with, if moves of the last episode were taken back.
+            time_control: Clock of each side; ``None`` for unlimited time.
         """
         if not self.closed:
             self.paused, self._look = paused, (render, float(fps))
             self._begin(seed, episodes, opening, time_control)
 
     def reset(self, seed: int) -> None:
-        """Leave the running episode and play from this seed on; it stays paused if it was."""
+        """Leave the running episode and play from this seed on; a paused player stays paused."""
         if not self.closed:
             self._begin(seed, self.feed.limit)
 
@@ -124,16 +124,16 @@ class EpisodePlayer(SessionPlay):
         self._work(self._play_afresh() if suits else self._open())
 
     def restart(self) -> None:
-        """After trouble: open a new session, which plays the episode that was lost or is next."""
+        """After trouble, open a new session, which plays the lost or next episode."""
         if not self.closed and self.trouble:
             self.trouble = self.budget_message = ""
             self.ending = False
             self._work(self._open())
 
     def configure(self, config: OperatorConfig) -> None:
-        """Be another operator of the same id from the next start on.
+        """Use another configuration with the same operator id from the next start on.
 
-        A new name alone changes nothing else.
+        If only the name differs, nothing else changes.
         """
         config = seated_as_written(config)
         before, self.config = self.config, config
@@ -147,7 +147,7 @@ class EpisodePlayer(SessionPlay):
         self._tell(ConfigChanged(config))
 
     def resume(self) -> None:
-        """Play on without waiting."""
+        """Continue without waiting for step requests."""
         self.paused = False
         self._early = None
         self.touch()
@@ -157,10 +157,11 @@ class EpisodePlayer(SessionPlay):
         self._check_state()
 
     def play_until(self, episodes: int | None) -> None:
-        """Have the round end after so many episodes, and play up to there as fast as they come.
+        """End the round after this many episodes, and play up to there at full speed.
 
         Args:
-            episodes: Of the round, those counted that are over; ``None``: without end again, as it stands.
+            episodes: Total number of episodes of the round, including finished ones; ``None``: no end, and
+                the pace stays.
         """
         self.feed.limit = episodes
         if episodes is not None:
@@ -168,23 +169,23 @@ class EpisodePlayer(SessionPlay):
             self.resume()
 
     def drive(self, driven: bool) -> None:
-        """Have its state say that it runs although the caller asks for every step (lock-step)."""
+        """Report the state as running although the caller requests every step (lock-step)."""
         self._driven = driven
         self.touch()
         self._check_state()
 
     def set_rate(self, steps_per_s: float | None) -> None:
-        """At most so many steps a second; ``None``: as fast as they come."""
+        """Take at most this many steps per second; ``None`` for full speed."""
         self.rate = steps_per_s
         if self.link.playing is not None:
             self.link.playing.pace(steps_per_s)
 
     def answer(self, question: HumanQuestion, action: Any) -> None:
-        """What a person chose; an answer that comes too late changes nothing.
+        """Pass on a person's choice; an answer that comes too late changes nothing.
 
         Args:
-            question: What was asked.
-            action: Plain JSON data of the action.
+            question: The question.
+            action: The action as plain JSON data.
         """
         session = self.link.session
         if self._questions.pop(question.id, None) is not None and session is not None:
@@ -198,11 +199,11 @@ class EpisodePlayer(SessionPlay):
         Args:
             agent: The slot.
             assignment: The new player.
-            name: The operator's name from now on. It stays as before where ``name`` is empty or the user has
-                chosen the operator's name.
+            name: New name of the operator. If ``name`` is empty or the user has chosen the operator's name,
+                the old name stays.
 
         Returns:
-            A task that is done when the player has changed. Where that is impossible, it raises a
+            A task that is done when the player has changed. If that is impossible, the task raises a
             :class:`UsageError` with the reason, and nothing has changed.
         """
         name = "" if self.config.named else name
@@ -224,7 +225,7 @@ class EpisodePlayer(SessionPlay):
         self._tell(ConfigChanged(self.config))
 
     async def present(self, agent: str) -> Mapping[str, Any]:
-        """What a slot is shown at this moment: the slot and its open question, as its worker has them.
+        """Return what a slot is shown now: the slot and its open question, as its worker has them.
 
         Raises:
             UsageError: Nothing plays, or the slot is not asked now.
@@ -232,10 +233,10 @@ class EpisodePlayer(SessionPlay):
         return await (await self._playing()).present(agent)
 
     async def see(self, agent: str) -> AgentObservation:
-        """What a slot sees at this moment.
+        """Return a slot's observation at this moment.
 
         Raises:
-            UsageError: Nothing plays, the slot is not asked now, or it is kept from people who play.
+            UsageError: Nothing plays, the slot is not asked now, or its view is hidden from people who play.
         """
         return await (await self._playing()).see(agent)
 
@@ -247,7 +248,7 @@ class EpisodePlayer(SessionPlay):
         return self.link.playing
 
     def stop(self) -> None:
-        """End the session; what was played stays on show, :meth:`start` begins anew."""
+        """End the session. The last view stays visible, and :meth:`start` begins anew."""
         if not self.closed:
             self.trouble = self.budget_message = ""
             self.ending = True
@@ -255,11 +256,11 @@ class EpisodePlayer(SessionPlay):
             self._work(self._shut())
 
     async def settled(self) -> None:
-        """Wait until what was asked for last has been done."""
+        """Wait until the latest request has been done."""
         await self._job.settled()
 
     async def close(self) -> None:
-        """End for good; nothing that was started is left."""
+        """End the player for good, with everything that it started."""
         if self.closed:
             return
         self.closed = True

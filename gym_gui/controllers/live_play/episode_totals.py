@@ -1,4 +1,4 @@
-"""What an operator has done since it began, counted while it plays."""
+"""Statistics of an operator since its start, counted while it plays."""
 
 from __future__ import annotations
 
@@ -19,22 +19,21 @@ REMEMBERED_DECISIONS: Final = 500
 
 
 class Tally:
-    """Adds up what is shown of an operator's episodes, and those that end.
+    """Adds up views of an operator's running episode, and episodes that end.
 
-    Play that runs freely is shown in samples. Rewards are then means over the steps between
-    two looks; of actions and decision times, those that were seen are counted. Where every
-    step is shown (paused, stepping, at a pace), all is exact. Memory is bounded, however long
-    it plays.
+    An episode that runs freely is shown in samples. Rewards are then means over the steps between two views,
+    and only the actions and decision times that were seen are counted. If every step is shown (paused,
+    stepping, at a pace), all numbers are exact. Memory is bounded, however long the operator plays.
 
     Attributes:
-        episodes: Episodes that have ended.
-        episodes_done: Lines of the last 1,000 of them.
-        calls: What models were asked, and what was told of decisions; ``None`` where nothing was.
-        returns: (episode counted from 1, return) of the last 5,000 whose return is finite.
-        rewards: (step, reward of all agents) of the episode in flight, the last 2,000.
-        actions: How often each (number, word) was seen, where actions are numbered.
-        changes: Goes up with everything that is counted; what has been drawn at one value
-            need not be drawn again.
+        episodes: Number of episodes that have ended.
+        episodes_done: Lines of the last 1,000 episodes that have ended.
+        calls: Model calls and reported decisions; ``None`` if there are none.
+        returns: Pairs (episode counted from 1, return) of the last 5,000 episodes with a finite return.
+        rewards: Pairs (step, reward of all agents) of the episode in flight, the last 2,000.
+        actions: How often each (number, word) was seen, if actions are numbered.
+        changes: Counter that goes up with everything that is counted. A chart need not be drawn again
+            while it stays the same.
     """
 
     def __init__(self) -> None:
@@ -50,12 +49,12 @@ class Tally:
         self._last: LiveView | None = None
         self._asked = 1
 
-    # -- counted -----------------------------------------------------------------------
+    # -- counting -----------------------------------------------------------------------
 
     def look(self, view: LiveView) -> None:
-        """Count what happened since the look before."""
+        """Count what happened since the previous view."""
         last = self._last
-        self._asked = len(view.turn) or self._asked  # no agent is asked once it is over
+        self._asked = len(view.turn) or self._asked  # no agent is asked in an episode that is over
         if last is not None and last.episode == view.episode and view.step == last.step:
             self._last = view
             return
@@ -77,7 +76,7 @@ class Tally:
                 self.actions[agent.number, agent.action] += 1
 
     def call(self, line: bytes) -> Turn | None:
-        """Keep a call to a model or what was told of a decision; ``None``: the line is neither."""
+        """Add a model call or a reported decision and return its turn; ``None`` if the line is neither."""
         if self.calls is None:
             self.calls = CallLog()
         return self.calls.add(line)
@@ -86,8 +85,8 @@ class Tally:
         """Count an episode that has ended by itself.
 
         Args:
-            row: Its line, as recorded.
-            decisions: Rows of its steps.
+            row: Line of the episode, as recorded.
+            decisions: Number of rows of the episode.
         """
         self.episodes += 1
         self.changes += 1
@@ -102,9 +101,9 @@ class Tally:
             self._return_sum += total
             self._return_count += 1
         if self._last is not None and self._last.episode == row.get("episode_index"):
-            self._last = None  # from here on it is counted among those that have ended
+            self._last = None  # the episode now counts as ended
 
-    # -- what has come together --------------------------------------------------------
+    # -- statistics --------------------------------------------------------
 
     @property
     def mean_return(self) -> float | None:
@@ -118,7 +117,7 @@ class Tally:
 
     @property
     def unusable(self) -> int:
-        """Decisions whose last reply could not be played, the running episode's included."""
+        """Decisions whose last reply could not be played, including the running episode's."""
         running = self._last
         return self._unusable + (
             sum(agent.unusable for agent in running.agents) if running is not None else 0
@@ -126,24 +125,27 @@ class Tally:
 
     @property
     def decisions(self) -> int:
-        """Decisions that were taken, the running episode's included."""
+        """Decisions that were taken, including the running episode's."""
         running = self._last
         return self._decisions + (running.step * self._asked if running is not None else 0)
 
     @property
     def median_s(self) -> float | None:
-        """Median time of the last 500 decisions that were seen, in seconds."""
+        """Median time in seconds of the last 500 decisions that were seen."""
         return statistics.median(self._seconds) if self._seconds else None
 
     def action_counts(self) -> dict[str, int]:
-        """How often each action was seen, in the order of their numbers; those of one word together."""
+        """Return how often each action was seen, by name and in the order of the numbers.
+
+        Actions with the same name are counted together.
+        """
         counts: dict[str, int] = {}
         for (_, word), count in sorted(self.actions.items()):
             counts[word] = counts.get(word, 0) + count
         return counts
 
     def last_returns(self, count: int) -> list[float]:
-        """Returns of the last episodes, oldest first."""
+        """Return the returns of the last ``count`` episodes, oldest first."""
         shown = list(self.returns)[-count:] if count < len(self.returns) else self.returns
         return [value for _, value in shown]
 
@@ -153,7 +155,7 @@ def _total(view: LiveView) -> float:
 
 
 def _acted(before: LiveView | None, view: LiveView, steps: int) -> Sequence[AgentView]:
-    """Agents whose last action belongs to the steps since ``before``, as far as can be told."""
+    """Return agents that acted in the steps since ``before``, as far as the views show that."""
     agents = [agent for agent in view.agents if agent.source]
     if steps == 1 and before is not None and before.turn:
         return [agent for agent in agents if agent.agent in before.turn]

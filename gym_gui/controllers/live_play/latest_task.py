@@ -1,4 +1,4 @@
-"""Work in the background, one piece at a time: what was asked for last counts."""
+"""Runs background work one job at a time: a new job replaces the running one."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from gym_gui.core.asyncio_tasks import end_task
 
 Spawn = Callable[[Coroutine[Any, Any, Any], str], "asyncio.Task[Any]"]
-"""Runs a coroutine in the background; a failure shows the user a message, its name and "failed"."""
+"""Runs a coroutine in the background. If it fails, a message shows the given description and "failed"."""
 
 
 class LatestJob:
-    """Runs one job at a time: a new job cancels the one that runs.
+    """Runs one job at a time: a new job cancels the running one.
 
     Args:
         spawn: Runs a job.
@@ -26,11 +26,11 @@ class LatestJob:
 
     @property
     def busy(self) -> bool:
-        """Whether something is being done."""
+        """Whether a job is running."""
         return self._task is not None and not self._task.done()
 
     def start(self, work: Coroutine[Any, Any, None], what: str) -> None:
-        """Run this job; cancel the one before it."""
+        """Run this job and cancel the previous one."""
         before, self._task = self._task, None
         if before is not None:
             before.cancel()
@@ -42,11 +42,11 @@ class LatestJob:
             self._on_done()
 
     async def settled(self) -> None:
-        """Wait until it is done."""
+        """Wait until the job is done."""
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def cancel(self) -> None:
-        """Do nothing more, and wait until that is so."""
-        task, self._task = self._task, None  # its traceback would hold what it worked on
+        """Cancel the job and wait until it has ended."""
+        task, self._task = self._task, None  # a kept task's traceback would keep its objects alive
         await end_task(task)

@@ -1,8 +1,8 @@
-"""The run folder of play that is watched: the same as a script's, made as the play goes.
+"""The run folder of live play: the same as a script's, made while people watch.
 
-How many episodes there will be is not known when it begins, and most play that is only
-looked at finishes none. So the folder is made with the first episode that ends by itself
-(or the first paid call); what was cut off before that leaves no folder behind.
+The number of episodes is not known at the start, and most play that is only watched finishes none. So the
+folder is made with the first episode that ends by itself, or with the first paid call. Episodes that were
+cut off before that leave no folder behind.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ _Job = Callable[[], None]
 
 
 class LiveRun:
-    """Records what operators play side by side while the user watches.
+    """Records what operators play side by side while people watch.
 
-    Another thread writes the rows, one after the other, so that a slow disk does not hold up
-    the episodes. All methods are called from the event loop.
+    Another thread writes the rows, one after the other, so that a slow disk does not delay the episodes. All
+    methods are called from the event loop.
 
     Args:
         out: Folder for the new run folder.
         operators: The operators; their ids name the folders.
         seed: Environment seed of episode 0.
-        header: More for ``run.json``.
-        compress: Whether its rows are compressed when it has ended.
+        header: Further fields for ``run.json``.
+        compress: Whether the rows are compressed when the run has ended.
         changed: Called when :attr:`folder`, :attr:`saved` or :attr:`problem` has changed.
 
     Attributes:
         folder: The run folder, or ``None`` as long as there is none.
-        saved: Episodes written.
+        saved: Number of episodes written.
         problem: Why nothing can be written any more, or ``""``.
     """
 
@@ -69,7 +69,7 @@ class LiveRun:
         changed: Callable[[], None] | None = None,
     ) -> None:
         self._out, self._seed, self._header = out, seed, dict(header or {})
-        # Live play sits as configured; only a script knows how often seats are to be swapped.
+        # Live play keeps the configured seats; only a script knows how often to swap them.
         self._operators = [replace(operator, seats="fixed") for operator in operators]
         self._record = RecordConfig(compress=compress)
         self._changed = changed
@@ -96,20 +96,20 @@ class LiveRun:
 
     @property
     def run_id(self) -> str:
-        """Name of the folder; ``""`` as long as there is none."""
+        """Name of the run folder; ``""`` as long as there is none."""
         return self.folder.name if self.folder is not None else ""
 
     @property
     def operators(self) -> Sequence[OperatorConfig]:
-        """Who plays."""
+        """Configurations of the operators that play."""
         return self._operators
 
     def describe(self, config: OperatorConfig, taking: Taking | None = None) -> None:
-        """An operator goes by another configuration: its name, or who plays since a rebinding.
+        """Replace the configuration of an operator: its name, or its players after a rebinding.
 
         Args:
-            config: It.
-            taking: Where a slot has changed hands in the midst of an episode.
+            config: The new configuration.
+            taking: Given if a slot has changed hands in the middle of an episode.
         """
         fixed = replace(config, seats="fixed")
         same = config.operator_id
@@ -119,7 +119,7 @@ class LiveRun:
             self._episode_budget.seat(self._players[same], taking)
 
     def offer(self, config: OperatorConfig, slot: str, plan: EpisodePlan) -> Amount | None:
-        """What a new player of a slot may spend in the rest of an episode that is being played.
+        """Return what a new player of a slot may spend in the rest of a running episode.
 
         Args:
             config: The operator as it would be, with the new player.
@@ -127,7 +127,8 @@ class LiveRun:
             plan: The episode.
 
         Returns:
-            ``None`` where no budget limits it. Nothing is put aside before :meth:`describe` is called.
+            The amount, or ``None`` if no budget limits the player. Nothing is reserved before
+            :meth:`describe` is called.
 
         Raises:
             UsageError: The new player's budget is used up.
@@ -142,16 +143,16 @@ class LiveRun:
         return None if offered == NOTHING else offered
 
     def introduce(self, operator_id: str, ready: SessionReady) -> None:
-        """Note who plays for an operator, the words of its actions, and the versions of all that acts."""
+        """Note the players of an operator, the names of its actions, and the versions of packages in use."""
         self._introduced.add(operator_id, ready)
         if operator_id in self._players:
             self._episode_budget.introduce(self._players[operator_id], ready.announcing)
 
     def admit(self, config: OperatorConfig) -> bool:
-        """One more operator plays, or one as another, as long as nothing has been played.
+        """Add an operator, or replace its configuration, as long as nothing has been played.
 
         Returns:
-            Whether that is so; otherwise they need a run of their own.
+            Whether that was possible; if not, the operators need a run of their own.
         """
         if not self._blank:
             return False
@@ -165,53 +166,56 @@ class LiveRun:
         return True
 
     def withdraw(self, operator_id: str) -> None:
-        """An operator has left; where nothing was played, the run knows nothing of it."""
+        """Remove an operator that has left, if nothing was played yet."""
         if self._blank:
             self._operators = [o for o in self._operators if o.operator_id != operator_id]
             self._counts.pop(operator_id, None)
 
     @property
     def _blank(self) -> bool:
-        """Whether nothing has been played yet that is kept, and something still can be."""
+        """Whether nothing has been recorded yet, but the run can still record."""
         return not (self.folder or self._jobs or self._held or self._closed or self.problem)
 
     def next_index(self, operator_id: str) -> int:
-        """The first index after all episodes of an operator that this run holds.
+        """Return the first index after all episodes of an operator in this run.
 
         Raises:
-            UsageError: The operator is none of this run's: what it plays could not be recorded.
+            UsageError: The run does not have this operator, so its episodes could not be recorded.
         """
         if operator_id not in self._counts:
             raise UsageError(f"{operator_id} is no operator of this run, so it cannot be recorded in it")
         return self._taken.get(operator_id, 0)
 
     def begin(self, operator_id: str, plan: EpisodePlan) -> EpisodePlan | None:
-        """An episode as it may be played, with what it may spend put aside.
+        """Reserve an episode's allowances and return its plan with them.
 
         Returns:
-            ``None``: a budget does not carry it; :meth:`shortage` says which.
+            The plan, or ``None`` if the episode may not begin; :meth:`budget_message` says why.
         """
         if operator_id in self._cannot_go_on:
             return None
         return self._episode_budget.admit(self._players[operator_id], plan)
 
     def budget_message(self, operator_id: str, plan: EpisodePlan) -> str:
-        """Why an episode may not begin, in a sentence; a server that was down is asked anew the next time."""
+        """Return why an episode may not begin, in a sentence.
+
+        If a server was down, this forgets it, so that the server is tried again the next time.
+        """
         sentence = self._cannot_go_on.pop(operator_id, "")
         sentence = sentence or self._episode_budget.budget_message(self._players[operator_id], plan)
         return f"{sentence[0].upper()}{sentence[1:]}"
 
     def lost(self, operator_id: str, index: int, *, begun: bool) -> None:
-        """An episode's session is gone, so that its end stays unknown; count what it may have cost."""
+        """Charge the possible cost of an episode whose session is gone, so that its end stays unknown."""
         self._episode_budget.lost(self._players[operator_id], index, begun=begun)
 
     def episode(self, operator_id: str, plan: EpisodePlan, episode: EpisodeFinished) -> None:
         """Write an episode.
 
         Args:
-            operator_id: Who played it.
-            plan: Its index and seed.
-            episode: How it ended.
+            operator_id: Operator that played the episode.
+            plan: Plan of the episode, with index and seed.
+            episode: Result of the episode.
         """
         self._settle(operator_id, episode)
         if episode.cannot_go_on:
@@ -234,40 +238,40 @@ class LiveRun:
         run = self._players[operator_id]
         if episode.unplayed:
             self._episode_budget.short(run, episode.index)
-        elif episode.status is EpisodeStatus.ABORTED:  # its session lives, and tells what is still paid for
+        elif episode.status is EpisodeStatus.ABORTED:  # its live session reports later costs
             self._episode_budget.lost(run, episode.index, begun=False)
         else:
             self._episode_budget.over(run, episode.index)
 
     def call(self, operator_id: str, line: bytes) -> None:
-        """Write a paid call, at once: what has cost money is never lost."""
+        """Write a paid call at once, so that no cost is lost."""
         self._episode_budget.call(self._players[operator_id], line)
         if not self._closed and not self.problem:
             self._enqueue(partial(self._write_call, operator_id, line))
 
     def announced(self, operator_id: str, index: int, slot: str, most: Amount) -> bool:
-        """A slot is about to make a paid request; returns whether it may."""
+        """Note a paid request that a slot is about to make; return whether the slot may make it."""
         return self._episode_budget.announced(self._players[operator_id], index, slot, most)
 
     async def close(self) -> None:
-        """End the run: everything on the disk, its figures final."""
+        """End the run: write everything to disk, with final totals."""
         if not self._closed:
             self._episode_budget.close()
             self._closed = True
             self._held.clear()
-            await self._written()  # apart from what is still to be written: that may fail
+            await self._written()  # separately from the final writes, which may fail
             self._enqueue(self._finish)
         await self._written()
 
     async def _written(self) -> None:
-        """Wait until everything is on the disk, or cannot be."""
+        """Wait until everything is on disk or has failed to be written."""
         if self._writer is not None:
             await asyncio.wait([self._writer])
 
     # -- the writing thread ----------------------------------------------------------
 
     def _keep_ledger(self, line: bytes) -> None:
-        """A line of the budgets' ledger; as long as there is no folder it waits for one."""
+        """Queue a line of the budget ledger; without a run folder, it waits for one."""
         self._ledger_lines.append(line)
         if self.folder is not None and not self._closed and not self.problem:
             self._enqueue()
@@ -281,7 +285,7 @@ class LiveRun:
             self._writer = asyncio.get_running_loop().create_task(self._drain(), name="Recording the run")
 
     async def _drain(self) -> None:
-        """Hand the jobs to a thread, as many at a time as have come together."""
+        """Run all queued jobs in a thread, until none is left."""
         while self._jobs:
             batch = list(self._jobs)
             try:
@@ -306,7 +310,7 @@ class LiveRun:
         return self._recorder
 
     def _about(self) -> dict[str, Any]:
-        """What ``run.json`` says of who plays, as far as it is known."""
+        """Return what ``run.json`` says about the experiment and its players, as far as known."""
         return {"experiment": self._experiment().to_record(), **self._introduced.record()}
 
     def _write(self, operator_id: str, episode: EpisodeFinished) -> None:
@@ -330,7 +334,7 @@ class LiveRun:
             return
         if self._ledger_file is not None:
             self._ledger_file.close()
-        status = COMPLETED if self._completed else STOPPED  # whose episodes were all aborted
+        status = COMPLETED if self._completed else STOPPED  # a run without completed episodes
         if self._failures or self.problem:
             status = FAILED
         self._recorder.close(
@@ -345,14 +349,14 @@ class LiveRun:
             compress_ended(self._recorder.folder)
 
     def _experiment(self) -> Experiment:
-        """What was played, as an experiment that could be run again."""
+        """Return what was played as an experiment that could be run again."""
         episodes = max(self._seeds, default=0) + 1
         seeds = [self._seeds.get(i, self._seed + i) for i in range(episodes)]
         return Experiment(self._operators, ExecutionConfig(episodes, seeds, record=self._record))
 
 
 def _playing(config: OperatorConfig) -> OperatorExecution:
-    """An operator as budgets see it: its environment is made, and it is checked, in its own process."""
+    """Return the execution of an unchecked operator, for the budgets; its own session process checks it."""
     return OperatorExecution(unchecked_operator(config), 0, deque())
 
 

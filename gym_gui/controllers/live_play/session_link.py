@@ -1,4 +1,4 @@
-"""The session of a live operator: opened, kept, let go, ended."""
+"""Opens, keeps, releases and ends the session of a live operator."""
 
 from __future__ import annotations
 
@@ -18,27 +18,26 @@ if TYPE_CHECKING:
     from gym_gui.controllers.engine.session_interface import Render, Session, SessionReady, SessionSettings
 
     OpenLiveSession = Callable[[OperatorConfig, SessionSettings, OnSessionEvent], Awaitable[Session]]
-    """Makes a session for an operator that is not checked yet; the session is not started."""
+    """Makes a session, not started yet, for an operator that is not checked yet."""
 
 _log = logging.getLogger(__name__)
 
 Look = tuple[str, float]
-"""What is drawn (``rgb_array``, ``ansi``, ``none``), and how often a second at most."""
+"""Render mode (``rgb_array``, ``ansi``, ``none``) and the most views per second."""
 
 
 class SessionLink:
-    """At most one session at a time; sessions that were released are ended in the background.
+    """Holds at most one session at a time; released sessions are ended in the background.
 
     Args:
-        on_event: Gets the events of the session while it is kept. Late events of a released session are
-            dropped.
+        on_event: Receives the events of the current session. Late events of a released session are dropped.
         open_session: Makes a session.
-        spawn: Runs what goes on in the background.
-        everything_shown: Whether people are shown what a game hides from their seats.
+        spawn: Runs a background task.
+        everything_shown: Returns whether people see what a game hides from their seats.
 
     Attributes:
         session: The session, or ``None``; it may still be starting.
-        ready: What the session said of itself once it was ready, or ``None``.
+        ready: Description that the session sent once it was ready, or ``None``.
     """
 
     def __init__(
@@ -62,15 +61,15 @@ class SessionLink:
 
     @property
     def pid(self) -> int:
-        """Process id of the session host; 0 where there is none."""
+        """Process id of the session host; 0 if there is none."""
         return int(getattr(self.session, "pid", 0)) if self.session is not None else 0
 
     def suits(self, config: OperatorConfig, look: Look) -> bool:
-        """Whether the session that is open plays this."""
+        """Return whether the open session already plays this operator and is watched as ``look`` says."""
         return self.ready is not None and self._opened == (config, look, self._everything_shown())
 
     def adopt(self, before: OperatorConfig, config: OperatorConfig) -> None:
-        """What is open goes by another configuration that asks for nothing new of it."""
+        """Note that the open session now has another configuration, which needs nothing new from it."""
         if self._opened is not None and self._opened[0] == before:
             self._opened = (config, *self._opened[1:])
 
@@ -78,10 +77,10 @@ class SessionLink:
         """Make a session that is not started yet.
 
         Args:
-            config: Who plays.
-            look: How it is watched.
-            first: The episode that will be played first; how it begins is seen while large
-                players are still loading.
+            config: The operator.
+            look: How the session is watched.
+            first: The episode that will be played first. Its start is shown while large players are still
+                loading.
         """
         # In a thread: the window must not wait for the import of NumPy.
         await asyncio.to_thread(importlib.import_module, "gym_gui.controllers.live_play.live_run")
@@ -103,10 +102,10 @@ class SessionLink:
         return session
 
     async def start(self, session: Session) -> bool:
-        """Start a session; ``False`` where :meth:`let_go` was called during the start.
+        """Start a session; return ``False`` if it was released meanwhile.
 
         Raises:
-            MosaicError: It cannot play, with the reason.
+            MosaicError: The session cannot play, with the reason.
         """
         ready = await session.start()
         if self.session is not session:
@@ -115,20 +114,20 @@ class SessionLink:
         return True
 
     def let_go(self) -> Session | None:
-        """Listen to the session no more; it is to be ended by :meth:`dispose`."""
+        """Release the session and ignore its events; the caller ends it with :meth:`dispose`."""
         session = self.session
         self.session = self.ready = None
         return session
 
     def dispose(self, session: Session) -> asyncio.Task[None]:
-        """End a released session, in a task that runs on even where the caller is canceled."""
+        """End a released session, in a task that runs on even if the caller is canceled."""
         task = self._spawn(_closed(session), "Ending a session")
         self._ending.add(task)
         task.add_done_callback(self._ending.discard)
         return task
 
     async def ended(self) -> None:
-        """Wait until nothing that was let go is left."""
+        """Wait until all released sessions have ended."""
         while self._ending:
             await asyncio.gather(*self._ending, return_exceptions=True)
 

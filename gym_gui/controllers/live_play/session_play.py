@@ -1,4 +1,4 @@
-"""What becomes of what a live operator is asked: its sessions, its episodes, where it stands."""
+"""Carries out the requests to a live operator: handles its sessions, its episodes and its state."""
 
 from __future__ import annotations
 
@@ -43,12 +43,13 @@ if TYPE_CHECKING:
     from gym_gui.controllers.live_play.session_link import OpenLiveSession
 
 THINKING_S: Final = 0.6
-"""A step that takes longer is said to be thought about."""
+"""Seconds after which a step that is still due is shown as thinking."""
 _WATCH_S: Final = 0.2
 
 
 class SessionPlay:
-    """The part of :class:`EpisodePlayer` (``episode_player``) below what people ask of it.
+    """Base class of :class:`EpisodePlayer` (``episode_player``) with the parts below its requests.
+
     Attributes and arguments are described there.
     """
 
@@ -78,15 +79,15 @@ class SessionPlay:
         self._questions: dict[int, HumanQuestion] = {}
         self._driven = False
         self._onwards = False
-        self._early: bool | None = None  # a step that was asked for before there was anything to step
-        self._blind = False  # what the session before still shows is of another configuration
+        self._early: bool | None = None  # a step that was requested before an episode was shown
+        self._blind = False  # the former session still shows another configuration
         self._look: Look = ("rgb_array", 30.0)
         self._job = LatestJob(spawn, self._on_job_done)
         self._lock = asyncio.Lock()
         self._since = time.monotonic()
         self._alarm: asyncio.TimerHandle | None = None
 
-    # -- where it stands ---------------------------------------------------------------
+    # -- state ---------------------------------------------------------------
 
     @property
     def waiting_s(self) -> float:
@@ -95,15 +96,15 @@ class SessionPlay:
 
     @property
     def busy(self) -> bool:
-        """Whether a session is being opened, ended, or told to begin anew."""
+        """Whether a session is being opened, ended, or restarted."""
         return self._job.busy
 
     def is_running(self) -> bool:
-        """Whether it has a session that stays, or is about to have one."""
+        """Return whether there is a session that stays, or one is about to be opened."""
         return not self.ending and (self.link.session is not None or (self.busy and not self.trouble))
 
     def touch(self) -> None:
-        """Something happens now."""
+        """Note that something happens now."""
         self._since = time.monotonic()
 
     def _derived_state(self) -> OperatorState:
@@ -132,15 +133,15 @@ class SessionPlay:
 
     @property
     def _thinks(self) -> bool:
-        """Whether a step that is due takes longer than steps do."""
+        """Whether a step that is due takes longer than usual."""
         rate = None if self._driven else self.rate
         patience_s = max(THINKING_S, 1.5 / rate) if rate else THINKING_S
         return (self.stepping or not self.paused) and self.waiting_s > patience_s
 
     def _check_state(self, *, always: bool = False) -> None:
-        """Tell the state where it has changed, or where its words count seconds or functions."""
+        """Report the state if it has changed, or if its text counts seconds or compiled functions."""
         state = self._derived_state()
-        # While it waits for a person, or plays nothing, only an event of the session can change the state.
+        # While a person is asked or nothing is played, only an event can change the state.
         waits = state is OperatorState.YOUR_MOVE or self.feed.flight is None
         watched = state in ALIVE and not waits and (not self.paused or self._driven or self.stepping)
         if self._alarm is not None and not watched:
@@ -157,17 +158,17 @@ class SessionPlay:
         self._check_state()
 
     def pause(self) -> None:
-        """Hold before the next step."""
+        """Hold the operator before its next step."""
         self.paused = True
         if self.link.playing is not None:
             self.link.playing.pause()
         self._check_state()
 
     def step(self, *, by_agent: bool = False) -> None:
-        """One environment step; at the end of an episode, the beginning of the next one.
+        """Take one environment step; at the end of an episode, begin the next one.
 
         Args:
-            by_agent: One agent's move, where agents take turns.
+            by_agent: Take only one agent's move if agents take turns.
         """
         session = self.link.playing
         if self.stepping or (session is None and not self.busy):
@@ -184,21 +185,21 @@ class SessionPlay:
         if self.feed.flight is None:
             self._play_next()
         elif self._shown_to_its_end:
-            self._onwards = True  # its line is still on its way
+            self._onwards = True  # the episode's line is still on its way
         else:
             (session.step_agent if by_agent else session.step)()
         self._check_state()
 
     @property
     def _shown_to_its_end(self) -> bool:
-        """Whether the last look was the last one of the episode in flight."""
+        """Whether the last view was the final view of the episode in flight."""
         flight, view = self.feed.flight, self.last_view
         return (
             flight is not None and view is not None and bool(view.over) and view.episode == flight.plan.index
         )
 
     def record_into(self, run: LiveRun | None) -> None:
-        """Write episodes that end from now on into ``run``."""
+        """Record episodes that end from now on in ``run``."""
         self.recording, ready = run, self.link.ready
         if run is not None and ready is not None:
             run.introduce(self.config.operator_id, ready)
@@ -223,7 +224,7 @@ class SessionPlay:
             )
             try:
                 session = await self.link.make(self.config, self._look, upcoming)
-            except MosaicError as exc:  # such as a host that is not among the person's
+            except MosaicError as exc:  # such as a host that the user has not configured
                 self._break(str(exc))
                 return
             self._blind = False
@@ -247,18 +248,18 @@ class SessionPlay:
             self._check_state()
 
     async def _play_afresh(self) -> None:
-        """Abort what is being played, wait until that is over, play from the beginning."""
+        """Abort the running episode, wait until it is over, and play from the beginning."""
         async with self._lock:
             session = self.link.session
             if session is not None and await self._abort():
-                self._blind = False  # changed and changed back: it shows this configuration again
+                self._blind = False  # the configuration was changed and changed back
                 (session.pause if self.paused else session.resume)()
                 self._play_next()
                 return
         await self._open()
 
     async def _abort(self) -> bool:
-        """End the episode in flight and have it recorded; ``False`` when the session does not answer."""
+        """End and record the episode in flight; return ``False`` if the session does not answer."""
         session = self.link.session
         assert session is not None
         self._questions_gone()
@@ -285,7 +286,7 @@ class SessionPlay:
         self._check_state()
 
     async def _end_session(self, *, farewell: bool) -> None:
-        """End the session; with ``farewell`` the episode in flight is recorded as aborted first."""
+        """End the session; with ``farewell``, record the episode in flight as aborted first."""
         session = self.link.session
         if session is None:
             return
@@ -325,17 +326,17 @@ class SessionPlay:
             return
         if self.feed.give(session, operator_id, self.recording):
             self.touch()
-        elif self.recording is not None:  # it waits until a person gives it more
+        elif self.recording is not None:  # wait until a person raises the budget
             self.budget_message = self.recording.budget_message(
                 operator_id, self.feed.upcoming(operator_id, self.recording)
             )
             self.stepping = False
         self._onwards = False
 
-    # -- what the session says ---------------------------------------------------------
+    # -- events of the session ---------------------------------------------------------
 
     def on_event(self, event: SessionEvent) -> None:
-        """What the session says that plays now."""
+        """Handle an event of the session that plays now."""
         match event:
             case EpisodeFinished():
                 self._on_finished(event)
@@ -364,7 +365,7 @@ class SessionPlay:
                     self._check_state()
             case SessionEnded(reason):
                 self._on_ended(reason)
-            case _:  # views count steps; the link logs; what it was given is in flight, and not begun again
+            case _:  # steps, log lines and starts of episodes are known from elsewhere
                 pass
 
     def _on_finished(self, episode: EpisodeFinished) -> None:
@@ -385,7 +386,7 @@ class SessionPlay:
             self.tally.end(row, decisions=episode.steps.count(b"\n"))
             self._tell(EpisodePlayed(row))
         if episode.status is EpisodeStatus.FAILED:
-            # Another one would most likely fail as fast as this one: have a person look first.
+            # Another episode would most likely fail as fast as this one, so a person must look first.
             reason = str(row.get("error") or "the episode failed")
             self._spawn(self._give_up(reason), "ending a session")
         elif not self.paused or self._onwards:
@@ -426,7 +427,7 @@ class SessionPlay:
             self.link.session.noted(event.number)
 
     def _asking(self) -> tuple[LiveRun | None, str]:
-        """The run, and the id in it, of the episode that asks."""
+        """Return the run of the episode in flight and the operator's id in that run."""
         flight = self.feed.flight
         if flight is None:
             return self.recording, self.config.operator_id
@@ -447,6 +448,6 @@ class SessionPlay:
 
 
 def _slots(row: dict[str, Any]) -> dict[str, str]:
-    """Slot by agent, as an episode's line says; agents that have appeared go by their own names."""
+    """Return the slot of each agent in an episode's line; agents of pattern slots are left out."""
     slots = {agent: str(about.get("slot", agent)) for agent, about in row.get("agents", {}).items()}
     return {agent: slot for agent, slot in slots.items() if not is_pattern(slot)}

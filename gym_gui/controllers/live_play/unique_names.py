@@ -1,4 +1,4 @@
-"""Ids and names that tell operators side by side apart."""
+"""Ids and names that distinguish operators side by side."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Final
 from gym_gui.core.config import OperatorConfig
 
 UNNAMED: Final = "operator"
-"""The id of a configuration that is being written; on the table it gets one by who plays."""
+"""Id of a configuration that is being written; once it is added, it gets an id from its players."""
 _LONGEST: Final = 40
-"""Characters of an id that is made of a name."""
+"""Largest number of characters of an id made from a name."""
 
 
 def free_name(config: OperatorConfig, others: Iterable[OperatorConfig]) -> str:
-    """Its name for people, with a number behind it where another one has it."""
+    """Return the operator's display name, with a number appended if another operator has the same name."""
     return _free(config.display_name, {other.display_name for other in others}, " ", str)
 
 
 def with_free_name(config: OperatorConfig, others: Iterable[OperatorConfig]) -> OperatorConfig:
-    """``random`` becomes ``random_2`` where there is one; the same for the name people read."""
+    """Return the operator with a free id and name: ``random`` becomes ``random_2`` if it is taken."""
     known = list(others)
     if config.operator_id == UNNAMED and not config.origin.file:
         config = replace(config, operator_id=id_of(config.display_name))
@@ -34,14 +34,14 @@ def with_free_name(config: OperatorConfig, others: Iterable[OperatorConfig]) -> 
 
 
 def following_id(before: OperatorConfig, after: OperatorConfig, taken: Iterable[str]) -> str:
-    """The id that an operator is recorded under after it has changed.
+    """Return the id under which a changed operator is recorded.
 
-    Ids that the window gives follow who plays; one that a file gives is the person's own, and stays.
+    Ids made by the window follow the players. An id from a file is the user's own and stays.
 
     Args:
-        before: As it was.
-        after: As it is now.
-        taken: Ids of those beside it.
+        before: The configuration before the change.
+        after: The configuration after the change.
+        taken: Ids of the other operators.
     """
     if before.origin.file or before.resolved_slots() == after.resolved_slots():
         return before.operator_id
@@ -49,12 +49,12 @@ def following_id(before: OperatorConfig, after: OperatorConfig, taken: Iterable[
 
 
 def id_of(name: str) -> str:
-    """An id made of a name that people read."""
+    """Return an id made from a display name."""
     return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower()[:_LONGEST].strip("_") or UNNAMED
 
 
 def _free(wanted: str, taken: set[str], joint: str, same: Callable[[str], str]) -> str:
-    """``wanted``, or with the lowest number behind it that makes it a name that is not taken."""
+    """Return ``wanted``, or ``wanted`` with the lowest number that makes it a free name."""
     if same(wanted) not in taken:
         return wanted
     stem = re.sub(rf"{re.escape(joint)}\d+$", "", wanted)

@@ -1,1 +1,1 @@
-"""Recorded actions and replies once more, compared with the record."""
+"""Plays recorded actions and reads recorded replies again, and compares the results with the record."""

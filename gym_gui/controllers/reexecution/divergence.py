@@ -1,4 +1,4 @@
-"""Where what was played again departs from the record."""
+"""Describes the first place at which a replayed episode differs from its record."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import orjson
 from gym_gui.core.types import AgentID
 
 STEP_KEYS: Final = ("seed", "action", "reward", "terminated", "truncated", "state_sha")
-"""Keys of a step row that playing the same actions must give again, in the order of telling."""
+"""Keys of a step row that must be equal when the same actions are played, in the order of reporting."""
 
 EPISODE_KEYS: Final = (
     *("seed", "status", "length", "total_reward", "returns", "teams", "outcome", "success"),
     *("terminated", "truncated", "trajectory_sha256"),
 )
-"""Keys of an episode's line that come out as recorded where its steps do, in the order of telling."""
+"""Keys of an episode's line that must be equal if its steps are, in the order of reporting."""
 _ABSENT = object()
 
 
 class Cause(StrEnum):
-    """Why an episode departs from the record."""
+    """Why an episode differs from its record."""
 
     ENVIRONMENT = "environment"
     POLICY = "policy"
@@ -32,15 +32,15 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True)
 class Divergence:
-    """The first place where an episode did not play out as recorded.
+    """The first place at which a replayed episode differs from its record.
 
     Attributes:
-        operator_id: Its operator, or ``None`` where a file of the run is not what it was.
+        operator_id: The operator; ``None`` if a file of the run was changed.
         episode_index: The episode, or ``None``.
-        what: The key that differs, or what is missing, as a sentence without subject.
-        step_index: The step, or ``None`` where the episode's own line differs.
+        what: The key that differs, or what is missing, as a clause that follows the place.
+        step_index: The step; ``None`` if the episode's own line differs.
         agent_id: The agent, or ``None``.
-        cause: Why; ``None`` where it was not looked into.
+        cause: Why the episode differs; ``None`` if that was not examined.
     """
 
     operator_id: str | None
@@ -52,7 +52,7 @@ class Divergence:
 
     @property
     def place(self) -> str:
-        """Where it is, in words; empty where it is the run itself."""
+        """The place as text; ``""`` if the run as a whole differs."""
         if self.operator_id is None:
             return ""
         place = f"operator {self.operator_id}, episode {self.episode_index}"
@@ -65,7 +65,7 @@ class Divergence:
 
 
 def row_differs(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """What differs between a recorded row and the one in its place when played again, or ``""``."""
+    """Return how a recorded row differs from the replayed row in its place; ``""`` if it does not."""
     if (then.get("step_index"), then.get("agent_id")) != (now["step_index"], now["agent_id"]):
         return f"the row does not belong here: step {now['step_index']} of agent {now['agent_id']} is next"
     keys = (*STEP_KEYS, "observation") if "observation" in now else STEP_KEYS
@@ -87,5 +87,5 @@ def _shown(value: object) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """``1 episode``, ``20 episodes``."""
+    """Return a number with its noun: ``1 episode``, ``20 episodes``."""
     return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -1,8 +1,8 @@
-"""Takes recorded replies of language models through today's reader, and says which decisions would differ.
+"""Reads recorded replies of language models with today's parser, and reports decisions that would differ.
 
-The environment is played again with what was recorded, as for
-:mod:`gym_gui.controllers.reexecution.verification`: that gives the legal actions and their words at every
-decision. The worker's own module (``record.reread`` of its manifest) reads the replies; no model is asked,
+The recorded actions are played again in the environment, as for
+:mod:`gym_gui.controllers.reexecution.verification`. That gives the legal actions and their names at every
+decision. The worker's own module (``record.reread`` of its manifest) reads the replies. No model is asked,
 and nothing in the run is changed.
 """
 
@@ -43,13 +43,13 @@ from mosaic_worker.renaming import Names
 _POLICYS: Final = frozenset({ActionSource.POLICY, ActionSource.RETRY, ActionSource.OPTION})
 _RETOLD: Final = ("rename", "rename_seed", "hide_legal")
 _AT_ONCE: Final = 1_000
-"""Decisions that one process of a worker is asked about."""
+"""Number of decisions that are sent to one process of a worker."""
 OnAsked = Callable[[str, Decision], None]
-"""Told of a decision that is played again, with its operator's id."""
+"""Callback for each decision that is played again; gets the operator's id and the decision."""
 
 
 class Reread(StrEnum):
-    """What became of a decision whose replies were read again."""
+    """Result of reading the replies of a decision again."""
 
     SAME = "same"
     DIFFERS = "differs"
@@ -59,19 +59,19 @@ class Reread(StrEnum):
 
 @dataclass(frozen=True)
 class RereadDecision:
-    """A decision that would not be what it was.
+    """A decision that would differ today.
 
     Attributes:
-        operator_id: Whose.
-        episode_index: Its episode.
-        step_index: Its step, from 0.
-        agent_id: Who acted.
-        kind: What became of it.
-        recorded: The action that was read then, as the record has it; ``None``: none could be read.
-        now: The action that is read today; ``None``: none can be read.
-        recorded_word: The first in words; empty where there is none.
-        now_word: The second in words.
-        why: What is read otherwise, a sentence without a full stop.
+        operator_id: The operator.
+        episode_index: The episode.
+        step_index: The step, from 0.
+        agent_id: The agent.
+        kind: How the decision differs.
+        recorded: The action that was read in the recorded run; ``None`` if none could be read.
+        now: The action that is read today; ``None`` if none can be read.
+        recorded_word: Name of ``recorded``; ``""`` if there is none.
+        now_word: Name of ``now``; ``""`` if there is none.
+        why: Why the result differs, as a sentence without a full stop.
         reply: The end of the reply that counts today.
     """
 
@@ -90,13 +90,13 @@ class RereadDecision:
 
 @dataclass
 class OperatorReread:
-    """How an operator's decisions came out.
+    """Results for the decisions of one operator.
 
     Attributes:
         operator_id: The operator.
-        name: As people call it.
-        counts: Decisions by what became of them.
-        unrecorded: Decisions of its models of which no reply is kept.
+        name: Display name of the operator.
+        counts: Number of decisions by result.
+        unrecorded: Decisions of the operator's models without a recorded reply.
     """
 
     operator_id: str
@@ -107,12 +107,12 @@ class OperatorReread:
 
 @dataclass
 class Reparsing:
-    """What came out.
+    """Results of reading a run's replies again.
 
     Attributes:
-        operators: Those whose models were asked, in order.
+        operators: Operators whose models were asked, in order.
         changed: Decisions that would differ, in order.
-        divergences: Where episodes do not play out here as recorded; nothing was read from there on.
+        divergences: Places at which episodes differ from the record; later replies were not read.
         versions: Versions that differ from the run's: name to (then, now).
     """
 
@@ -124,7 +124,7 @@ class Reparsing:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A decision with what was recorded of it."""
+    """A decision with the recorded replies to it."""
 
     episode: int
     step: int
@@ -141,7 +141,7 @@ class _Question:
 
 
 class _Onlooker:
-    """Notes every decision of a language model while the run is played again."""
+    """Collects every decision of a language model while the run is played again."""
 
     def __init__(
         self, readers: Mapping[str, Mapping[AgentID, WorkerTypeDefinition]], on_asked: OnAsked | None
@@ -177,7 +177,7 @@ class _Onlooker:
             self.unrecorded[operator_id].append((d.episode, d.step, d.agent_id))
             return
         shown = d.shown or Shown()
-        # Words of actions depend on the position only where there are choices.
+        # Names of actions depend on the position only if choices are offered.
         text = shown.text if shown.choices else ""
         mask = None if d.action_mask is None else to_plain(d.action_mask)
         choices = tuple((int(choice.action), choice.word) for choice in shown.choices)
@@ -188,13 +188,13 @@ class _Onlooker:
 
 @dataclass(frozen=True)
 class RecordedReplies:
-    """Recorded replies of a run, each with what the model was shown.
+    """Recorded replies of a run, each with the prompt text that the model was shown.
 
     Attributes:
         run: The run.
-        readers: By operator and slot, the worker that reads them.
-        onlooker: What it noted while the run was played again.
-        verified: Where the run played out otherwise.
+        readers: The worker that reads the replies, by operator and slot.
+        onlooker: The decisions that were collected while the run was played again.
+        verified: Differences between the replay and the record.
     """
 
     run: Run
@@ -206,15 +206,15 @@ class RecordedReplies:
 async def recorded_replies(
     run: Run, on_progress: OnProgress | None = None, on_asked: OnAsked | None = None
 ) -> RecordedReplies:
-    """Play a run again, and note what its models were shown when they replied.
+    """Play a run again and collect what its models were shown when they replied.
 
     Args:
         run: The run.
-        on_progress: Told after every episode that was played again.
-        on_asked: Told of every decision that is played again, with its operator's id.
+        on_progress: Called after every episode that was played again.
+        on_asked: Called with every decision that is played again and its operator's id.
 
     Raises:
-        UsageError: No language model played, no reply is kept, the environment is not there.
+        UsageError: No language model played, no reply is recorded, or the environment is not installed.
         RunFormatError: A row is damaged.
     """
     readers = _readers(run)
@@ -225,7 +225,7 @@ async def recorded_replies(
 
 
 async def reparse(replies: RecordedReplies) -> Reparsing:
-    """Have workers read recorded replies again; no environment is stepped.
+    """Have workers read recorded replies again, without stepping any environment.
 
     Args:
         replies: The replies.
@@ -261,7 +261,7 @@ async def reparse(replies: RecordedReplies) -> Reparsing:
 
 
 def _readers(run: Run) -> dict[str, dict[AgentID, WorkerTypeDefinition]]:
-    """By operator, the slots whose worker reads what models reply."""
+    """Return the slots whose worker can read models' replies again, by operator."""
     found: dict[str, dict[AgentID, WorkerTypeDefinition]] = {}
     for operator in experiment_of(run).operators:
         slots = operator.resolved_slots()
@@ -297,7 +297,7 @@ def _calls(run: Run, operator_id: str) -> RecordedCalls:
 
 
 def _ends(verified: Verification, result: Reparsing) -> dict[tuple[str, int], int]:
-    """Up to which step each episode that diverges from the record is read; the divergences are noted."""
+    """Return the step at which each differing episode stops being read; add the differences to ``result``."""
     ends: dict[tuple[str, int], int] = {}
     for divergence in verified.divergences:
         if (
@@ -305,14 +305,14 @@ def _ends(verified: Verification, result: Reparsing) -> dict[tuple[str, int], in
             or divergence.episode_index is None
             or divergence.step_index is None
         ):
-            continue  # what playing cannot tell: no reply is read otherwise for it
+            continue  # such a difference has no influence on replies
         ends[divergence.operator_id, divergence.episode_index] = divergence.step_index
         result.divergences.append(divergence)
     return ends
 
 
 class _Rows:
-    """Step rows by their place; those of the last episode that was asked for are kept."""
+    """Step rows by their place; keeps the rows of the last episode that was queried."""
 
     def __init__(self, rows: EpisodeRows) -> None:
         self._rows = rows
@@ -320,7 +320,7 @@ class _Rows:
         self._known: dict[tuple[Any, Any], Mapping[str, Any]] = {}
 
     def find(self, episode: int, step: int, agent: AgentID) -> Mapping[str, Any] | None:
-        """The row of a decision; ``None`` where none was written."""
+        """Return the row of a decision; ``None`` if none was written."""
         if episode != self._episode:
             rows = self._rows.steps(episode)
             self._known = {(row.get("step_index"), row.get("agent_id")): row for row in rows}
@@ -328,13 +328,13 @@ class _Rows:
         return self._known.get((step, agent))
 
     def chosen(self, episode: int, step: int, agent: AgentID) -> bool:
-        """Whether its policy chose there; before a budget was spent, say, it did."""
+        """Return whether the policy itself chose the action, rather than a fallback."""
         row = self.find(episode, step, agent)
         return row is not None and row.get("action_source") in _POLICYS
 
 
 def _view(settings: Mapping[str, Any]) -> PromptInputs:
-    """The words that a slot was shown, in the names that it was told."""
+    """Return the prompt inputs for a slot's action names, with the slot's renaming."""
     shown = PromptInputs.of(("text",), {key: settings[key] for key in _RETOLD if key in settings})
     return shown or PromptInputs(text=True)
 
@@ -353,7 +353,7 @@ async def _readings(
     questions: Iterable[_Question],
     names: Names,
 ) -> AsyncIterator[tuple[_Question, Mapping[str, Any]]]:
-    """What the worker's own module reads in the replies of each decision."""
+    """Yield each decision with what the worker's own module reads in its replies."""
     info = resolved.slots[slot]
     about = {
         "agent": slot,
@@ -381,13 +381,13 @@ def _judged(
     rows: _Rows,
     names: Names,
 ) -> RereadDecision | None:
-    """What would differ; ``None`` where the decision would be the same."""
+    """Return how a decision would differ; ``None`` if it would be the same."""
     q, row = question, rows.find(question.episode, question.step, question.agent)
     played = row is not None and row.get("action_source") not in FALLBACKS
     then = row.get("action") if row is not None and played else None
     now, problem, reply = None, str(reading.get("problem") or ""), str(reading.get("reply") or "")
     if not problem:
-        # As the record writes it: lists of numbers in the form of their space.
+        # In the form of the record, where arrays are lists in the shape of their space.
         now = to_plain(action_from_plain(slot.action_codec.space, reading.get("action")))
     if played == (not problem) and then == now:
         return None
@@ -402,7 +402,7 @@ def _judged(
 
 
 def _other_answer(question: _Question, row: Mapping[str, Any] | None, attempt: int) -> str:
-    """Why another action is read: in the answer that counted then, or already in one that was refused."""
+    """Return why another action is read: from the same answer, or from one that was refused in the run."""
     last = len(question.attempts) - 1
     if attempt < last and row is not None and row.get("action_source") == ActionSource.RETRY:
         return f"answer {attempt + 1} of {last + 1}, which was refused then, is read now"

@@ -1,9 +1,8 @@
-"""Re-executes a run's recorded actions through the engine and compares every row.
+"""Plays a run's recorded actions again through the engine and compares every row.
 
-The environment alone is needed: workers need not be installed, keys not be set. An
-episode that failed is compared as far as it is recorded. What playing cannot give again
-(who chose, who sat where, tokens, calls, the experiment) is held against the digests
-that were written with it.
+Only the environment is needed: workers need not be installed, and keys need not be set. An episode that
+failed is compared as far as it is recorded. Values that a replay cannot reproduce (who chose, who sat in
+which seat, tokens, calls, the experiment) are compared with the digests that were written with them.
 """
 
 from __future__ import annotations
@@ -62,16 +61,16 @@ _EARLIER_OPTIONS = (
 
 @dataclass
 class Verification:
-    """What came out.
+    """Results of a verification.
 
     Attributes:
-        episodes: Episodes that were played again.
-        decisions: Their step rows.
-        unplayed: Episodes of which nothing is recorded, because no session could play them.
-        undigested: Episodes without a digest of their record, written by an earlier version.
+        episodes: Number of episodes that were played again.
+        decisions: Number of their step rows.
+        unplayed: Number of episodes without rows, because no session could play them.
+        undigested: Number of episodes without a digest of their record, written by an earlier version.
         sealed: Whether the run has a digest of its own, written when it ended.
-        unheld: Files of a report that were made by another version, or before the run ended.
-        divergences: The first of each episode that has one, in order.
+        unheld: Report files that another version made, or that were made before the run ended.
+        divergences: First difference of each episode that has one, in order.
         versions: Versions that differ from the run's: name to (then, now).
     """
 
@@ -86,7 +85,7 @@ class Verification:
 
     @property
     def uncovered(self) -> str:
-        """What nothing was held against, as a sentence; empty where all was."""
+        """Parts of the run that could not be checked, as a sentence; ``""`` if everything was checked."""
         parts: list[str] = []
         if self.undigested:
             of = counted(self.undigested, "episode")
@@ -100,14 +99,14 @@ class Verification:
 
 
 class Onlooker(Protocol):
-    """Looks at what is asked while a run is played again."""
+    """Observes the decisions while a run is played again."""
 
     def views(self, resolved: ResolvedOperator) -> Mapping[AgentID, PromptInputs]:
-        """What it wants to see of an operator's slots beside their observations."""
+        """Return the prompt inputs that the observer needs, by slot of an operator."""
         ...
 
     def asked(self, operator_id: str, decision: Decision) -> None:
-        """A decision is about to be answered from the record."""
+        """Handle a decision that is about to be answered from the record."""
         ...
 
 
@@ -117,18 +116,18 @@ async def verify(
     onlooker: Onlooker | None = None,
     only: Mapping[str, Collection[int]] | None = None,
 ) -> Verification:
-    """Play a run again.
+    """Play a run again and compare it with its record.
 
-    Episodes without a line of their own (a run that is on, or was cut off) are passed over.
+    Episodes without a line of their own (if the run is still running, or was cut off) are skipped.
 
     Args:
         run: The run.
-        on_progress: Told after every episode.
-        onlooker: Looks at every decision.
-        only: Episodes by operator, where not all are played; the run as a whole is then held against nothing.
+        on_progress: Called after every episode.
+        onlooker: Observes every decision.
+        only: Episodes to play, by operator; by default all. If given, the run as a whole is not checked.
 
     Raises:
-        UsageError: The environment is not there, or the run cannot be read.
+        UsageError: The environment is not installed, or the run cannot be read.
     """
     experiment = experiment_of(run)
     resolved_operators = [_cast(operator) for operator in experiment.operators]
@@ -161,10 +160,10 @@ async def verify(
 
 
 def _check_seal(run: Run, result: Verification) -> None:
-    """Hold what is recorded of the run as a whole against its digest."""
+    """Compare the files of the run as a whole with their digests."""
     header = read_header(run.path)
     result.sealed = KEY in header and FILES in header and run.record.status != RUNNING
-    # An episode that differs is named already, with what differs.
+    # Episodes that differ have been reported already, with details.
     told = {f"operators/{divergence.operator_id}/episodes.jsonl" for divergence in result.divergences}
     for name in changed_files(run, header):
         if name not in told:
@@ -179,19 +178,20 @@ def _check_seal(run: Run, result: Verification) -> None:
 
 
 def see_allowed(run: Run) -> None:
-    """Refuse a run that names code which the person has not allowed; nothing of it is imported.
+    """Refuse a run that names code which the user has not allowed. Nothing in the run is imported.
 
     Raises:
-        NotAllowedError: It does.
-        UsageError: Its environment is not there.
+        NotAllowedError: The run names such code.
+        UsageError: The run's environment is not installed.
     """
     for operator in experiment_of(run).operators:
         vouch(operator, env_only=True)
 
 
 def chosen_episodes(run: Run) -> Mapping[str, Collection[int]] | None:
-    """Of a run that plays some episodes of its schedule, as a shard does and who plays some of another run
-    again: which, by operator; ``None``: it plays all.
+    """Return the episodes of a run that plays only a part of its schedule, by operator; ``None`` for all.
+
+    Such a run is a shard, or plays some episodes of another run again.
     """
     about = mapping(run.record.extra.get(SHARD)) or mapping(run.record.extra.get(RERUN)) or {}
     chosen = mapping(about.get("episodes"))
@@ -199,20 +199,20 @@ def chosen_episodes(run: Run) -> Mapping[str, Collection[int]] | None:
 
 
 def experiment_of(run: Run) -> Experiment:
-    """What a run was asked for, checked; nothing that it names is imported."""
+    """Return the experiment of a run, checked, without importing anything that it names."""
     origin = Origin(str(run.path / "run.json"), str(run.path))
     return experiment_from_data(dict(run.record.experiment), complete=False, origin=origin)
 
 
 def _cast(operator: OperatorConfig) -> ResolvedOperator:
-    """An operator whose slots the record plays."""
+    """Return an operator with the record as the player of all slots."""
     environment = make_environment(operator)
     try:
         agents = environment.adapter.possible_agents
-        if environment.adapter.is_open_ended:  # the record says who took part
+        if environment.adapter.is_open_ended:  # the agents are known from the record only
             named = found_by_patterns(environment, read_slots(environment), [*operator.resolved_slots()])
             cast = resolve_operator(replace(operator, workers={}, link_groups=[]), {ANY: REPLAY})
-            # The recorded players stay in the configuration: viewers ask for them.
+            # The recorded players stay in the configuration, because observers read them.
             config = replace(cast.config, workers=operator.workers, link_groups=operator.link_groups)
             return replace(cast, config=config, slots={**cast.slots, **named})
     finally:
@@ -225,7 +225,7 @@ def _changed(then: Mapping[str, Any], now: Mapping[str, str]) -> dict[str, tuple
 
 
 class _Replay:
-    """One operator, played again one episode at a time."""
+    """Replay of one operator, one episode at a time."""
 
     def __init__(
         self,
@@ -244,16 +244,16 @@ class _Replay:
         self._resolved, self._operator, self._result, self._tell = resolved, recorded, result, tell
         self._rows = EpisodeRows(recorded)
         self._keep = experiment.execution.record.observations
-        self._planned = planned  # where it was decided with fewer, these are all there are
+        self._planned = planned  # number of episodes, if the run was decided early
         self._gaps: Mapping[int, tuple[int, AgentID]] = {}
         self._done = self._total = self._failed = 0
 
     async def play(self, *, expected: Collection[int] | None, only: Collection[int] | None) -> None:
-        """Play what is recorded.
+        """Play the recorded episodes.
 
         Args:
-            expected: Episodes that should be; ``None``: all of the schedule.
-            only: The episodes that are played; ``None``: all.
+            expected: Episodes that should be recorded; ``None`` for all of the schedule.
+            only: Episodes to play; ``None`` for all.
         """
         plans = list(self._to_play(only))
         if expected is None:
@@ -267,7 +267,7 @@ class _Replay:
         on_asked = self._asked if self._onlooker is not None else None
         bound, backend = replay_lineup(self._resolved, self._rows.steps, limited, views, on_asked)
         self._gaps = backend.gaps
-        # One at a time, so that an environment with global state diverges only where it must.
+        # Play one episode at a time, so that global state of an environment causes no needless differences.
         controller = SessionController(
             bound, self._on_event, max_steps=self._limit, keep_observations=self._keep
         )
@@ -296,7 +296,7 @@ class _Replay:
                 yield plan
 
     def _altered(self, row: Mapping[str, Any], steps: Iterable[Mapping[str, Any]]) -> str:
-        """What the record's own digest says, as a sentence without subject."""
+        """Compare an episode with its digest; return a clause if it was altered, else ``""``."""
         if KEY not in row and self._digested:
             return "its line has lost its digest"
         if KEY not in row:
@@ -313,7 +313,7 @@ class _Replay:
         self._result.divergences.append(divergence)
 
     def _on_event(self, event: SessionEvent) -> None:
-        """The engine has played an episode; nothing that is verified can be lost."""
+        """Handle an event of the engine: compare an episode that has been played."""
         if isinstance(event, EpisodeFinished):
             self._finished(event)
 
@@ -342,15 +342,15 @@ class _Replay:
             row = rows[len(played)]
             what = f"played again, the episode ends before it{f' ({error})' if error else ''}"
             return Divergence(operator, index, what, row.get("step_index"), row.get("agent_id"))
-        # Where the engine was stopped, the record just ends.
+        # If the engine was stopped, the record just ends.
         keys = [key for key in EPISODE_KEYS if key != "status" or recorded["status"] != "aborted"]
         if recorded.get("out_of_time"):
-            keys.remove("outcome")  # which the clocks said, and no game that is played again
+            keys.remove("outcome")  # decided by the clocks, which a replay does not run
         what = next((w for key in keys if (w := key_differs(key, recorded, episode))), "")
         what = what or self._altered(recorded, rows)
         return Divergence(operator, index, what) if what else None
 
 
 def _of_earlier_options(row: Mapping[str, Any]) -> bool:
-    """Whether a manager's row does not say which option was chosen: then they had no parameters yet."""
+    """Return whether a manager's row lacks its option, because an earlier version wrote the row."""
     return str(row.get("agent_id")).endswith(GOAL_SUFFIX) and "option" not in row

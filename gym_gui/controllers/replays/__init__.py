@@ -1,1 +1,1 @@
-"""Recorded episodes again: as a replay, a film, a dataset, a program."""
+"""Uses recorded episodes again: as replays, films, datasets and programs."""

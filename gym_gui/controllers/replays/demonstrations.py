@@ -1,7 +1,7 @@
-"""Recorded episodes as a slot would have been shown them, for a policy that learns from what it reads.
+"""Turns recorded episodes into demonstrations, as a slot would have been shown them, for a policy's prompt.
 
-A run records actions, not words: the episode is played again in the slot's own environment, and what the
-slot would have been told at each turn is noted. Nothing that the run names is imported or started.
+A run records actions, not texts. So the episode is played again in the slot's own environment, and the text
+that the slot would have got at each turn is collected. Nothing that the run names is imported or started.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from gym_gui.core.types import AgentID
 from gym_gui.services.runs.recorder import COMPLETED
 
 SETTING: Final = "episode"
-"""Type of the settings that name recorded episodes."""
+"""Kind of the settings that name recorded episodes."""
 EPISODES: Final = "episodes"
-"""Key under which a worker finds their turns."""
+"""Key of such a setting under which a worker finds the episodes' turns."""
 MOST_TURNS: Final = 500
 MOST_CHARACTERS: Final = 200_000
 _FORM: Final = "Write demonstrations as {run: PATH, episode: 0}; operator, agent and turns may be given too"
@@ -37,14 +37,14 @@ _FORM: Final = "Write demonstrations as {run: PATH, episode: 0}; operator, agent
 
 @dataclass(frozen=True)
 class Recorded:
-    """Which episodes are shown.
+    """Recorded episodes that a setting names.
 
     Attributes:
         run: The run folder.
-        episodes: Their indices.
-        operator: Who played them; empty: the only one of this environment.
-        agent: Whose turns they are; empty: those of the agent whose slot it is.
-        turns: So many of each at most, from the beginning; 0: all.
+        episodes: Indices of the episodes.
+        operator: Operator that played them; ``""`` for the only operator of this environment.
+        agent: Agent whose turns are shown; ``""`` for the agent of the slot.
+        turns: Most turns of each episode, from its beginning; 0 for all.
     """
 
     run: Path
@@ -55,10 +55,10 @@ class Recorded:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Recorded:
-        """Read it from a setting.
+        """Read the value of a setting.
 
         Raises:
-            ExperimentError: It is of another form.
+            ExperimentError: The value has another form.
         """
         unknown = sorted(given.keys() - {"run", "episode", "operator", "agent", "turns"})
         run, chosen, turns = given.get("run"), given.get("episode", 0), given.get("turns", 0)
@@ -84,10 +84,11 @@ def _is_index(value: object) -> bool:
 
 
 def with_turns(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A slot's settings, with the turns of the recorded episodes that they name.
+    """Return a slot's settings, with the turns of the recorded episodes that they name.
 
     Raises:
-        ExperimentError: An episode cannot be shown to this slot; one sentence, with the way out.
+        ExperimentError: An episode cannot be shown to this slot. The message is one sentence and a way to
+            fix the problem.
     """
     result = dict(settings)
     for setting in resolved.workers[agent].settings_schema:
@@ -114,7 +115,7 @@ def _see_size(told: Sequence[Sequence[Mapping[str, Any]]]) -> None:
 def _turns_of_episodes(
     resolved: ResolvedOperator, recorded: Recorded, slot: AgentID
 ) -> Iterator[list[dict[str, Any]]]:
-    """The turns of each episode."""
+    """Yield the turns of each episode."""
     run = open_run(recorded.run)
     origin = Origin(str(run.path / "run.json"), str(run.path))
     experiment = experiment_from_data(dict(run.record.experiment), complete=False, origin=origin)
@@ -159,7 +160,7 @@ def _turns_of_episodes(
 
 
 def _operator(resolved: ResolvedOperator, recorded: Recorded, experiment: Experiment) -> OperatorConfig:
-    """Who played the episodes; in the very environment in which they are to be shown."""
+    """Return the operator that played the episodes, in the same environment as the slot's."""
     known = {operator.operator_id: operator for operator in experiment.operators}
     if recorded.operator and recorded.operator not in known:
         raise ExperimentError(
@@ -198,7 +199,7 @@ def _decision_again(
     steps: Sequence[Mapping[str, Any]],
     max_steps: int | None,
 ) -> list[dict[str, Any]]:
-    """Play an episode again and note what ``agent`` would have been told, what it did, what that earned."""
+    """Play an episode again and return an agent's turns: text, choices, action and reward."""
     recorded = {(row.get("step_index"), row.get("agent_id")): row for row in steps}
     turns: list[dict[str, Any]] = []
     environment = resolved.make_environment()

@@ -1,4 +1,4 @@
-"""A recorded episode as a program that needs nothing of MOSAIC: the plain loop of Gymnasium or PettingZoo."""
+"""Writes a recorded episode as a program without MOSAIC: the plain loop of Gymnasium or PettingZoo."""
 
 from __future__ import annotations
 
@@ -89,9 +89,10 @@ for agent in last:
 
 
 def export_python(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str:
-    """The program: it makes the environment, plays the recorded actions and asserts the recorded rewards.
+    """Return a program that makes the environment, plays the recorded actions and asserts the rewards.
 
-    All values of the record become literals in the program: it never executes text from another user's run.
+    All values of the record become literals in the program, so it never executes text from another user's
+    run.
 
     Args:
         recorded: The episode.
@@ -100,7 +101,7 @@ def export_python(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str
     Raises:
         NotAllowedError: The run names code that the user has not allowed.
         RunFormatError: No seed is on record, or a row is damaged.
-        UsageError: The environment is one that only MOSAIC makes, or its actions cannot be written down.
+        UsageError: Only MOSAIC can make the environment, or its actions cannot be written into a program.
     """
     order, episode, steps = ReplayOrder.of(recorded), recorded.episode, recorded.steps()
     config = order.config
@@ -108,7 +109,7 @@ def export_python(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str
     environment = make_environment(config)
     try:
         made = _made(environment, config)
-        # Of agents that appear, those that are there at first stand for the others.
+        # The spaces of agents that appear later are assumed to be like those of the first agents.
         there = environment.adapter.possible_agents
         spaces = [environment.adapter.action_space(row.agent_id) for row in steps if row.agent_id in there]
         if unknown := {type(space).__name__ for space in spaces} - _WRITABLE:
@@ -124,7 +125,7 @@ def export_python(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str
     ended = "" if cut else "assert not env.agents\n"
     if api == "gymnasium":
         ended = f"assert bool(terminated) is {steps[-1].terminated}\n"
-        # A limit of the run may have cut it off, of which the environment knows nothing.
+        # The run's own step limit may have cut the episode off, which the environment does not know.
         ended += "" if steps[-1].truncated else "assert not truncated\n"
     loop = loop.format(
         make=made.call,
@@ -146,10 +147,10 @@ def export_python(recorded: RecordedEpisode, versions: Mapping[str, Any]) -> str
 
 
 def _made(environment: Environment, config: OperatorConfig) -> EnvironmentSource:
-    """How the environment is made elsewhere.
+    """Return how the environment is made without MOSAIC.
 
     Raises:
-        UsageError: It cannot be.
+        UsageError: It cannot be made without MOSAIC.
     """
     spec, adapter = environment.spec, environment.adapter
     if config.manager:
@@ -171,7 +172,7 @@ def _made(environment: Environment, config: OperatorConfig) -> EnvironmentSource
 
 
 def _played(api: str, steps: Sequence[StepRecord]) -> list[Any]:
-    """Actions with what they earned: by step; of games in turns by move, with who made it."""
+    """Return actions and rewards: one entry per step or, in turn-based games, one per move with its agent."""
     if api == "gymnasium":
         return [(row.action, row.reward) for row in steps]
     if api == "aec":
@@ -187,4 +188,4 @@ _LOOPS: Final = {
     "aec": (_TURNS, "move[1]", "env.action_space(agent)"),
     "parallel": (_AT_ONCE, "move", "env.action_space(agent)"),
 }
-"""By interface: the loop, an action in it, its space."""
+"""For each interface: the loop's text, the expression of an action in it, and of its space."""

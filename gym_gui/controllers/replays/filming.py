@@ -1,4 +1,4 @@
-"""Plays recorded episodes again and makes films of them."""
+"""Plays recorded episodes again and makes films of them for web pages."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from gym_gui.core.enums import ActionSource
 from gym_gui.services.runs.recorded_episode import RecordedEpisode
 
 MOST_FRAMES = 400
-"""Of one film; of a longer episode every other look is left out, as often as it takes."""
+"""Most frames of a film; while a longer episode has more, every other frame is dropped."""
 _FRUGAL = ((480, 1), (480, 2), (320, 2), (320, 4), (240, 4), (240, 8), (160, 16), (160, 32))
-"""Longer side in pixels, and every how many-th kept look: tried in turn until a film is small enough."""
+"""Longer side in pixels, and stride over the kept frames; tried in turn until a film is small enough."""
 _LONGEST_TEXT = 4000
 _USUAL = (ActionSource.POLICY, ActionSource.HUMAN)
 
 
 @dataclass
 class _Kept:
-    """A look that may become a frame."""
+    """A view of the replay that may become a frame of the film."""
 
     look: Look
     picture: PackedPicture | None
@@ -40,7 +40,7 @@ class _Kept:
 
 
 OnLook = Callable[[int], None]
-"""Told the environment's step of a look."""
+"""Callback that gets the environment step of a view."""
 
 
 def film_of(
@@ -50,12 +50,15 @@ def film_of(
 
     Args:
         recorded: The episode.
-        run_id: Its run.
-        most_bytes: Room that the film may take in a page; it is thinned and made smaller until it fits.
-        on_look: Called when a look is played, and each time it is drawn into the film.
+        run_id: Id of the run.
+        most_bytes: Largest size of the film in a page. The film gets fewer and smaller frames until it fits.
+        on_look: Called when a position is played, and each time it is drawn into the film.
+
+    Returns:
+        The film; if it does not fit, one without frames that says so.
 
     Raises:
-        MosaicError: It cannot be played.
+        MosaicError: The episode cannot be played.
     """
     replay, moves = EpisodeReplay(ReplayOrder.of(recorded)), list[str]()
     replay.open()
@@ -74,7 +77,7 @@ def film_of(
 
 
 def _noted(frames: Iterator[ReplayFrame], moves: list[str], on_look: OnLook) -> Iterator[ReplayFrame]:
-    """The frames; on the way, their moves are appended to ``moves``, in the game's own notation."""
+    """Yield the frames and collect the moves in the game's own notation in ``moves``."""
     for frame in frames:
         on_look(frame.step)
         moves += frame.moves
@@ -82,7 +85,7 @@ def _noted(frames: Iterator[ReplayFrame], moves: list[str], on_look: OnLook) -> 
 
 
 def _thinned(frames: Iterator[ReplayFrame]) -> tuple[list[_Kept], int]:
-    """Evenly spaced looks and the last one; every how many-th they are."""
+    """Return evenly spaced views and the last one, and the stride between them."""
     kept: list[_Kept] = []
     every = 1
     final: tuple[Look, Picture | None] | None = None
@@ -104,7 +107,7 @@ def _packed(picture: Picture | None) -> PackedPicture | None:
 
 
 class _Cutter:
-    """Puts one film together."""
+    """Assembles one film."""
 
     def __init__(
         self, replay: EpisodeReplay, track: ReplayTrack, kept: Sequence[_Kept], on_look: OnLook
@@ -118,7 +121,7 @@ class _Cutter:
         self._teams: tuple[str, ...] = tuple(scored) if scored is not None else ()
 
     def film(self, empty: Film, longest: int, stride: int) -> Film:
-        """Of every so many-th look, with pictures of at most so many pixels."""
+        """Return the film of every ``stride``-th view, with pictures of at most ``longest`` pixels."""
         looks = [k for i, k in enumerate(self._kept) if i % stride == 0 or k.last]
         frames: list[FilmFrame] = []
         rows = 0
@@ -147,7 +150,7 @@ class _Cutter:
         board, text, last = -1, -1, ()
         patches = ()
         if look.board is not None:
-            # A board is drawn by the page: sharp in any size, and a hundredth of a picture.
+            # The page draws boards itself: sharp at any size, and a hundredth of a picture's bytes.
             board = self._word(",".join(look.board.cells))
             last = tuple(row * look.board.columns + column for row, column in look.board.last)
         elif kept.picture is not None:
@@ -159,7 +162,7 @@ class _Cutter:
         return FilmFrame(look.step, patches, acts, board, last, text, scores)
 
     def _acts(self, before: int, rows: int) -> tuple[Act, ...]:
-        """The last act of each agent since the look before."""
+        """Return the last action of each agent since the previous frame."""
         latest = {self._track.steps[i].agent_id: i for i in range(before, min(rows, len(self._track.steps)))}
         found: list[Act] = []
         for agent, i in latest.items():
@@ -185,33 +188,33 @@ def _finite(value: float) -> float:
 Pixels = NDArray[np.uint8]
 
 LARGEST = 480
-"""Pixels of a picture's longer side; larger ones are made smaller at once."""
+"""Most pixels of a picture's longer side; larger pictures are scaled down at once."""
 _BLOCK = 16
-"""Changes are looked for in squares of so many pixels."""
+"""Side in pixels of the squares in which changes are searched for."""
 _MOST_PATCHES = 12
-"""Of one picture; where more places have changed, one patch covers them all."""
+"""Most patches of one picture; if more places have changed, one patch covers them all."""
 _WHOLE = 0.6
-"""A patch of more than this share of the picture is the picture."""
+"""If a patch covers more than this fraction of the picture, the whole picture is stored."""
 _QUALITY = 72
 
 
 def fitted(picture: Pixels, longest: int = LARGEST) -> Pixels:
-    """A picture of at most so many pixels; one that is smaller stays as it is."""
+    """Return a picture scaled down to at most ``longest`` pixels; a smaller picture stays as it is."""
     height, width = picture.shape[:2]
     if max(height, width) <= longest:
         return np.ascontiguousarray(picture)
     factor = longest / max(height, width)
     size = max(1, round(width * factor)), max(1, round(height * factor))
-    # As sharp as a cubic filter where pictures are made smaller, in a third of Lanczos's time.
+    # For scaling down, as sharp as a cubic filter, in a third of Lanczos's time.
     return np.asarray(Image.fromarray(picture).resize(size, Image.Resampling.HAMMING), np.uint8)
 
 
 class PatchMaker:
-    """Turns pictures into patches and remembers every patch that was there before.
+    """Turns pictures into patches and stores each distinct patch only once.
 
     Attributes:
-        pictures: WebP in base64, by number.
-        size: Their length in all.
+        pictures: Stored patches as WebP in base64, by number.
+        size: Total length of the stored patches.
     """
 
     def __init__(self) -> None:
@@ -222,7 +225,7 @@ class PatchMaker:
         self._lossless: bool | None = None
 
     def add(self, picture: Pixels) -> tuple[Patch, ...]:
-        """The patches that turn what was shown into this picture."""
+        """Return the patches that turn the previous picture into this one."""
         shown, self._shown = self._shown, picture
         if shown is None or shown.shape != picture.shape:
             return (Patch(self._number(picture), 0, 0, True),)
@@ -244,7 +247,10 @@ class PatchMaker:
         return number
 
     def _webp(self, part: Pixels) -> bytes:
-        """Flat pictures are smaller, and sharp, without loss; the first picture tells which they are."""
+        """Encode a picture as WebP, lossless or not, as the first picture decides.
+
+        Pictures with flat colors are smaller, and sharp, without loss.
+        """
         if self._lossless is None:
             exact, rough = _encoded(part, lossless=True), _encoded(part, lossless=False)
             self._lossless = len(exact) <= 2 * len(rough)
@@ -260,8 +266,8 @@ def _encoded(part: Pixels, *, lossless: bool) -> bytes:
 
 
 def _changes(before: Pixels, after: Pixels) -> Iterator[tuple[int, int, int, int]]:
-    """Rectangles that hold all that differs: top, bottom, left, right."""
-    # numpy goes through the shortest axis number by number: colors, and columns below, are joined by hand.
+    """Yield rectangles that together cover all differences: top, bottom, left, right."""
+    # NumPy is slow along short axes, so the color axis here and the columns below are combined by hand.
     channels = before != after
     differs: NDArray[np.bool_] = np.logical_or.reduce([channels[:, :, c] for c in range(channels.shape[2])])
     if not differs.any():

@@ -1,7 +1,7 @@
-"""Recorded episodes as datasets of Minari, for learning from what others have played, people too.
+"""Writes recorded episodes as Minari datasets, for offline learning, also from people's play.
 
-A run records actions; what was seen is had again by playing them, and an episode that does not earn what it
-earned is refused.
+A run records actions. Observations are recovered by playing the actions again, and an episode that does not
+earn its recorded rewards is refused.
 
 Source:
     `Minari <https://minari.farama.org>`_: T + 1 observations, T actions and rewards an episode.
@@ -43,7 +43,7 @@ _PLACE: Final = "MINARI_DATASETS_PATH"
 
 
 class CannotHoldError(UsageError):
-    """What an operator played is nothing that a dataset of Minari holds; others can be."""
+    """A Minari dataset cannot hold what an operator played; it may hold other operators' episodes."""
 
 
 def write_datasets(
@@ -56,18 +56,18 @@ def write_datasets(
 
     Args:
         run: The run.
-        folder: What ``MINARI_DATASETS_PATH`` is to name, to load them.
-        on_left_out: Told of each operator that Minari cannot hold, where it can hold others.
-        on_step: Told of every decision that is played again: operator, episode and step.
+        folder: Folder to which ``MINARI_DATASETS_PATH`` must point in order to load the datasets.
+        on_left_out: Called with the error for each operator that Minari cannot hold, if it can hold others.
+        on_step: Called with every decision that is played again: operator, episode and step.
 
     Returns:
-        Episodes by the name of the dataset.
+        Number of episodes by name of the dataset.
 
     Raises:
         CannotHoldError: Minari can hold no operator of the run.
-        UsageError: An environment is not installed, an episode does not play out as it was recorded, or the
-            folder cannot be written.
-        NotAllowedError: The run names code that the person has not allowed.
+        UsageError: An environment is not installed, an episode differs from its record when played again,
+            or the folder cannot be written.
+        NotAllowedError: The run names code that the user has not allowed.
         MissingDependencyError: Minari is not installed.
     """
     try:
@@ -142,7 +142,7 @@ def _write(
     )
     env = getattr(environment.adapter, "env", None)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of an author, and a link, which a run does not have
+        warnings.simplefilter("ignore", UserWarning)  # about author and link, which a run does not have
         try:
             minari.create_dataset_from_buffers(
                 name,
@@ -167,12 +167,12 @@ def _again(
     max_steps: int | None,
     on_step: Callable[[int, int], None] | None,
 ) -> dict[str, Any]:
-    """An episode, played again: the fields of Minari's buffer."""
+    """Play an episode again and return the fields of Minari's buffer."""
     (slot,) = slots.values()
     plan = EpisodePlan(line["episode_index"], line["seed"], 0)
     again = ReplayedEpisode(plan, environment, slots, steps, max_steps)
     trajectory = again.episode.trajectory
-    trajectory.wants_results = frozenset(slots)  # with which the observation after the last action comes
+    trajectory.wants_results = frozenset(slots)  # results contain the observation after the last action
     seen, actions, earned = list[Any](), list[Any](), list[float]()
     try:
         again.open()
@@ -210,7 +210,7 @@ def _again(
 
 
 def _stacked(space: Any, values: Sequence[Any]) -> Any:
-    """Values of a space one after the other, as Minari holds them: a mapping of arrays for a ``Dict``."""
+    """Return values of a space stacked as Minari stores them: a mapping of arrays for a ``Dict``."""
     if isinstance(space, spaces.Dict):
         entries = cast("Mapping[str, Any]", cast("Any", space).spaces)
         return {key: _stacked(part, [value[key] for value in values]) for key, part in entries.items()}
@@ -241,7 +241,11 @@ def _require_one_agent(environment: Environment, operator: OperatorRun) -> None:
 
 
 def _require_spaces(environment: Environment, operator: OperatorRun) -> None:
-    """Refuse spaces that Minari itself cannot write down."""
+    """Refuse spaces that Minari cannot serialize.
+
+    Raises:
+        CannotHoldError: A space cannot be serialized.
+    """
     serialize: Any = import_module("minari.serialization").serialize_space
     adapter = environment.adapter
     (agent,) = adapter.possible_agents
@@ -257,5 +261,5 @@ def _require_spaces(environment: Environment, operator: OperatorRun) -> None:
 
 
 def _word(text: str) -> str:
-    """A text as a part of a dataset's name."""
+    """Return a text in the form allowed in a dataset's name."""
     return re.sub(r"[^\w-]", "-", text)

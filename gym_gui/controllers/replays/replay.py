@@ -1,4 +1,4 @@
-"""Plays what a run has recorded: every slot's answer is the action of its row."""
+"""Plays the recorded actions of a run: every slot's answer is the action of its row."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from gym_gui.workers.team_context import Joined
 REPLAY = "replay"
 
 RowsOf = Callable[[int], Iterable[Mapping[str, Any]]]
-"""Step rows of an episode, as ``steps.jsonl`` has them."""
+"""Function that returns an episode's step rows, as in ``steps.jsonl``."""
 OnAsked = Callable[[Decision], None]
 
 
 class ReplayBackend:
-    """Stands behind every slot and answers with what was recorded.
+    """Answers in every slot with the recorded actions.
 
-    It plays the action that was played, no matter whether a policy, a retry or the engine in the
-    policy's place chose it. Where nothing is recorded, the answer is a failure: the record ends there.
+    The recorded action is played no matter whether a policy, a retry or the engine's substitute chose it. If
+    no action is recorded, the answer is a failure, because the record ends there.
 
     Args:
         slots: Spaces of every agent.
-        rows: Gives an episode's rows when it begins.
-        sink: Gets the answers.
+        rows: Returns an episode's rows when it begins.
+        sink: Receives the answers.
         limited: Length of episodes that ended at a limit of one of their players, by episode.
         on_asked: Called with every decision before it is answered.
 
     Attributes:
-        gaps: By episode, the first (step, agent) for which nothing is recorded.
+        gaps: First (step, agent) without a recorded action, by episode.
     """
 
     carrier = None
@@ -61,7 +61,7 @@ class ReplayBackend:
         self.gaps: dict[int, tuple[int, AgentID]] = {}
 
     def seat(self, episode: int, agent: AgentID, slot: SlotInfo) -> None:
-        """An agent has appeared in an episode."""
+        """Add an agent that has appeared in an episode."""
         self._joined[episode, agent] = slot
 
     def begin(self, episode: int, seed: int, agent_id: AgentID = "", joined: Joined | None = None) -> None:
@@ -98,14 +98,14 @@ class ReplayBackend:
         )
 
     def result(self, outcome: StepOutcome) -> None:
-        """Does nothing: a record does not learn from results."""
+        """Do nothing, because a record does not learn from results."""
 
     def end(self, summary: EpisodeSummary) -> None:
         self._actions.pop(summary.episode_index, None)
         self._joined = {at: slot for at, slot in self._joined.items() if at[0] != summary.episode_index}
 
     def settle(self) -> None:
-        """Answers are given at once; nothing is ever pending."""
+        """Do nothing, because answers are given at once."""
 
 
 def replay_lineup(
@@ -115,13 +115,13 @@ def replay_lineup(
     views: Mapping[AgentID, PromptInputs] | None = None,
     on_asked: OnAsked | None = None,
 ) -> tuple[BoundOperator, ReplayBackend]:
-    """A bound operator in which the record plays every slot; no worker is started.
+    """Return a bound operator in which the record plays every slot. Start no worker.
 
     Args:
         resolved: The operator.
-        rows: Gives an episode's rows when it begins.
+        rows: Returns an episode's rows when it begins.
         limited: Length of episodes that ended at a limit of one of their players, by episode.
-        views: What slots are shown beside their observations, for people who watch.
+        views: Prompt inputs of slots, for people who watch.
         on_asked: Called with every decision before it is answered.
 
     Returns:

@@ -1,7 +1,7 @@
-"""Looks at a replayed episode, kept so that going back to any of them is instant.
+"""Stores the views of a replayed episode, so that going back to any of them is instant.
 
-Pictures are compressed and lie in a file without a name, so that they take neither the
-program's memory nor, once it ended in whatever way, the disk.
+Pictures are compressed and stored in an unnamed temporary file. So they take no memory of the program, and
+no disk space after it has ended in whatever way.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from gym_gui.core.drawing.packed_picture import PackedPicture, unpack
 from gym_gui.core.live import Board
 
 ROOM = 512 << 20
-"""Bytes that an episode's compressed pictures may take; beyond it every other one goes."""
+"""Bytes that an episode's compressed pictures may take; beyond that, every other picture is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What is known of one position; the picture is read when it is asked for.
+    """A position of the replay without its picture, which is read from the file on request.
 
     Attributes:
         position: As in :class:`~gym_gui.controllers.replays.replay_session.ReplayFrame`.
-        step: The same.
-        rows: The same.
-        board: The same.
-        text: The same.
-        scores: The same.
-        result: The same.
-        observed: The same, without its picture: that is the look's own.
+        step: As in ``ReplayFrame``.
+        rows: As in ``ReplayFrame``.
+        board: As in ``ReplayFrame``.
+        text: As in ``ReplayFrame``.
+        scores: As in ``ReplayFrame``.
+        result: As in ``ReplayFrame``.
+        observed: As in ``ReplayFrame``, but without its picture, which is stored as the position's own.
     """
 
     position: int
@@ -48,7 +48,7 @@ class Look:
 
     @classmethod
     def of(cls, frame: ReplayFrame) -> Look:
-        """A frame without its picture."""
+        """Return a frame without its picture and its observation."""
         return cls(
             frame.position, frame.step, frame.rows, frame.board, frame.text, frame.scores, frame.result
         )
@@ -56,7 +56,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a picture lies in the file."""
+    """Place of a picture in the file."""
 
     position: int
     start: int
@@ -66,14 +66,14 @@ class _Place:
 
 
 class Reel:
-    """The looks of one episode, in order.
+    """The positions of one episode, in order, with their pictures.
 
     Args:
-        folder: Where the file of pictures is made; the system's temporary folder by default.
-        room: Bytes the pictures may take.
+        folder: Folder for the file of pictures; by default the system's temporary folder.
+        room: Bytes that the pictures may take.
 
     Attributes:
-        looks: One per position so far.
+        looks: The positions so far.
     """
 
     def __init__(self, folder: Path | None = None, *, room: int = ROOM) -> None:
@@ -89,12 +89,12 @@ class Reel:
         return len(self.looks)
 
     def add(self, look: Look, picture: PackedPicture | None) -> None:
-        """Append the next position."""
+        """Append the next position with its picture."""
         self.looks.append(look)
         if picture is None or look.position % self._stride:
             return
         if self._places and picture == self._last:
-            # Nothing moved: the same bytes are shown again.
+            # The picture is unchanged: refer to the same bytes.
             self._places.append(replace(self._places[-1], position=look.position))
             return
         self._last = picture
@@ -103,7 +103,7 @@ class Reel:
             self._thin()
 
     def picture(self, position: int) -> Picture | None:
-        """The picture at a position, or where it was not kept, the nearest one before it."""
+        """Return the picture at a position or, if it was not kept, the nearest earlier one."""
         at = bisect_right(self._places, position, key=lambda place: place.position) - 1
         if at < 0:
             return None
@@ -111,12 +111,12 @@ class Reel:
         return unpack(PackedPicture(self._read_picture(place), place.height, place.width))
 
     def shown(self, position: int) -> int | None:
-        """The position whose picture :meth:`picture` gives."""
+        """Return the position of the picture that :meth:`picture` returns."""
         at = bisect_right(self._places, position, key=lambda place: place.position) - 1
         return self._places[at].position if at >= 0 else None
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file, which deletes it."""
         self._file.close()
 
     def _new_file(self) -> IO[bytes]:
@@ -134,7 +134,7 @@ class Reel:
         return self._file.read(place.size)
 
     def _thin(self) -> None:
-        """Keep every other picture, from now on too."""
+        """Drop every other picture, from now on too."""
         self._stride *= 2
         kept = [place for place in self._places if place.position % self._stride == 0]
         old, self._file, self._end = self._file, self._new_file(), 0

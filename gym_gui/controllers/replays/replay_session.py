@@ -1,7 +1,7 @@
-"""Plays one recorded episode again and gives every look at it.
+"""Plays one recorded episode again and yields a frame for each position.
 
-It runs where environments may be stepped: in a session host process, or in a command. The
-caller passes the rows, so that both need not share a disk.
+It runs where environments may be stepped: in a session host process, or in a command. The caller passes the
+rows, so that both need not share a disk.
 """
 
 from __future__ import annotations
@@ -34,22 +34,23 @@ _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 Picture = NDArray[np.uint8]
-"""``(height, width, 3)``, RGB."""
+"""An RGB picture of shape ``(height, width, 3)``."""
 
 
 @dataclass(frozen=True)
 class ReplayOrder:
-    """What has to be known to play an episode again.
+    """Everything that is needed to play an episode again.
 
     Attributes:
         operator: The operator's entry in the experiment.
-        index: Episode index.
-        seed: Its seed.
+        index: Index of the episode.
+        seed: Seed of the episode.
         seats: Configured slot by seat.
-        max_steps: Step at which the engine truncated it, or ``None``.
-        lines: Its rows as JSON lines.
+        max_steps: Step at which the engine truncated the episode, or ``None``.
+        lines: Rows of the episode as JSON lines.
         origin: The run's file that names the environment.
-        seen_from: Seat whose view is wanted in place of pictures of the whole game; empty: the whole game.
+        seen_from: Seat whose observations are wanted instead of pictures of the whole game; ``""`` for the
+            whole game.
     """
 
     operator: Mapping[str, Any]
@@ -63,10 +64,14 @@ class ReplayOrder:
 
     @classmethod
     def of(cls, recorded: RecordedEpisode, seen_from: AgentID = "") -> ReplayOrder:
-        """The order for a recorded episode; ``seen_from`` as in :attr:`seen_from`.
+        """Return the order for a recorded episode.
+
+        Args:
+            recorded: The episode.
+            seen_from: As the attribute :attr:`seen_from`.
 
         Raises:
-            RunFormatError: It has no seed, so that it cannot be played again.
+            RunFormatError: The episode has no seed, so it cannot be played again.
         """
         episode = recorded.episode
         if episode.seed is None:
@@ -85,26 +90,26 @@ class ReplayOrder:
 
     @property
     def config(self) -> OperatorConfig:
-        """The operator, as the run's file names it."""
+        """Configuration of the operator, as in the run's file."""
         data = {"operators": [dict(self.operator)]}
         return experiment_from_data(data, complete=False, origin=self.origin).operators[0]
 
 
 @dataclass(frozen=True)
 class ReplayFrame:
-    """One look at the episode.
+    """One position of a replayed episode.
 
     Attributes:
-        position: How many rounds of decisions came before: 0 is the state after reset.
+        position: Number of rounds of decisions before; 0 is the state after reset.
         step: Environment steps taken.
         rows: Rows of the record that have been played.
-        picture: What the environment draws, ``None`` where it draws nothing.
-        board: The position, in board games.
-        text: The environment's own text rendering, where it draws nothing else.
+        picture: Picture from the environment; ``None`` if it renders none.
+        board: The board position, in board games.
+        text: The environment's own text, if there is neither picture nor board.
         scores: Score by team, as the environment keeps it.
-        moves: What was played since the look before, in the game's own notation.
-        result: Who won how, once the game is over.
-        observed: What the seat in ``seen_from`` sees: its open question, else the one that it had last.
+        moves: Moves since the previous frame, in the game's own notation.
+        result: Who won and how, once the game is over.
+        observed: Observation of the seat ``seen_from``: of its open question, else of its last one.
     """
 
     position: int
@@ -126,10 +131,9 @@ class EpisodeReplay:
     Attributes:
         order: The episode.
         render: Whether pictures are wanted.
-        meanings: A word for each discrete action from 0 on, by seat; known once :meth:`open` was called.
-        seats: What agents are called in this game, where they have a name there; likewise.
-        departs: How what was played differs from the record, ``""`` where it does not; known
-            once all frames are out.
+        meanings: Names of discrete actions from 0 on, by seat; known after :meth:`open`.
+        seats: The game's own name of a seat, by agent; known after :meth:`open`.
+        departs: How the replay differs from the record; ``""`` if it does not. Known after the last frame.
     """
 
     order: ReplayOrder
@@ -143,7 +147,7 @@ class EpisodeReplay:
         """Make the environment.
 
         Raises:
-            UsageError: It is unknown, not installed, or cannot be made so.
+            UsageError: The environment is unknown, not installed, or cannot be made with these settings.
         """
         self._environment = make_environment(
             self.order.config, render_mode="rgb_array" if self.render else None
@@ -162,11 +166,11 @@ class EpisodeReplay:
         self.meanings = {agent: _words_from_0(slot) for agent, slot in slots.items()}
 
     def close(self) -> None:
-        """Release the environment."""
+        """Close the environment."""
         self._environment.close()
 
     def frames(self) -> Iterator[ReplayFrame]:
-        """Every look, from the reset to the end of the record; :meth:`open` comes before."""
+        """Yield a frame for each position, from the reset to the end of the record, after :meth:`open`."""
         again, error = self._again, ""
         try:
             again.open()
@@ -206,13 +210,13 @@ class EpisodeReplay:
         )
 
     def _plans(self) -> list[Plan]:
-        """Where the players said with their last decisions that they meant to go."""
+        """Return the planned paths that players reported with their last decisions."""
         latest = self._again.rows[: self._again.played][-len(self.order.seats) :]
         last = {str(row.get("agent_id")): row for row in latest}
         return [row[PLAN_POINTS] for row in last.values() if PLAN_POINTS in row]
 
     def _compare(self, error: str) -> str:
-        """Where playing again parted from the record, in words."""
+        """Return where the replay differs from the record, as a sentence; ``""`` if it does not."""
         recorded, episode = self._again.rows, self._again.episode
         lines, _, _ = episode.trajectory.lines(self.order.seed)
         for then, line in zip(recorded, lines.splitlines(), strict=False):
@@ -235,13 +239,13 @@ _DIFFERS = (
 
 
 def _words_from_0(slot: SlotInfo) -> tuple[str, ...]:
-    """Words by the action's number, also where actions do not begin at 0."""
+    """Return the names of actions by number, padded if the actions do not begin at 0."""
     start = slot.action_codec.space.start
     return ("",) * start + tuple(slot.action_meanings) if start > 0 else tuple(slot.action_meanings)
 
 
 def _tried(ask: Callable[[], _T]) -> _T | None:
-    """What the environment says; where it raises, nothing: what was played stands without a picture."""
+    """Return what the environment answers, or ``None`` if it raises; the replay goes on without it."""
     try:
         return ask()
     except Exception:  # the border to foreign code

@@ -1,4 +1,4 @@
-"""What the agents of a recorded episode had done by each of its positions."""
+"""Answers what the agents of a recorded episode had done at each of its positions."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from gym_gui.services.runs.recorded_episode import RecordedEpisode
 
 Meanings = Mapping[AgentID, Sequence[str]]
 _TEXT = 80
-"""Longest an action is written out."""
+"""Largest number of characters of an action that is written out."""
 _DIGITS = 3
 
 
 class ReplayTrack:
-    """The rows of an episode, ready to be asked for any position.
+    """Rows of an episode, prepared for queries at any position.
 
     Args:
         recorded: The episode.
 
     Attributes:
-        recorded: The same.
-        steps: Its rows.
-        agents: Its seats, in the order of their first row.
-        seats: What they are called in this game, where they have a name there.
-        moves: What was played in the game's own notation, as far as it has been played again.
+        recorded: The episode.
+        steps: Rows of the episode.
+        agents: Seats of the episode, in the order of their first rows.
+        seats: The game's own name of a seat, by agent. Seats without one are left out.
+        moves: Moves in the game's own notation, as far as they have been replayed.
     """
 
     def __init__(self, recorded: RecordedEpisode) -> None:
@@ -62,7 +62,7 @@ class ReplayTrack:
 
     @cached_property
     def rounds(self) -> int:
-        """Rounds of decisions the record has: what is played at once counts as one."""
+        """Number of rounds of decisions in the record; simultaneous decisions count as one round."""
         found, step, asked, managed = 0, -1, set[AgentID](), False
         for row in self.steps:
             manages = row.agent_id.endswith(GOAL_SUFFIX)
@@ -73,17 +73,17 @@ class ReplayTrack:
         return found
 
     def total(self, agent: AgentID, rows: int) -> float:
-        """An agent's return once so many rows were played."""
+        """Return an agent's return after the first ``rows`` rows."""
         played = bisect_left(self._of.get(agent, []), rows)
         return self._totals[agent][played - 1] if played else 0.0
 
     def view(self, look: Look, meanings: Meanings, *, last: bool = False) -> LiveView:
-        """A look as the renderers show it.
+        """Return a position as a view for the renderers.
 
         Args:
             look: The position.
-            meanings: A word for each discrete action, by seat.
-            last: Whether it is the episode's end.
+            meanings: Names of discrete actions, by seat.
+            last: Whether the position is the end of the episode.
         """
         episode = self.recorded.episode
         return LiveView(
@@ -108,13 +108,13 @@ class ReplayTrack:
         )
 
     def notation(self, step: StepRecord) -> str:
-        """An action in the game's own notation; where it is not recorded, once it has been played again."""
+        """Return an action in the game's own notation: as recorded, else from the replay so far."""
         if step.word or step.step_index >= len(self.moves):
             return step.word
-        return self.moves[step.step_index]  # what has a notation goes turn by turn
+        return self.moves[step.step_index]  # games with a notation have one move per step
 
     def words(self, step: StepRecord, meanings: Meanings) -> str:
-        """An action in the game's own notation, as a word, or as short text."""
+        """Return an action as text: in the game's own notation, by its name, or abbreviated."""
         if notation := self.notation(step):
             return notation
         if step.agent_id.endswith(GOAL_SUFFIX) and (asked := self._asked(step)):
@@ -127,16 +127,19 @@ class ReplayTrack:
         return text if len(text) <= _TEXT else f"{text[: _TEXT - 1]}…"
 
     def _asked(self, choice: StepRecord) -> str:
-        """What a manager asked for, as the record has it: versions number options differently."""
+        """Return the recorded option that a manager chose.
+
+        The action's number does not suffice, because versions number options differently.
+        """
         agent = choice.agent_id.removesuffix(GOAL_SUFFIX)
         if choice.option is None:
-            # Earlier versions have it in the rows of who carried it out alone.
+            # Earlier versions recorded the option only in the rows of the controller.
             later = (self.steps[i] for i in self._of.get(agent, ()) if self.steps[i].option is not None)
             choice = next((step for step in later if step.step_index >= choice.step_index), choice)
         return "" if choice.option is None else str(choice.option)
 
     def _turn(self, rows: int) -> tuple[AgentID, ...]:
-        """Who acts next: the agents of the rows that follow, up to the next step."""
+        """Return the agents that act next: those of the following rows, up to the next step."""
         if rows >= len(self.steps):
             return ()
         step, found = self.steps[rows].step_index, list[AgentID]()
@@ -172,7 +175,7 @@ class ReplayTrack:
         )
 
     def _taken_over_by(self, agent: AgentID, step: int) -> str:
-        """Who decided a step of a seat, where they took it over during the episode; else ``""``."""
+        """Return the policy that took over a seat before a step; ``""`` if none did."""
         changes = [c for c in self.recorded.episode.rebound if c.agent_id == agent and c.step_index <= step]
         return changes[-1].policy or changes[-1].worker_id if changes else ""
 

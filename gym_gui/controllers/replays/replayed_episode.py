@@ -1,8 +1,8 @@
-"""One recorded episode, stepped through its environment again a round of decisions at a time.
+"""Steps one recorded episode through its environment again, one round of decisions at a time.
 
-For pictures of it, for what its players saw, and for what a slot would have been told. A whole run that is
-verified goes through the engine itself (:func:`~gym_gui.controllers.replays.replay.replay_lineup`), with the
-same :class:`~gym_gui.controllers.replays.replay.ReplayBackend` in its slots.
+This serves pictures, the players' observations, and prompts that a slot would have got. Verifying a whole run
+uses the engine itself (:func:`~gym_gui.controllers.replays.replay.replay_lineup`), with the same
+:class:`~gym_gui.controllers.replays.replay.ReplayBackend` in its slots.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from gym_gui.services.backends import SlotInfo
 
 
 class ReplayedEpisode:
-    """An episode of the engine in which the record answers for everybody.
+    """An episode of the engine in which the record answers for all agents.
 
     Args:
         plan: Index and seed.
-        environment: Reset by :meth:`open`; used by this episode alone while it runs.
+        environment: Reset by :meth:`open`. Only this episode uses it while the episode runs.
         slots: Spaces of every agent.
-        rows: The episode's rows, as ``steps.jsonl`` has them.
+        rows: The episode's rows, as in ``steps.jsonl``.
         max_steps: Environment steps after which the engine cut the episode off, or ``None``.
         seats: Configured slot by seat; by default every agent has its own.
-        views: What slots are shown beside their observations.
+        views: Prompt inputs of slots.
 
     Attributes:
-        episode: The engine's episode, with all that came of it.
-        rows: The record.
-        played: How many of its rows have been played.
-        pending: What is asked next; empty once the game is over.
+        episode: The engine's episode, with its results.
+        rows: The recorded rows.
+        played: How many of the rows have been played.
+        pending: Decisions that are asked for next; empty once the game is over.
     """
 
     def __init__(
@@ -82,10 +82,10 @@ class ReplayedEpisode:
         self.pending = self.episode.pending
 
     def rounds(self) -> Iterator[Sequence[Answer]]:
-        """Play on until the game is over or the record ends or cannot be played; :meth:`open` comes before.
+        """Play on until the game is over, the record ends or it cannot be played; call :meth:`open` first.
 
         Yields:
-            What was played, once the environment has made its step.
+            The answers of a round, once the environment has taken the step.
 
         Raises:
             EpisodeError: The environment failed.

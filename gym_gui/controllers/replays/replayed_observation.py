@@ -1,4 +1,4 @@
-"""What one seat of a recorded episode saw, while that is stepped through again."""
+"""Shows what one seat of a recorded episode saw, while the episode is stepped through again."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _log = logging.getLogger(__name__)
 
 
 class ReplayedObservations:
-    """Tells what a seat is shown, preprocessed as its policy had it where that is still known.
+    """Returns a seat's observations, preprocessed as for its policy if that is still known.
 
     Args:
-        seat: The seat that is looked from.
-        index: Number of the episode.
-        environment: In which it is stepped.
-        player: Who had the seat; ``None`` where that is not known.
-        info: Spaces of that slot; likewise.
+        seat: The seat.
+        index: Index of the episode.
+        environment: The environment in which the episode is stepped.
+        player: Player of the seat; ``None`` if unknown.
+        info: Spaces of the player's slot; ``None`` if unknown.
     """
 
     def __init__(
@@ -49,7 +49,10 @@ class ReplayedObservations:
             self._prepare(player, info)
 
     def _prepare(self, player: WorkerAssignment, info: SlotInfo) -> None:
-        """Prepare what the slot saw; where its worker or policy is gone, the observation itself is shown."""
+        """Find the prompt inputs and the preprocessing of the player's slot.
+
+        If the worker or the policy no longer exists, observations are shown without preprocessing.
+        """
         try:
             find_workers([player.worker_id])
             definition = WorkerTypeRegistry.require(player.worker_id)
@@ -63,10 +66,12 @@ class ReplayedObservations:
             self._streams.begin(self._index, self._seat)
 
     def look(self, pending: Sequence[Decision]) -> AgentObservation | None:
-        """What it sees now, else what it saw last; each of its questions has to be shown here.
+        """Return the seat's current observation, or its last one if the seat is not asked now.
+
+        Call this with each of the seat's questions, because preprocessing may depend on earlier observations.
 
         Args:
-            pending: What is asked now.
+            pending: Decisions that are asked for now.
         """
         decision = next((each for each in pending if each.agent_id == self._seat), None)
         if decision is None:

@@ -1,1 +1,1 @@
-"""An experiment, from what was asked for to what was played."""
+"""Plays experiments and tournaments, and plans, resumes and shards their runs."""

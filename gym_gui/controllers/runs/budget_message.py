@@ -1,4 +1,4 @@
-"""Which budget of a run does not carry what comes next, in words."""
+"""Names the budget of a run that does not suffice for the next episode, as text."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Protocol
 from gym_gui.core.experiment.spending import Amount, Room
 
 RUN = "run"
-"""The account of the whole run; that of a slot is ``<operator>/<slot>``."""
+"""Name of the account of the whole run; the account of a slot is ``<operator>/<slot>``."""
 
 
 class Books(Protocol):
-    """Who knows what of budgets is spent."""
+    """Knows how much of each budget is spent."""
 
     def remaining(self, account: str) -> Room:
-        """What is left in an account."""
+        """Return the amount that is left in an account."""
         ...
 
     def spent(self, account: str) -> Amount:
-        """What has been spent in it."""
+        """Return the amount that has been spent from an account."""
         ...
 
 
 def budget_message(ledger: Books, budgets: Mapping[str, Amount], needed: Mapping[str, Amount]) -> str:
-    """Which budget does not carry an episode, as the beginning of a sentence.
+    """Return which budget does not suffice for an episode, as the beginning of a sentence.
 
     Args:
-        ledger: What is spent.
-        budgets: By account.
-        needed: What comes next may need, by account.
+        ledger: Knows what is spent and left.
+        budgets: Budgets by account.
+        needed: Amounts that the next episode may need, by account.
     """
     for account, next_ in needed.items():
         room, budget, spent = ledger.remaining(account), budgets[account], ledger.spent(account)

@@ -1,4 +1,4 @@
-"""What an experiment would ask of models: a few episodes played without asking, added up and projected."""
+"""Estimates what an experiment asks of models: plays a few episodes without models and projects the sums."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from gym_gui.envs import Environment
 from gym_gui.envs.environment_page import step_limit
 
 EPISODES = 2
-"""Episodes of each operator that are played; each seating of the teams is among them where they swap."""
+"""Episodes of each operator that are played; more if that takes to play each seating once."""
 
 _SEEDS_LOOKED_AT = 200
-"""Seeds whose step limit is read, where it may be another for each."""
+"""Largest number of seeds for which step limits are read, if the limit may depend on the seed."""
 
 BASIS = (
     "The estimate is of episodes as they were played here, without a model and with random legal actions in "
@@ -43,26 +43,27 @@ BASIS = (
 
 @dataclass(frozen=True)
 class ModelSlot:
-    """What one slot would ask.
+    """The requests that one slot would make, and their cost.
 
     Attributes:
-        operator: Id of its operator.
+        operator: Id of the operator.
         slot: The slot.
-        provider: Whose server.
+        provider: Name of the model's provider.
         model: The model.
-        messages: Its first prompt.
-        prompt_tokens: About how many tokens that has.
-        dry_episodes: Episodes that were played for this.
-        dry_calls: Calls it would have made in them.
+        messages: Messages of the first prompt.
+        prompt_tokens: Approximate number of tokens of the first prompt.
+        dry_episodes: Episodes that were played for the estimate.
+        dry_calls: Calls that the slot would have made in them.
         episodes: Episodes of the experiment.
         input_tokens: Tokens of the prompts of ``dry_calls``.
-        output_tokens: Tokens that their replies would usually have.
-        usd: About what ``dry_calls`` would cost; ``None``: the price is not known.
-        steps: Most environment steps of an episode; ``None``: nothing limits them, or the agents in them.
+        output_tokens: Tokens that replies to ``dry_calls`` would usually have.
+        usd: Approximate cost of ``dry_calls``; ``None`` if the price is not known.
+        steps: Most environment steps of an episode; ``None`` if the steps, or the agents of the slot, are
+            unlimited.
         requests: Most requests for one decision.
-        request: What each of them takes at most.
+        request: The most that a request can cost.
         limit: What the person allows the slot in each episode; 0 for no limit.
-        unreachable: Why no model would answer now; empty where its server is there.
+        unreachable: Why no model would answer now; ``""`` if the server is available.
     """
 
     operator: str
@@ -85,23 +86,23 @@ class ModelSlot:
 
     @property
     def factor(self) -> float:
-        """How many times what was played the experiment is."""
+        """Ratio of the experiment's episodes to the episodes that were played for the estimate."""
         return self.episodes / self.dry_episodes if self.dry_episodes else 0.0
 
     @property
     def estimate(self) -> Amount:
-        """About what an episode takes; ``usd`` is 0 where the price is not known."""
+        """Approximate amount that an episode takes; ``usd`` is 0 if the price is not known."""
         played = Amount(self.input_tokens + self.output_tokens, self.usd or 0.0)
         return played * (1 / self.dry_episodes) if self.dry_episodes else NOTHING
 
     @property
     def most_tokens(self) -> int | None:
-        """Tokens that an episode takes at most; ``None``: unbounded."""
+        """Tokens that an episode takes at most; ``None`` if unbounded."""
         return _least(self._times(self.request.tokens), self.limit.tokens)
 
     @property
     def most_usd(self) -> float | None:
-        """What an episode costs at most; ``None``: unbounded, or the price is not known."""
+        """Cost of an episode at most; ``None`` if unbounded or if the price is not known."""
         return None if self.usd is None else _least(self._times(self.request.usd), self.limit.usd)
 
     @property
@@ -113,7 +114,7 @@ class ModelSlot:
         return None if self.steps is None else self.steps * self.requests * request
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, projected to the whole experiment."""
+        """Return plain data, projected to the whole experiment."""
         tokens, usd = self.most_tokens, self.most_usd
         return {
             "operator_id": self.operator,
@@ -143,14 +144,15 @@ def _least(bound: Any, limit: float) -> Any:
 
 @dataclass(frozen=True)
 class Carried:
-    """How many episodes of each operator a budget carries.
+    """Number of episodes of each operator for which a budget suffices.
 
     Attributes:
-        whose: ``the run``, or the slot.
-        budget: What may be spent; 0 for no limit.
-        episodes: Those that are to be played.
-        about: How many it carries if they take what was estimated.
-        at_least: How many it carries whatever they take; ``None``: what one takes is unbounded.
+        whose: ``the run``, or the operator and the slot.
+        budget: The budget; 0 for no limit.
+        episodes: Episodes that are to be played.
+        about: Episodes for which the budget suffices at the estimated amount per episode.
+        at_least: Episodes for which it suffices at the largest amount per episode; ``None`` if that amount
+            is unbounded.
     """
 
     whose: str
@@ -160,7 +162,7 @@ class Carried:
     at_least: int | None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "of": self.whose,
             "money_budget_usd": self.budget.usd or None,
@@ -172,7 +174,7 @@ class Carried:
 
 
 def carried(experiment: Experiment, slots: Sequence[ModelSlot]) -> list[Carried]:
-    """How far the budgets of an experiment reach."""
+    """Return for how many episodes each budget of an experiment suffices."""
     execution = experiment.execution
     whole = Amount(execution.token_budget or 0, execution.money_budget_usd or 0.0)
     found = [_carried("the run", whole, slots)] if whole != NOTHING and slots else []
@@ -213,13 +215,16 @@ async def estimate_cost(
     processes: int,
     run: Callable[[ExperimentRun], Awaitable[RunResult]],
 ) -> list[ModelSlot]:
-    """Play a few episodes of the operators that ask models, without asking; leaves no file behind.
+    """Play a few episodes of the operators that ask models, without asking them. Leave no file behind.
 
     Args:
-        experiment: What would be played.
+        experiment: The experiment to estimate.
         open_session: Makes a session.
         processes: Sessions at work at the same time.
-        run: Plays it to the end, and stops it when the person wants that.
+        run: Plays the dry run to its end, and stops it if the person wants that.
+
+    Returns:
+        The estimate of each slot that asks a model.
 
     Raises:
         UsageError: Something is wrong with the experiment.
@@ -247,7 +252,7 @@ async def estimate_cost(
 
 
 def _steps(experiment: Experiment, resolved: ResolvedOperator) -> int | None:
-    """The most steps that an episode may have; ``None``: nothing limits them."""
+    """Return the most steps that an episode may have; ``None`` if they are unlimited."""
     given = experiment.max_steps(resolved.config)
     environment = resolved.make_environment()
     try:
@@ -260,7 +265,7 @@ def _steps(experiment: Experiment, resolved: ResolvedOperator) -> int | None:
 
 
 def _longest_by_seed(environment: Environment, seeds: Sequence[int]) -> int | None:
-    """The limit that the environment keeps itself, which may be another for each seed."""
+    """Return the largest step limit of the environment itself over the seeds; ``None`` if it has none."""
     if step_limit(environment) is None or len(seeds) > _SEEDS_LOOKED_AT:
         return None
     limits: list[int] = []
@@ -273,7 +278,7 @@ def _longest_by_seed(environment: Environment, seeds: Sequence[int]) -> int | No
 def _few(experiment: Experiment, resolved_operators: Sequence[ResolvedOperator]) -> Any:
     wanted = max(EPISODES, *(len(resolved.seatings) for resolved in resolved_operators))
     episodes = min(experiment.execution.num_episodes, wanted)
-    # Every operator must have its seeds; a list that is longer than needed does no harm.
+    # Every operator must have its seeds; a longer list than needed does no harm.
     return replace(experiment.execution, num_episodes=episodes)
 
 
@@ -307,7 +312,7 @@ def _slots(
                 sum(call.input_tokens for call in mine),
                 sum(call.output_tokens for call in mine),
                 None if None in prices else sum(p for p in prices if p is not None),
-                None if is_pattern(slot) else steps,  # any number of agents may appear in each
+                None if is_pattern(slot) else steps,  # any number of agents may appear
                 *_most_a_decision([dry_rows[call.ref] for call in mine], assignment.on_invalid.retry),
                 limits[slot].episode if slot in limits else NOTHING,
                 unreachable=text(dry_rows[mine[0].ref].get("unreachable")) or "" if mine else "",
@@ -317,7 +322,7 @@ def _slots(
 
 
 def _most_a_decision(calls: Sequence[Mapping[str, Any]], asked_again: int) -> tuple[int, Amount]:
-    """The most requests of one decision, and the most that one of them takes."""
+    """Return the most requests for one decision, and the most that one request can cost."""
     requests, request = Counter[tuple[Any, Any]](), NOTHING
     for call in calls:
         most = mapping(call.get("most")) or {}

@@ -1,4 +1,4 @@
-"""Which episodes the budgets of a run carry, and how much each may spend."""
+"""Decides which episodes the budgets of a run suffice for, and how much each may spend."""
 
 from __future__ import annotations
 
@@ -27,26 +27,27 @@ from gym_gui.services.runs.recorder import RecordingError
 from gym_gui.services.shards.lease_files import LeaseFiles
 
 UNSEEN_AFTER_A_KILL = 2
-"""Calls without a line in ``calls.jsonl`` that a killed run is taken to have made, of a slot that announces
-none, for each that it may make at once: one that is under way, and the one before it. That is a guess: where
-the run's own process hung before it was killed, there are more."""
+"""Number of calls without a line in ``calls.jsonl`` that are charged to a slot of a killed run.
+
+The number is counted per parallel request, for slots that do not announce their requests: the call in flight
+and the call before it. It is a guess: if the run's own process hung before it was killed, there are more."""
 
 
 class EpisodeBudget:
-    """Gives out a run's money, tokens and time to its episodes, in the order of the seeds.
+    """Gives a run's money, tokens and time to its episodes, in the order of the seeds.
 
-    What an episode may need is put aside before it begins, and is the most that its players can spend. The
-    first episode of each operator shows how much that is. After it, one is begun only if there is enough for
-    it and for every operator's episodes with earlier seeds: what is played to the end of a budget can be
-    compared.
+    The amount that an episode may need is reserved before it begins, and is the most that its players can
+    spend. The first episode of each operator shows how much that is. After it, an episode begins only if
+    enough is left for it and for every operator's episodes with earlier seeds. So the operators can be
+    compared on what was played when a budget ends.
 
     Args:
-        experiment: What is played.
-        runs: Its operators.
-        leased: Where a shard is given its part of the budgets, which hold for all shards together.
+        experiment: The experiment.
+        runs: The run's operators.
+        leased: Files with a shard's part of the budgets, if budgets hold for several shards together.
 
     Attributes:
-        problem: Why nothing may be spent any more, as the ledger cannot be written; or ``""``.
+        problem: Why nothing may be spent any more, since the ledger cannot be written; or ``""``.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class EpisodeBudget:
         self.problem = ""
 
     def introduce(self, run: OperatorExecution, announcing: Collection[str]) -> None:
-        """A session of an operator is ready to play.
+        """Note that a session of an operator is ready to play.
 
         Args:
             run: The operator.
@@ -77,17 +78,17 @@ class EpisodeBudget:
         self._cost_accounts.introduce(run.operator_id, announcing)
 
     def leave_out(self, operators: Collection[str]) -> None:
-        """Have operators play nothing, of which none has begun."""
+        """Exclude operators, none of which has begun, from the budgets."""
         self._runs = [run for run in self._runs if run.operator_id not in operators]
         self._cost_accounts.leave_out(operators)
 
     def seat(self, run: OperatorExecution, taking: Taking | None = None) -> None:
-        """An operator has come, or others play for it.
+        """Add an operator that is new, or update one that has other players.
 
         Args:
             run: The operator.
-            taking: Where a slot has changed hands in the midst of an episode: what was paid for it so far is
-                settled, and what :meth:`offer` has offered to its new player put aside.
+            taking: Given if a slot has changed hands in the middle of an episode. Then the former player's
+                cost is settled, and the amount that :meth:`offer` has offered to the new player is reserved.
         """
         same = run.operator_id
         known = self._cost_accounts.of(same)
@@ -109,15 +110,15 @@ class EpisodeBudget:
             self._ledger.reserve(_ticket(same, taking.index), held)
 
     def offer(self, run: OperatorExecution, slot: str, index: int) -> Amount | None:
-        """What a new player of a slot may spend in the rest of an episode that is being played.
+        """Return what a new player of a slot may spend in the rest of a running episode.
 
         Args:
-            run: The operator as it would be; nothing is put aside before the new player is seated.
+            run: The operator as it would be. Nothing is reserved before the new player is seated.
             slot: The slot whose player changes.
             index: Index of the episode.
 
         Returns:
-            ``NOTHING`` where no budget limits it; ``None`` where its budget is used up.
+            ``NOTHING`` if no budget limits the player; ``None`` if its budget is used up.
         """
         payer = self._cost_accounts.would_be(run).get(slot)
         if payer is None or self._ledger is None:
@@ -136,14 +137,19 @@ class EpisodeBudget:
         return self._cost_accounts.allowance(payer, most)
 
     def _unspent(self, operator: str, flight: Flight, slot: str) -> Amount:
-        """What a slot gives back when another player takes it; requests under way may still cost money."""
+        """Return what a slot gives back when another player takes it.
+
+        Requests in flight are counted as spent, since they may still cost money.
+
+        Requests in flight may still cost money.
+        """
         payer, had = self._cost_accounts.of(operator).get(slot), flight.allowances.get(slot, NOTHING)
         if payer is None:
             return NOTHING
         return had - flight.spendings.get(slot, SlotSpending()).cut_off(payer.at_once).paid
 
     def _hand_over(self, operator: str, taking: Taking) -> None:
-        """Settle what was paid for a slot, and give back what an episode had put aside."""
+        """Settle what was paid for a slot, and give back what an episode had reserved for it."""
         flight = self._flights.get((operator, taking.index))
         payer = self._cost_accounts.of(operator).get(taking.slot)
         if flight is None or self._ledger is None:
@@ -154,23 +160,23 @@ class EpisodeBudget:
         self._settle_slots(operator, taking.index, {taking.slot: gone})
 
     def watch(self, keep: Callable[[bytes], None]) -> None:
-        """Begin where episodes are played one at a time, without an end.
+        """Begin to account for episodes that are played one at a time, without a fixed number.
 
         Args:
-            keep: Is given each line of the ledger, to be written.
+            keep: Called with each line of the ledger, to be written.
         """
         self._ledger = BudgetLedger(None, self._cost_accounts.budgets, keep)
 
     @property
     def limits_time(self) -> bool:
-        """Whether no episode may begin after some time."""
+        """Whether a time budget keeps episodes from beginning after some time."""
         return self._seconds < math.inf
 
     def open(self, folder: Path) -> None:
-        """Begin, or go on, in a run folder.
+        """Open the ledger in a run folder, and read what an earlier part of the run has spent.
 
         Raises:
-            UsageError: The ledger in it is damaged.
+            UsageError: The ledger in the folder is damaged.
         """
         self._since = time.monotonic()
         if not self._cost_accounts.budgets and not self.limits_time:
@@ -185,7 +191,7 @@ class EpisodeBudget:
             self._claim()
 
     def _learn(self, run: OperatorExecution, calls: Iterable[Mapping[str, Any]], fresh: bool) -> None:
-        """What an earlier part of the run has spent, and what its episodes needed."""
+        """Read what an earlier part of the run has spent, and what its episodes needed."""
         assert self._ledger is not None
         spendings: dict[int, dict[str, SlotSpending]] = {}
         largest: dict[str, Amount] = {}
@@ -213,7 +219,7 @@ class EpisodeBudget:
                 if slot in self._ledger.announcing(ticket):
                     spending = told.get(slot, SlotSpending())
                     unseen = spending.with_request(self._ledger.announced(ticket).get(slot, NOTHING)).open
-                else:  # a request was under way, and so was the line of the one before it
+                else:  # a request was in flight, and so was the line of the one before it
                     unseen = largest.get(slot, NOTHING) * (UNSEEN_AFTER_A_KILL * payer.at_once)
                     guessed = True
                 taken[slot] = taken.get(slot, NOTHING) + unseen
@@ -221,19 +227,19 @@ class EpisodeBudget:
                 self._cost_accounts.by_account(run.operator_id, taken),
                 self._ledger.settled(ticket),
             )
-            # What was taken to be paid for when a process of it was lost may be more than it was.
+            # The amount that was settled when a process was lost may be more than was really paid.
             rest = {a: (amount - known.get(a, NOTHING)).most(NOTHING) for a, amount in spent.items()}
             is_known = largest or not guessed
             self._ledger.settle(ticket, rest if is_known else spoken_for[ticket], self._before)
 
-    # -- giving out ------------------------------------------------------------------
+    # -- beginning episodes ------------------------------------------------------------------
 
     def carries(self, run: OperatorExecution, plan: EpisodePlan) -> bool:
-        """Whether an episode may begin now."""
+        """Return whether an episode may begin now."""
         return self._shares(run, plan) is not None
 
     def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
-        """An episode with what its players may spend, which is put aside; ``None``: it may not begin now."""
+        """Reserve an episode's allowances and return its plan with them; ``None`` if it may not begin now."""
         shares = self._shares(run, plan)
         if shares is None or self._ledger is None or not shares:
             return plan if shares is not None else None
@@ -254,7 +260,10 @@ class EpisodeBudget:
         return replace(plan, allowances=allowances)
 
     def _shares(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount] | None:
-        """What each slot may spend in an episode; ``None``: there is not enough, or not yet."""
+        """Return what each slot may spend in an episode.
+
+        ``None`` if too little is left, or not yet enough.
+        """
         if self.elapsed_s >= self._seconds:
             return None
         payers = self._cost_accounts.of(run.operator_id)
@@ -282,7 +291,7 @@ class EpisodeBudget:
         return payer.limited(payer.margin().most(Amount(int(tokens), usd)))
 
     def _first_shares(self, run: OperatorExecution) -> dict[str, Amount] | None:
-        """An even part of what is left, for an operator whose needs are unknown yet."""
+        """Return an even part of what is left, for an operator whose needs are not known yet."""
         if any(operator == run.operator_id for operator, _ in self._flights):
             return None
         assert self._ledger is not None
@@ -299,35 +308,38 @@ class EpisodeBudget:
         return shares
 
     def _unknown(self, account: str) -> int:
-        """Slots that are paid from an account, wait for their first episode, and are not in it."""
+        """Return how many waiting slots with unknown needs an account pays for, at least 1."""
         flying = {operator for operator, _ in self._flights}
         waiting = [run.operator_id for run in self._runs if run.pending and run.operator_id not in flying]
         slots = [payer for operator in waiting for payer in self._cost_accounts.of(operator).values()]
         return max(1, sum(payer.need is None and account in payer.accounts for payer in slots))
 
     def _pay_together(self, run: OperatorExecution, other: OperatorExecution) -> bool:
-        """Whether another operator spends from the same account."""
+        """Return whether another operator spends from the same account."""
         return other is not run and self._cost_accounts.pay_together(run.operator_id, other.operator_id)
 
     def _waits_for_first(self, run: OperatorExecution) -> bool:
-        """Whether what an operator needs is still to be found out."""
+        """Return whether an operator's needs are unknown and its first episode waits or is in flight."""
         flying = any(operator == run.operator_id for operator, _ in self._flights)
         return self._cost_accounts.unknown(run.operator_id) and (flying or bool(run.pending))
 
     def _needed(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount]:
-        """What has to be left for an episode to begin, by the accounts that it is paid from."""
+        """Return what has to be left for an episode to begin, by the accounts that pay for it."""
         spoken_for = self._earlier(run, plan)
         need = self._cost_accounts.need(run.operator_id)
         return {account: amount + spoken_for.get(account, NOTHING) for account, amount in need.items()}
 
     def _earlier(self, run: OperatorExecution, plan: EpisodePlan) -> dict[str, Amount]:
-        """What is needed for the episodes of all operators with earlier seeds, or this one, not yet begun."""
+        """Return what may be needed by unbegun episodes that come before an episode, by account.
+
+        These are the operator's own episodes with a lower index, and other operators' up to the same seed.
+        """
         seed = plan.index // len(run.resolved.seatings)
         needed: dict[str, Amount] = {}
         for other in self._runs:
             last = (seed + 1) * len(other.resolved.seatings)
             if other is run:
-                last = plan.index  # its own, in order
+                last = plan.index  # an operator's own episodes are played in order
             waiting = _count_below(other, last)
             if not waiting:
                 continue
@@ -335,10 +347,10 @@ class EpisodeBudget:
                 needed[account] = needed.get(account, NOTHING) + amount * waiting
         return needed
 
-    # -- what comes back -------------------------------------------------------------
+    # -- calls and ends of episodes -------------------------------------------------------------
 
     def call(self, run: OperatorExecution, line: bytes) -> None:
-        """A call was paid for."""
+        """Book a call that was paid for."""
         if self._ledger is None or not self._cost_accounts.of(run.operator_id):
             return
         call: Mapping[str, Any] = orjson.loads(line)
@@ -349,16 +361,17 @@ class EpisodeBudget:
             return
         if flight is not None:
             flight.spendings[slot] = flight.spendings.get(slot, SlotSpending()).with_call(call)
-        else:  # it comes after the end of its episode, which was settled with what was announced alone
+        else:  # the call arrives after its episode was settled with announced amounts alone
             late = {slot: (paid(call) - accounted(call)).most(NOTHING)}
             self._settle_slots(run.operator_id, index, late)
             self._claim()
 
     def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
-        """A slot is about to make a request, which takes so much at most.
+        """Note a request that a slot is about to make, with the most that it can cost.
 
         Returns:
-            Whether it may: not where its episode has been settled, or that cannot be written.
+            Whether the slot may make it: ``False`` if its episode has been settled or the ledger cannot be
+            written.
         """
         if self._ledger is None or slot not in self._cost_accounts.of(run.operator_id):
             return True
@@ -373,14 +386,14 @@ class EpisodeBudget:
         return True
 
     def over(self, run: OperatorExecution, index: int) -> None:
-        """An episode has come to its end."""
+        """Settle an episode that was played to its end, and note what it needed."""
         flight = self._flights.pop((run.operator_id, index), None)
         if flight is not None:
             self._cost_accounts.note_need(run.operator_id, flight.spendings)
             self._settle(run, index, flight.spendings)
 
     def short(self, run: OperatorExecution, index: int) -> None:
-        """An episode could not come to its end with what it had: the next one is given more."""
+        """Settle an episode whose allowance was too small, and double the allowance for the next one."""
         flight = self._flights.pop((run.operator_id, index), None)
         if flight is None:
             return
@@ -390,7 +403,7 @@ class EpisodeBudget:
             payer.need = (payer.need or NOTHING).most(had * (2 / MARGIN))
 
     def lost(self, run: OperatorExecution, index: int, *, begun: bool) -> None:
-        """The process that played an episode is gone, or was told to stop."""
+        """Settle an episode whose process is gone or was stopped."""
         flight = self._flights.pop((run.operator_id, index), None)
         if flight is not None:
             spendings = {slot: flight.spendings.get(slot, SlotSpending()) for slot in flight.allowances}
@@ -400,7 +413,7 @@ class EpisodeBudget:
             self._settle(run, index, spendings)
 
     def again(self, run: OperatorExecution, index: int) -> None:
-        """A worker was lost, and its session begins an episode again, with what is left to it."""
+        """Charge requests in flight of an episode that begins again because its worker was lost."""
         flight = self._flights.get((run.operator_id, index))
         if flight is not None:
             payers = self._cost_accounts.of(run.operator_id)
@@ -409,7 +422,7 @@ class EpisodeBudget:
             }
 
     def close(self) -> None:
-        """Nothing is played any more."""
+        """Settle all running episodes, since nothing is played any more."""
         for operator, index in list(self._flights):
             run = next(run for run in self._runs if run.operator_id == operator)
             self.lost(run, index, begun=True)
@@ -433,7 +446,10 @@ class EpisodeBudget:
 
     @contextmanager
     def _writing(self) -> Generator[None]:
-        """What cannot be written is still put aside there, and settled by what calls say on ``--resume``."""
+        """Catch write errors and set :attr:`problem`.
+
+        Amounts that cannot be written stay reserved in the ledger; ``--resume`` settles them from the calls.
+        """
         try:
             yield
         except OSError as exc:
@@ -445,15 +461,15 @@ class EpisodeBudget:
 
     @property
     def is_held_up(self) -> bool:
-        """Whether paying players have to stand still: the coordinator has not renewed the shard's lease."""
+        """Whether paying players must wait because the coordinator has not renewed the shard's lease."""
         return self._lease is not None and bool(self._flights) and not self._lease.is_held
 
     def look(self) -> bool:
-        """See whether a shard has been given more; returns whether anything may begin that could not."""
+        """Read the shard's lease; return whether episodes may begin now that could not begin before."""
         return self._lease is not None and self._lease.look()
 
     def waits(self) -> bool:
-        """Nothing can begin, and nothing is played: whether there may be more later."""
+        """Claim more budget when nothing plays and nothing can begin; return whether more may come."""
         if self._lease is None:
             return False
         if self._lease.is_held and self._lease.is_last:
@@ -463,7 +479,7 @@ class EpisodeBudget:
         return True
 
     def _claim(self, *, waits: bool = False) -> None:
-        """Say where a shard stands, before anything is begun with what was put aside."""
+        """Report the shard's spending and needs, before anything begins with the reserved amounts."""
         if self._lease is None or self._ledger is None:
             return
         paying = [run for run in self._runs if self._cost_accounts.of(run.operator_id)]
@@ -478,15 +494,15 @@ class EpisodeBudget:
         next_ = {} if first is None else self._needed(first[1], first[0])
         self._lease.claim(None if unknown else next_, rest, waits=waits)
 
-    # -- words -----------------------------------------------------------------------
+    # -- messages -----------------------------------------------------------------------
 
     @property
     def elapsed_s(self) -> float:
-        """How long the run has taken, its earlier parts included."""
+        """Seconds that the run has taken, including its earlier parts."""
         return self._before + time.monotonic() - self._since
 
     def why_left(self) -> str:
-        """Why episodes are left unplayed, in a sentence; empty where none are."""
+        """Return why episodes are left unplayed, in a sentence; ``""`` if none are."""
         left = sum(len(run.pending) for run in self._runs)
         total = sum(run.total for run in self._runs)
         if not left:
@@ -498,7 +514,7 @@ class EpisodeBudget:
         return f"{self.budget_message(run, run.pending[0])}; {end}"
 
     def budget_message(self, run: OperatorExecution, plan: EpisodePlan) -> str:
-        """Which budget does not carry an episode, as the beginning of a sentence."""
+        """Return which budget does not suffice for an episode, as the beginning of a sentence."""
         assert self._ledger is not None
         return budget_message(self._ledger, self._cost_accounts.budgets, self._needed(run, plan))
 
@@ -508,7 +524,7 @@ def _within(amount: Amount, room: Room) -> bool:
 
 
 def _count_below(run: OperatorExecution, last: int) -> int:
-    """Episodes of an operator below an index that have not begun; they wait in order."""
+    """Return how many episodes of an operator with an index below ``last`` have not begun."""
     found = 0
     for plan in run.pending:
         if plan.index >= last:

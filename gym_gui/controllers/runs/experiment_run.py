@@ -1,5 +1,7 @@
 """Plays an experiment, or a tournament round by round, into one run folder.
 
+The command line, the window, ``evaluate``, ``tournament`` and the cost estimate all play here.
+
 Command line, window, ``evaluate``, ``tournament`` and the estimate of costs all play here.
 """
 
@@ -31,38 +33,40 @@ from gym_gui.services.versions import made_here
 
 
 class Rounds(Protocol):
-    """What is played, round after round: a
-    :class:`~gym_gui.controllers.runs.tournament_run.TournamentRun` is one."""
+    """Decides what a run plays, round after round.
+
+    :class:`~gym_gui.controllers.runs.tournament_run.TournamentRun` is one.
+    """
 
     @property
     def header(self) -> Mapping[str, Any]:
-        """What ``run.json`` says of it beside the experiment."""
+        """Fields of ``run.json`` in addition to the experiment."""
         ...
 
     def experiment(self) -> Experiment:
-        """All that is to be played by now."""
+        """Return the experiment with everything that is to be played by now."""
         ...
 
     def resolved(self) -> Sequence[ResolvedOperator]:
-        """The operators of :meth:`experiment`, checked."""
+        """Return the operators of :meth:`experiment`, checked."""
         ...
 
     def tried(self, among: Collection[str] | None = None) -> Collection[str] | None:
-        """Operators whose sessions are started before anything is played; ``None``: all of them."""
+        """Return the operators whose sessions are started before anything is played; ``None`` for all."""
         ...
 
     def next_round(self, run: Run) -> bool:
-        """Settle what is played next by what a run has played; false where nothing is."""
+        """Decide the next round from what a run has played; return ``False`` if there is none."""
         ...
 
 
 @dataclass(frozen=True)
 class PlannedExperiment:
-    """An experiment whose operators were checked. It has one round.
+    """An experiment with checked operators, played in one round.
 
     Attributes:
         planned: The experiment.
-        operators: Its operators.
+        operators: The operators of the experiment, checked.
     """
 
     planned: Experiment
@@ -77,61 +81,62 @@ class PlannedExperiment:
         seats_of: SeatsOf,
         players: Experiment | None = None,
     ) -> PlannedExperiment:
-        """Check an experiment against what is there; rows of a matrix that cannot be played are left out.
+        """Check an experiment; leave out rows of a matrix that cannot be played.
 
         Args:
-            experiment: What was asked for, which ``run.json`` says.
-            played: Operators that a run has episodes of, which are not left out.
-            seats_of: Looks at environments.
-            players: The experiment with other players in some slots (recorded replies, say), who play it.
+            experiment: The experiment as requested, which is written into ``run.json``.
+            played: Operators with episodes in the run, which are not left out.
+            seats_of: Reads the slots and teams of environments.
+            players: The experiment that is played, if it has other players in some slots (such as recorded
+                replies).
 
         Raises:
-            UsageError: Something the person can fix.
+            UsageError: Something is wrong that the user can fix.
         """
         operators, problems = resolve_all(players or experiment, played, seats_of=seats_of)
         return cls(without(experiment, problems) if problems else experiment, operators)
 
     @property
     def header(self) -> Mapping[str, Any]:
-        """Nothing: the experiment says it all."""
+        """Empty mapping, since the experiment describes the run completely."""
         return {}
 
     def experiment(self) -> Experiment:
-        """The experiment."""
+        """Return the experiment."""
         return self.planned
 
     def resolved(self) -> Sequence[ResolvedOperator]:
-        """Its operators."""
+        """Return the operators of the experiment."""
         return self.operators
 
     def tried(self, among: Collection[str] | None = None) -> Collection[str] | None:
-        """Of a large matrix, as many as it takes to see each player on each task."""
+        """Return operators of a large matrix that cover each player on each task; ``None`` for all."""
         if self.planned.matrix is None:
             return None
         return tried_of([o for o in self.operators if among is None or o.config.operator_id in among])
 
     def next_round(self, run: Run) -> bool:
-        """There is none."""
+        """Return ``False``: there is no further round."""
         return False
 
 
 class ExperimentRun:
-    """A run of an experiment or of a tournament; may be stopped.
+    """A run of an experiment or a tournament that can be stopped.
 
     Args:
-        rounds: What is played.
+        rounds: Decides what is played.
         open_session: Makes a session.
-        out: Folder for the run folder; the usual one by default.
+        out: Folder for the run folder; by default the usual one.
         processes: Sessions at work at the same time.
         resume: The folder of a run to resume.
-        header: More for ``run.json``.
-        part: The part of it that is played, where it is one of several.
-        only: Episodes that are played, by operator; all of the schedule (of the part) by default.
-        kept: Sessions that are handed from one part to the next.
-        leased: The files in which a part reads its share of the budgets of all parts.
-        compress: Whether rows are compressed when all is played, also where the experiment does not say so.
-        on_progress: Told how far it is, a few times a second.
-        on_round: Told that a further round is paired, and played now.
+        header: Further fields for ``run.json``.
+        part: The shard that is played, if the experiment is cut into shards.
+        only: Episodes that are played, by operator; by default all of the schedule (of the shard).
+        kept: Sessions that are passed from one part of the experiment to the next.
+        leased: Files that say how much of the common budgets a shard may spend.
+        compress: Whether rows are compressed when all is played, even if the experiment does not ask for it.
+        on_progress: Called with the progress of the operators, a few times a second.
+        on_round: Called when a further round is paired and begins.
 
     Attributes:
         folder: The run folder, as soon as there is one.
@@ -182,17 +187,17 @@ class ExperimentRun:
         return dict.fromkeys(names, experiment.execution.num_episodes)
 
     def progress(self) -> Sequence[OperatorProgress]:
-        """Where each operator of the round stands."""
+        """Return the progress of each operator of the round."""
         return () if self._manager is None else self._manager.progress()
 
     def stop(self) -> None:
-        """End early; what is done is kept."""
+        """End early and keep what is finished."""
         self._stopped = True
         if self._manager is not None:
             self._manager.stop()
 
     def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
-        """As :meth:`OperatorScriptExecutionManager.watch`, in later rounds too."""
+        """Watch an operator as :meth:`OperatorScriptExecutionManager.watch` does, in later rounds too."""
         self._watched = operator_id, listener
         if self._manager is not None:
             self._manager.watch(operator_id, listener)
@@ -201,7 +206,7 @@ class ExperimentRun:
         """Play to the end, or find that nothing is left to play.
 
         Raises:
-            UsageError: Something the person can fix, found before anything was played.
+            UsageError: Something is wrong that the user can fix, found before anything was played.
             MosaicError: A session could not be started.
         """
         about = {**await asyncio.to_thread(made_here), **self._header}
@@ -255,12 +260,12 @@ class ExperimentRun:
 
 
 def finished(folder: Path, totals: Mapping[str, int], *, shorter: bool = False) -> RunResult | None:
-    """How a run ended that has nothing left to play; ``None`` for any other.
+    """Return the result of a run that has nothing left to play; ``None`` for any other run.
 
     Args:
-        folder: The run.
-        totals: Episodes of its schedule, by operator.
-        shorter: Whether fewer may have decided it.
+        folder: The run folder.
+        totals: Episodes of the schedule, by operator.
+        shorter: Whether the run may have ended with fewer episodes because its comparisons were decided.
     """
     run = open_run(folder)
     if run.record.status not in (COMPLETED, FAILED):

@@ -1,4 +1,4 @@
-"""One look of a run at its comparisons: what is on record is put into the sequential test."""
+"""Takes one interim look at a run's comparisons: feeds the record into the sequential test."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from gym_gui.analysis.statistics.sequential_test import Look
 def look_at_record(
     folder: Path, ids: Sequence[str], seeds: Sequence[int], taken: int, families: dict[str, FamilyAtLooks]
 ) -> dict[str, Any]:
-    """Look at what the operators of a task have played; the entry of the look for ``run.json``.
+    """Test what the operators of a task have played, and return the look's entry for ``run.json``.
 
     Args:
         folder: The run folder.
         ids: The operators.
         seeds: Number of seeds at each look.
         taken: Number of earlier looks.
-        families: Comparisons by what was played; this look is added to them.
+        families: Comparisons by task title; this look is added to them.
     """
     rows: list[dict[str, Any]] = []
     playing: set[str] = set()
@@ -34,10 +34,10 @@ def look_at_record(
         looks = [seeds[taken]]
         if title not in families:
             families[title] = FamilyAtLooks(list(pairs), seeds[-1])
-            looks = list(seeds[: taken + 1])  # those of an earlier part of the run are taken again
+            looks = list(seeds[: taken + 1])  # looks of an earlier part of the run are repeated
         rows += _look_at_family(families[title], looks, pairs)
         undecided = pairs.keys() - families[title].decided.keys()
-        # Operators that a report does not compare with another one play to the end.
+        # Operators that a report does not compare with any other play to the end.
         playing |= frozenset[str]().union(*undecided) if pairs else {entry.key for entry in entries}
     last = taken + 1 == len(seeds)
     return {
@@ -50,7 +50,7 @@ def look_at_record(
 
 
 def _by_title(folder: Path, ids: Sequence[str]) -> dict[str, list[Entry]]:
-    """What is on record of some operators, by what a report calls their task."""
+    """Return the records of some operators, grouped by the title that a report gives their task."""
     found: dict[str, list[Entry]] = {}
     for entry in entries_of([open_run(folder)]):
         if entry.operator.operator_id in ids:

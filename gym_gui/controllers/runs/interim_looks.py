@@ -1,4 +1,4 @@
-"""Plays in batches until comparisons are decided, and looks between them."""
+"""Plays in batches until comparisons are decided, with an interim look after each batch."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class _Task:
 
     Attributes:
         runs: The operators.
-        seeds: At how many seeds is looked.
-        seatings: Episodes of each seed.
-        taken: Looks that are behind.
-        families: Comparisons by what was played; one, unless reports tell the operators' tasks apart.
+        seeds: Number of seeds at each look.
+        seatings: Episodes per seed.
+        taken: Number of looks so far.
+        families: Comparisons by task title: one, unless reports distinguish the operators' tasks.
     """
 
     runs: list[OperatorExecution]
@@ -39,7 +39,7 @@ class _Task:
 
     @property
     def due(self) -> bool:
-        """Whether everybody who plays has come to the next look."""
+        """Whether every operator that still plays has finished the batch of the next look."""
         if self.taken == len(self.seeds):
             return False
         playing = [run for run in self.runs if run.at_most]
@@ -47,12 +47,12 @@ class _Task:
 
     @property
     def was_played(self) -> bool:
-        """Whether everybody who plays has every episode of the next look, of an earlier part of the run."""
+        """Whether an earlier part of the run has played every episode of the next look."""
         episodes = self.seeds[self.taken] * self.seatings
         return all(run.has_played(episodes) for run in self.runs if run.at_most)
 
     def went(self, playing: Sequence[str]) -> None:
-        """A look is behind: those named play the next batch, the others no more."""
+        """Advance by one look: operators in ``playing`` play the next batch, the others stop."""
         self.taken += 1
         for run in self.runs:
             if run.operator_id not in playing:
@@ -60,23 +60,23 @@ class _Task:
         self.go_on()
 
     def go_on(self) -> None:
-        """Have the next batch played."""
+        """Release the next batch of episodes."""
         for run in self.runs:
             if run.at_most:
                 run.play_up_to(self.seeds[self.taken] * self.seatings)
 
 
 class RunLooks:
-    """When a run looks at its comparisons, and what it makes of what it sees.
+    """Takes a run's interim looks at its comparisons and stops operators accordingly.
 
-    All operators of a task play the same seeds, a batch at a time. Between batches the run continues the
+    All operators of a task play the same seeds, a batch at a time. Between batches, the run continues the
     test of ``docs/statistics/until_decided.md`` with the episodes on record. An operator without an undecided
     comparison plays no more.
 
     Args:
-        execution: Whether to look at all, and when.
+        execution: Says whether to take looks, and when.
         runs: The operators.
-        ledger: What an earlier part of the run has noted is read from it, and every look is noted there.
+        ledger: Writer of the run: earlier looks are read from its header, and each look is noted there.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class RunLooks:
         ids = {run.operator_id for run in runs}
         ours = [look for look in self._noted if ids & set(strings(look.get("operators")) or ())]
         for look in ours:
-            # What a lost process has left open is played now, and looked at once more.
+            # Episodes that a lost process left open are played now, and this look is taken again.
             if task.taken == len(task.seeds) or not task.was_played:
                 self._noted = [each for each in self._noted if each not in ours[task.taken :]]
                 break
@@ -112,11 +112,11 @@ class RunLooks:
 
     @property
     def due(self) -> bool:
-        """Whether a batch has been played and is to be looked at."""
+        """Whether a batch has been played and its look is due."""
         return any(task.due for task in self._tasks)
 
     async def take(self) -> None:
-        """Look at what is due, note it, and say who plays on."""
+        """Take the looks that are due, note them, and let the undecided operators play on."""
         for task in self._tasks:
             if not task.due:
                 continue

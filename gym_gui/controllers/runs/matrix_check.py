@@ -1,4 +1,4 @@
-"""Which operators of an experiment can play: of a matrix, those that cannot are left out."""
+"""Checks which operators of an experiment can play; rows of a matrix that cannot are left out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gym_gui.core.trusted.trust import NotAllowedError
 from gym_gui.services.secrets import resolve_secrets
 
 MOST_TRIED = 50
-"""Operators of a matrix that are all tried before anything is played."""
+"""Largest number of operators for which all sessions are started as a test before anything is played."""
 
 _log = logging.getLogger(__name__)
 
@@ -32,17 +32,17 @@ def resolve_all(
     """Check every operator against its environment, its workers and the secrets that it needs.
 
     Args:
-        experiment: Its operators.
-        played: Those that a run has already: it cannot do without them.
-        seats_of: Looks at their environments.
-        secrets: Whether they have to be here: who plays elsewhere has them there.
+        experiment: The experiment with the operators.
+        played: Operators with episodes in the run, which cannot be left out.
+        seats_of: Reads the slots and teams of environments.
+        secrets: Whether the secrets must be on this machine; players on other machines have them there.
 
     Returns:
-        Those that can play, and of a matrix those that cannot, with the reason.
+        The operators that can play, and the reason for each row of a matrix that cannot.
 
     Raises:
-        NotAllowedError: One names code that the person has not allowed.
-        UsageError: One cannot play, and is no row of a matrix or has games on record.
+        NotAllowedError: An operator names code that the user has not allowed.
+        UsageError: An operator cannot play, and is no row of a matrix or has games on record.
     """
     resolved: list[ResolvedOperator] = []
     problems: dict[str, str] = {}
@@ -63,9 +63,9 @@ def resolve_all(
 
 
 def tried_of(operators: Sequence[ResolvedOperator]) -> list[str] | None:
-    """As many operators of a large matrix as it takes to see each player on each task; ``None``: all of them.
+    """Return operators of a large matrix that cover each player on each task; ``None`` for all.
 
-    They are tried before anything is played, which takes as long for a thousand as it takes.
+    Their sessions are started before anything is played. Starting a thousand would take too long.
     """
     if len(operators) <= MOST_TRIED:
         return None
@@ -84,17 +84,17 @@ def tried_of(operators: Sequence[ResolvedOperator]) -> list[str] | None:
 def without_unstarted(
     experiment: Experiment, failed: Mapping[str, BaseException], first: BaseException, done: Collection[str]
 ) -> Experiment:
-    """A matrix's experiment without operators whose first session could not be started.
+    """Return a matrix's experiment without operators whose first session could not be started.
 
     Args:
         experiment: The experiment.
         failed: Why the session of an operator did not start, by operator.
-        first: The error to raise where the operators cannot be left out.
-        done: Operators that have episodes on record: a run cannot do without them.
+        first: The error to raise if the operators cannot be left out.
+        done: Operators with episodes on record, which cannot be left out.
 
     Raises:
-        BaseException: ``first``, where the experiment has no matrix, or compares while it runs, or where an
-            operator cannot be left out, or no operator would be left.
+        BaseException: ``first``, if the experiment has no matrix or plays until its comparisons are decided,
+            or if an operator cannot be left out, or if no operator would be left.
     """
     problems = {
         name: error.message
@@ -114,12 +114,14 @@ def without_unstarted(
 
 
 def why_not(table: MatrixTable, operator_id: str, message: str) -> str:
-    """What is wrong with an operator, said of the policy in whose slot it is: that may be in many rows.
+    """Return what is wrong with an operator as a message about the policy in the slot concerned.
+
+    The same policy may be in many rows, so the message does not name the operator.
 
     Args:
-        table: The rows.
+        table: The rows of the matrix.
         operator_id: The operator.
-        message: What was said of it.
+        message: The error message about the operator.
     """
     for mark in (": ", ", "):
         message = message.removeprefix(f"operator {operator_id!r}{mark}")

@@ -1,7 +1,7 @@
-"""Slots whose worker asks a model: played from recorded calls, or without asking at all.
+"""Slots whose worker asks a model: played from recorded calls, or without asking the model at all.
 
-A worker shows in its manifest that it can: by the settings ``cassette`` and ``cassette_file``, and by
-``dry_run``. Nothing here knows which worker it is.
+A worker's manifest shows whether the worker supports this: by the settings ``cassette`` and
+``cassette_file``, and by ``dry_run``. Nothing here depends on a particular worker.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ Change = Callable[[WorkerAssignment], WorkerAssignment]
 
 
 def has_setting(assignment: WorkerAssignment, name: str) -> bool:
-    """Whether the slot's worker says that it has a setting of this name."""
+    """Return whether the slot's worker declares a setting of this name."""
     find_workers([assignment.worker_id])
     definition = WorkerTypeRegistry.get(assignment.worker_id)
     return definition is not None and any(setting.name == name for setting in definition.settings_schema)
 
 
 def slots_with(operator: OperatorConfig, name: str) -> dict[str, WorkerAssignment]:
-    """Slots of an operator whose worker has a setting of this name."""
+    """Return the slots of an operator whose worker has a setting of this name."""
     return {slot: a for slot, a in operator.resolved_slots().items() if has_setting(a, name)}
 
 
 def settings_of(assignment: WorkerAssignment) -> Mapping[str, Any]:
-    """A slot's settings with the worker's own where the experiment gives none."""
+    """Return a slot's settings, with the worker's defaults for those that the experiment leaves out."""
     return WorkerTypeRegistry.require(assignment.worker_id).with_defaults(assignment.settings)
 
 
@@ -56,9 +56,9 @@ class Budgets(NamedTuple):
     """What a slot may spend; 0 for no limit.
 
     Attributes:
-        run: In the whole run.
-        episode: In each episode.
-        at_once: Requests that it has under way at the same time in one.
+        run: Limit for the whole run.
+        episode: Limit for each episode.
+        at_once: Requests that the slot has in flight at the same time in one episode.
     """
 
     run: Amount
@@ -67,7 +67,7 @@ class Budgets(NamedTuple):
 
 
 def paying_slots(assignments: Mapping[str, WorkerAssignment]) -> dict[str, Budgets]:
-    """Slots whose calls to models cost something, with what their settings allow."""
+    """Return the slots whose calls to models cost something, with the budgets in their settings."""
     found: dict[str, Budgets] = {}
     for slot, assignment in assignments.items():
         if not has_setting(assignment, MONEY_BUDGET):
@@ -82,14 +82,14 @@ def paying_slots(assignments: Mapping[str, WorkerAssignment]) -> dict[str, Budge
 
 
 def _amount(settings: Mapping[str, Any], tokens: str, usd: str) -> Amount:
-    """Of settings that the worker has yet to check."""
+    """Return the amount in two settings that the worker has not checked yet."""
     return Amount(count(settings.get(tokens)) or 0, max(0.0, number(settings.get(usd)) or 0.0))
 
 
 def with_limits(resolved: ResolvedOperator, execution: ExecutionConfig) -> ResolvedOperator:
-    """An operator whose paying slots get the run's own budgets, where they have none.
+    """Return an operator whose paying slots get the run's budgets if they have none of their own.
 
-    A worker refuses a budget that it cannot keep, before anything is played.
+    So a worker can refuse a budget that it cannot keep before anything is played.
     """
     given = {MONEY_BUDGET: execution.money_budget_usd, TOKEN_BUDGET: execution.token_budget}
 
@@ -107,9 +107,9 @@ def with_limits(resolved: ResolvedOperator, execution: ExecutionConfig) -> Resol
 
 
 def replayed(experiment: Experiment, run: Run) -> Experiment:
-    """The experiment with every reply of a model taken from the calls that a run has recorded.
+    """Return the experiment with every reply of a model taken from the recorded calls of a run.
 
-    Keys are not needed then, and are not asked for.
+    API keys are not needed then, and are not asked for.
 
     Raises:
         UsageError: No slot of the experiment asks a model, or the run has no calls of an operator.
@@ -123,10 +123,10 @@ def replayed(experiment: Experiment, run: Run) -> Experiment:
 
 
 def gone_on_with(resolved: ResolvedOperator, folder: Path) -> ResolvedOperator:
-    """An operator whose models are asked nothing again that they have answered in this run.
+    """Return an operator that reuses the model replies recorded in a run that is resumed.
 
     The calls of an episode that was cut off are on record. The same prompt at the same place of the same
-    episode gets the same reply; whatever is asked otherwise is asked of the server.
+    episode gets the same reply; any other prompt goes to the server.
 
     Args:
         resolved: The operator.
@@ -165,15 +165,15 @@ def _calls_of(run: Run, operator: OperatorConfig) -> Path | None:
 
 
 def _calls_file(run: Path, operator_id: str) -> Path:
-    # The run folder may be reached through a link; what is in it was written by others, and may not be one.
+    # The run folder may be reached through a link. Its content is untrusted and must not be a link.
     return run.resolve() / "operators" / operator_id / CALLS
 
 
 def _is_there(file: Path, run: Path) -> bool:
-    """Whether a run has calls of an operator.
+    """Return whether a run has calls of an operator.
 
     Raises:
-        UsageError: What stands there is a link, or no file, or cannot be read.
+        UsageError: The path is a link or no file, or the file cannot be read.
     """
     try:
         check_file(file, inside=run.resolve())
@@ -202,8 +202,10 @@ def _from(file: Path | None) -> Change:
 
 
 def dry(experiment: Experiment) -> Experiment:
-    """The experiment with no model asked: its slots write down their prompts, and random legal actions
-    are played in their place."""
+    """Return the experiment with no model asked.
+
+    Slots that ask models only write down their prompts, and random legal actions are played in their place.
+    """
 
     def change(assignment: WorkerAssignment) -> WorkerAssignment:
         if not has_setting(assignment, DRY_RUN):

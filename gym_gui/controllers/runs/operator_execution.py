@@ -1,4 +1,4 @@
-"""Where one operator of a running experiment stands: what is to play, what was lost."""
+"""Progress of one operator in a running experiment: episodes to play, finished and lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gym_gui.core.record_digest import seal
 from gym_gui.core.records import IN_PROCESS, AgentRecord, EpisodeRecord
 
 MAX_TRIES = 3
-"""How often an episode is begun; it has failed when its session process died each time."""
+"""Most times that an episode is begun; it fails if its session process died each time."""
 MAX_BROKEN_STARTS = 3
 
 
@@ -24,10 +24,10 @@ class RunResult:
     """How a run ended.
 
     Attributes:
-        folder: Its run folder.
+        folder: The run folder.
         status: ``completed``, ``failed`` or ``stopped``, as in ``run.json``.
         episodes: Finished episodes.
-        failed: Of these, failed ones.
+        failed: Finished episodes that failed.
         problem: Why the run ended early, or ``""``.
     """
 
@@ -40,7 +40,7 @@ class RunResult:
 
 @dataclass(frozen=True)
 class OperatorProgress:
-    """Where an operator stands, for a progress display."""
+    """Progress of an operator, for a progress display."""
 
     operator_id: str
     name: str
@@ -50,28 +50,28 @@ class OperatorProgress:
     live: int
     steps: int
     at_most: bool = False
-    """``total`` is the most that may be played: fewer where that decides it."""
+    """Whether ``total`` is only an upper bound, because fewer episodes may decide the comparisons."""
 
 
 @dataclass
 class OperatorExecution:
-    """Episodes of one operator.
+    """Episodes of one operator: waiting, lost and counted.
 
     Attributes:
-        resolved: Who plays.
-        total: Episodes of its schedule.
-        pending: Not begun, in order.
-        later: Not begun, and not before what was played is looked at.
-        goal: Episodes that are done then, where anything is ``later`` or ``at_most``.
-        suspects: Were in flight when a session process died; played one at a time, so
-            that the one that kills it is found and the others are not lost again.
-        tries: Times an episode was begun and lost.
-        done: Finished episodes, those of an earlier part of the run included.
-        failed: Of these, failed ones.
+        resolved: The operator.
+        total: Episodes of the schedule.
+        pending: Episodes that have not begun, in order.
+        later: Episodes that may not begin before the next interim look.
+        goal: Number of episodes that are done when the next look is due; used if interim looks are taken.
+        suspects: Episodes that were in flight when a session process died. They are played one at a time, so
+            that the one that kills the process is found and the others are not lost again.
+        tries: How often each episode was begun and lost.
+        done: Finished episodes, including those of an earlier part of the run.
+        failed: Finished episodes that failed.
         steps: Environment steps so far.
         broken_starts: Sessions that could not be started, in a row.
-        broken: Why the last of these could not.
-        at_most: Whether it may end with fewer episodes than ``total``.
+        broken: Why the latest of these sessions could not be started.
+        at_most: Whether the operator may end with fewer episodes than ``total``.
     """
 
     resolved: ResolvedOperator
@@ -90,7 +90,7 @@ class OperatorExecution:
 
     @property
     def operator_id(self) -> str:
-        """The operator."""
+        """Id of the operator."""
         return self.resolved.config.operator_id
 
     @property
@@ -99,37 +99,41 @@ class OperatorExecution:
         return self.done >= self.total
 
     def progress(self, live: int) -> OperatorProgress:
-        """Where it stands, with ``live`` episodes in flight."""
+        """Return the operator's progress, with ``live`` episodes in flight."""
         name = self.resolved.config.display_name
         return OperatorProgress(
             self.operator_id, name, self.done, self.total, self.failed, live, self.steps, self.at_most
         )
 
     def play_up_to(self, episodes: int) -> None:
-        """Have only the first so many of its schedule's episodes played for now."""
+        """Let only the first ``episodes`` episodes of the schedule be played for now."""
         waiting = [*self.pending, *self.later]
         self.pending = deque(plan for plan in waiting if plan.index < episodes)
         self.later = deque(plan for plan in waiting if plan.index >= episodes)
         self.goal = self.done + len(self.pending)
 
     def has_played(self, episodes: int) -> bool:
-        """Whether the first so many of its schedule's episodes are done, while none is in flight."""
+        """Return whether the first ``episodes`` episodes are done, provided that none is in flight."""
         return not any(plan.index < episodes for plan in (*self.pending, *self.later))
 
     def play_no_more(self) -> None:
-        """Leave it at what is done: nothing is open."""
+        """Drop all episodes that have not begun, so that the operator is finished."""
         self.pending.clear()
         self.later.clear()
         self.total, self.at_most = self.done, False
 
     def put_back(self, plan: EpisodePlan) -> None:
-        """An episode is as good as not begun: queue it again, in its place."""
+        """Queue an episode again, in its place; it counts as not begun."""
         waiting = self.pending
         at = next((i for i, other in enumerate(waiting) if other.index > plan.index), len(waiting))
         waiting.insert(at, plan)
 
     def take_back(self, lost: Iterable[EpisodePlan], begun: Collection[int]) -> list[EpisodePlan]:
-        """A session died: queue its episodes again.
+        """Queue the episodes of a dead session again.
+
+        Args:
+            lost: Episodes that the session had been given.
+            begun: Indices of those that it had begun.
 
         Returns:
             Episodes that have now been lost too often.
@@ -147,12 +151,12 @@ class OperatorExecution:
         return given_up
 
     def given_up(self, plan: EpisodePlan, error: str, lost: str = "") -> EpisodeFinished:
-        """An episode that no session could finish.
+        """Return the failed result of an episode that no session could finish.
 
         Args:
             plan: The episode.
-            error: Why.
-            lost: The process that was missing, where neither players nor environment are why.
+            error: Why the episode could not be finished.
+            lost: Kind of the process that was lost, if neither the players nor the environment are the cause.
         """
         record = EpisodeRecord(
             operator_id=self.operator_id,

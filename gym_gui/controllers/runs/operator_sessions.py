@@ -1,4 +1,4 @@
-"""The sessions of one operator of a run, from their start to their end."""
+"""Manages the sessions of one operator of a run, from start to end."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class OperatorSessions:
     """Starts, keeps and ends one operator's sessions; the operator's handle for ``MultiOperatorService``.
 
     Args:
-        owner: Gives the sessions episodes.
+        owner: Hands episodes to the sessions.
         starts: Starts a session.
         run: The operator's episodes.
 
     Attributes:
         run: The operator's episodes.
-        seats: Sessions at work; a session that is starting to work at once holds its place with a share
-            that has no session yet.
+        seats: Sessions at work. A session that will work as soon as it has started holds its place with a
+            share that has no session yet.
         warm: Sessions that wait for work.
     """
 
@@ -40,21 +40,21 @@ class OperatorSessions:
         self._starting: set[asyncio.Task[SessionShare]] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    # -- what the service asks of it ---------------------------------------------------
+    # -- called by the service ---------------------------------------------------
 
     def start(self) -> None:
-        """Begin a session, which waits for work as soon as it has started."""
+        """Start a session, which waits for work as soon as it is ready."""
         task = self._spawn(self._start())
         self._begun.append(task)
         self._starting.add(task)
         task.add_done_callback(self._starting.discard)
 
     def is_running(self) -> bool:
-        """Whether a session starts, plays or waits for work."""
+        """Return whether a session is starting, playing or waiting for work."""
         return bool(self.seats or self.warm or self._starting)
 
     def stop(self) -> None:
-        """End all sessions; :meth:`ended` waits until they have."""
+        """End all sessions; :meth:`ended` waits until they have ended."""
         self.cancel_starts()
         for seat in (*self.seats, *self.warm):
             self.end(seat)
@@ -75,11 +75,11 @@ class OperatorSessions:
         """Wait until a session has started.
 
         Args:
-            keep: Let it wait for work; otherwise it ends.
+            keep: Whether the session then waits for work; otherwise it ends.
 
         Raises:
-            UsageError: Something the person can fix.
-            MosaicError: It could not be started although nothing is wrong with the experiment.
+            UsageError: Something is wrong that the user can fix.
+            MosaicError: The session could not be started although nothing is wrong with the experiment.
         """
         seat = await self._started()
         if not keep and seat in self.warm:
@@ -87,10 +87,10 @@ class OperatorSessions:
             await self._close(seat)
 
     def occupy(self, quarantine: bool) -> None:
-        """Have one more session at work: one that waits, or one that has yet to start.
+        """Put one more session to work: one that waits for work, or a new one.
 
         Args:
-            quarantine: Whether it plays the operator's suspects, one at a time.
+            quarantine: Whether the session plays the operator's suspects, one at a time.
         """
         if self.warm:
             self._put_to_work(self.warm.pop(), quarantine)
@@ -120,7 +120,7 @@ class OperatorSessions:
             if held:
                 self.seats.remove(place)
             self._owner.nudge()
-        if seat not in self.warm:  # it has work already, or was stopped
+        if seat not in self.warm:  # the session has work already, or was stopped
             return
         if held and not self._owner.stopping:
             self.warm.remove(seat)
@@ -134,7 +134,7 @@ class OperatorSessions:
         self._owner.nudge()
 
     def give_up(self) -> None:
-        """Have all episodes that are left fail: no session could be started."""
+        """Let all remaining episodes fail, because no session could be started."""
         run = self.run
         waiting = [*run.suspects, *run.pending]
         run.suspects.clear()
@@ -144,14 +144,14 @@ class OperatorSessions:
             self._owner.finished(run, plan, run.given_up(plan, error, SESSION))
 
     def cancel_starts(self) -> None:
-        """Wait no longer for sessions that start, such as one whose policy takes minutes to load."""
-        while self._starting:  # each is cancelled once: it closes its session then
+        """Stop waiting for sessions that are starting, for example while a policy takes minutes to load."""
+        while self._starting:  # each start is canceled once and then closes its session
             self._starting.pop().cancel()
 
     # -- sessions that end -------------------------------------------------------------
 
     def rest(self, seat: SessionShare) -> None:
-        """Have a session that was at work wait for more."""
+        """Let a session that was at work wait for more work."""
         self.seats.remove(seat)
         seat.working = False
         self.warm.append(seat)
@@ -169,7 +169,7 @@ class OperatorSessions:
             await seat.session.close(in_haste=self._owner.in_haste)
 
     async def ended(self) -> None:
-        """Wait until nothing starts or ends any more."""
+        """Wait until no session is starting or ending."""
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 

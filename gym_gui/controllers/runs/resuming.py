@@ -1,4 +1,4 @@
-"""The experiment of a run that is resumed: its own, or one that differs as far as that is allowed."""
+"""Finds the experiment for a resumed run: its own, or one that differs in permitted ways."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ from gym_gui.services.experiment_file import load_experiment
 
 
 def shard_of(run: Path) -> Shard | None:
-    """Which part of an experiment a run folder is; ``None`` where it is a run of its own."""
+    """Return which shard of an experiment a run folder is; ``None`` if the run is no shard."""
     return Shard.of_run(open_run(run).record.extra)
 
 
 def experiment_to_resume(
     run: Path, file: Experiment | None = None, *, places_of: PlacesOf | None = None
 ) -> Experiment:
-    """The experiment that a resumed run plays.
+    """Return the experiment that a resumed run plays.
 
-    Rows of its matrix that could not be played then are tried again.
+    Rows of the run's matrix that could not be played at its start are tried again.
 
     Args:
         run: The run folder.
-        file: What an experiment file asks for now, whose budgets may be others, and which may have further
-            rows where the run can gain them (:func:`can_gain_rows`); the run's own by default.
-        places_of: Says where one can sit in the environments of its matrix; by default they are made here.
+        file: The experiment of a file, by default the run's own. Its budgets may differ, and it may have
+            additional rows if the run can gain rows (:func:`can_gain_rows`).
+        places_of: Reads the seats in the environments of the matrix; by default, the environments are made
+            in this process.
 
     Raises:
-        UsageError: The file asks for something else.
+        UsageError: The file differs from the run in another way.
     """
     begun = load_experiment(run, allow_code=True)
     rows_are_fixed = not can_gain_rows(begun) or shard_of(run) is not None
@@ -48,22 +49,22 @@ def experiment_to_resume(
             "this run cannot gain rows: it is a shard, or ends when its comparisons are decided",
             fix="Begin a run of its own with the file, or leave the file out",
         )
-    # Rows that could not be played when it was begun stay out of it.
+    # Rows that could not be played when the run began stay out of it.
     there = {operator.operator_id for operator in begun.operators}
     kept = [operator for operator in file.operators if operator.operator_id in there]
     return Experiment(kept, file.execution, begun.matrix)
 
 
 def can_gain_rows(experiment: Experiment) -> bool:
-    """Whether rows of a run's matrix that could not be played may be played later.
+    """Return whether rows of a run's matrix that could not be played may be played later.
 
-    Not where it looks at its comparisons while it is on: the error of these is shared out among them.
+    They may not if the run plays until its comparisons are decided, since these share one error level.
     """
     return experiment.matrix is not None and experiment.execution.until == "all"
 
 
 def _with_missing_rows(run: Experiment, folder: Path, places_of: PlacesOf | None) -> Experiment:
-    """A run's experiment with the rows that it could not play, to see whether they can be played now."""
+    """Return a run's experiment with the rows that could not be played, to try them again."""
     if not run.matrix or not run.matrix.missing:
         return run
     again = load_experiment(folder, allow_code=True, anew=True, places_of=places_of)
@@ -71,7 +72,7 @@ def _with_missing_rows(run: Experiment, folder: Path, places_of: PlacesOf | None
 
 
 def _lost(now: Experiment, run: Experiment) -> list[str]:
-    """Operators of a run that an experiment has not, or not so."""
+    """Return the operators of a run that an experiment lacks or that differ there, apart from budgets."""
     there = {operator.operator_id: _without_budgets(operator.to_record()) for operator in now.operators}
     return [
         o.operator_id for o in run.operators if there.get(o.operator_id) != _without_budgets(o.to_record())
@@ -79,7 +80,7 @@ def _lost(now: Experiment, run: Experiment) -> list[str]:
 
 
 def _without_budgets(value: object) -> object:
-    """Plain data without what may be spent, of the run and of its slots."""
+    """Return plain data without the budgets of the run and of its slots."""
     if isinstance(value, Mapping):
         items = cast("Mapping[str, object]", value).items()
         return {key: _without_budgets(item) for key, item in items if key not in BUDGETS}
@@ -89,10 +90,10 @@ def _without_budgets(value: object) -> object:
 
 
 def _require_same(file: Experiment, run: Experiment) -> None:
-    """Refuse to resume a run under another experiment: only what it may spend can be changed.
+    """Refuse to resume a run with an experiment that differs in more than budgets or added rows.
 
     Raises:
-        UsageError: They differ in more.
+        UsageError: The experiments differ in more.
     """
     if file.matrix is not None and run.matrix is not None:
         same = _without_budgets(file.execution.to_record()) == _without_budgets(run.execution.to_record())

@@ -1,8 +1,8 @@
-"""Sessions that stay when a part of an experiment is over, for the part that is played next.
+"""Keeps sessions when a part of an experiment is over, for the part that is played next.
 
-What a session costs before its first step (its process, imports, environments, policies that are loaded) is
-paid once so. Nothing goes from one part to the next that would not go from one episode of a run to the next:
-which episodes a session plays is chance, and may not show in any of them.
+So the cost of a session before its first step (process, imports, environments, policies) is paid once.
+Nothing passes from one part to the next that would not pass from one episode of a run to the next. Which
+session plays an episode is chance and must not influence the episode.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class SessionRoute:
     """Passes a session's events on to the run that has the session at the moment.
 
     Args:
-        listener: The first listener.
+        listener: The first receiver of events.
 
     Attributes:
         steps: Environment steps that the session has taken so far.
@@ -34,11 +34,11 @@ class SessionRoute:
         self.ended = False
 
     def lead_to(self, listener: OnSessionEvent | None) -> None:
-        """Pass events on to another listener; ``None``: to none."""
+        """Pass events on to another listener; ``None`` drops them."""
         self._listener = listener
 
     def on_event(self, event: SessionEvent) -> None:
-        """What the session says."""
+        """Handle an event of the session and pass it on."""
         match event:
             case StepsTaken(total):
                 self.steps = total
@@ -55,11 +55,11 @@ class KeptSession:
     """A session that may be kept.
 
     Attributes:
-        resolved: Its operator.
-        settings: How it plays.
-        session: It.
-        ready: What it says of itself.
-        route: Where its events go.
+        resolved: The session's operator.
+        settings: How the session plays.
+        session: The session.
+        ready: The session's description of itself.
+        route: Route of the session's events.
     """
 
     resolved: ResolvedOperator
@@ -69,7 +69,10 @@ class KeptSession:
     route: SessionRoute
 
     def serves(self, resolved: ResolvedOperator, settings: SessionSettings) -> bool:
-        """Whether it plays for an operator as is asked, with room for as many episodes at least."""
+        """Return whether the session can play this operator with these settings.
+
+        Its concurrency may be larger than the requested one.
+        """
         here, there = self.settings, settings
         return (
             self.resolved.config == resolved.config
@@ -79,7 +82,7 @@ class KeptSession:
 
 
 class KeptSessions:
-    """Sessions between two parts that are played one after the other."""
+    """Sessions that wait between two parts of an experiment that are played one after the other."""
 
     def __init__(self) -> None:
         self._idle: list[KeptSession] = []
@@ -87,7 +90,7 @@ class KeptSessions:
     def take(
         self, resolved: ResolvedOperator, settings: SessionSettings, on_event: OnSessionEvent
     ) -> KeptSession | None:
-        """One that was kept and serves; ``None`` where there is none."""
+        """Return a kept session that fits, and direct its events to ``on_event``; ``None`` if none fits."""
         for kept in self._idle:
             if kept.serves(resolved, settings) and not kept.route.ended:
                 self._idle.remove(kept)
@@ -96,14 +99,14 @@ class KeptSessions:
         return None
 
     async def give(self, kept: KeptSession) -> bool:
-        """Keep a session that has nothing left to play; false where the caller is to close it.
+        """Keep a session that has nothing left to play; return ``False`` if the caller must close it.
 
-        The cost of calls to models goes to the run that made them, even when it is known late: sessions with
-        a slot that pays for its decisions end with their part.
+        Sessions with a slot that pays for its decisions are not kept: the cost of a call belongs to the run
+        that made it, even if the cost is known late.
         """
         if kept.route.ended or paying_slots(kept.resolved.assignments):
             return False
-        await kept.session.settled()  # what is still on its way belongs to the part that is over
+        await kept.session.settled()  # events on their way belong to the part that is over
         if kept.route.ended:
             return False
         kept.route.lead_to(None)
@@ -111,12 +114,12 @@ class KeptSessions:
         return True
 
     async def keep_only(self, operators: Collection[str]) -> None:
-        """End those of operators that are not played next."""
+        """End the sessions of operators that are not played next."""
         idle, self._idle = self._idle, []
         over = [kept for kept in idle if kept.resolved.config.operator_id not in operators]
         self._idle += [kept for kept in idle if kept not in over]
         await asyncio.gather(*(kept.session.close() for kept in over))
 
     async def close(self) -> None:
-        """End them all."""
+        """End all kept sessions."""
         await self.keep_only(())

@@ -1,4 +1,4 @@
-"""What ``run.json`` says of those who act, as their sessions say it once everybody sits."""
+"""Collects what ``run.json`` says about the players, from the descriptions that sessions send."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from gym_gui.core.records import RENAMED, SEAT_NAMES
 
 
 class RunParticipants:
-    """Players of each operator, names of its actions, things and seats, and versions of all packages in use.
+    """Players of each operator, names of actions, objects and seats, and versions of all packages in use.
 
     Args:
-        before: ``run.json`` of a run that is resumed: its entries are kept.
+        before: Content of ``run.json`` of a run that is resumed; its entries are kept.
     """
 
     def __init__(self, before: Mapping[str, Any] | None = None) -> None:
@@ -26,7 +26,7 @@ class RunParticipants:
         self._machines: dict[str, Any] = dict(said.get("machines") or {})
 
     def add(self, operator_id: str, ready: SessionReady) -> None:
-        """Note what a session says of its operator, in place of what was said before."""
+        """Note the description that a session sends of its operator; it replaces an earlier one."""
         self._players[operator_id] = ready.players
         self._actions[operator_id] = ready.actions
         if ready.machine:
@@ -40,7 +40,7 @@ class RunParticipants:
             self._seat_names[operator_id] = ready.seats
 
     def record(self) -> dict[str, Any]:
-        """The keys of ``run.json``, as far as they are known."""
+        """Return the known fields for ``run.json``."""
         known = {"players": self._players, "actions": self._actions, "versions": self._versions}
         seldom = {RENAMED: self._renamed, SEAT_NAMES: self._seat_names, "machines": self._machines}
         return {**known, **{key: value for key, value in seldom.items() if value}}

@@ -9,14 +9,14 @@ from gym_gui.controllers.engine.session_interface import LiveSettings
 from gym_gui.controllers.runs.session_shares import SessionShare
 
 _FPS = 15.0
-"""Looks a second: fewer than where a person plays, so that the experiment is done sooner."""
+"""Views per second: fewer than if a person plays, so that the experiment is done sooner."""
 
 
 class RunWatch:
-    """Has one session at a time show what it plays; while the user watches no operator, none does.
+    """Watches one session of the chosen operator at a time; none if the user watches no operator.
 
     Attributes:
-        operator_id: The operator that the user watches; ``""``: none.
+        operator_id: The operator that the user watches; ``""`` for none.
     """
 
     def __init__(self) -> None:
@@ -25,17 +25,17 @@ class RunWatch:
         self._seat: SessionShare | None = None
 
     def look(self, operator_id: str, listener: OnSessionEvent | None) -> None:
-        """Watch an operator in place of the one before.
+        """Watch another operator instead of the current one.
 
         Args:
-            operator_id: The operator; ``""``: none.
-            listener: Gets every look and picture.
+            operator_id: The operator; ``""`` for none.
+            listener: Receives every view and picture.
         """
         self.let_go(self._seat)
         self.operator_id, self._listener = operator_id, listener
 
     def tend(self, seats: Sequence[SessionShare]) -> None:
-        """Watch one of these sessions that is at work; keep to the same one as long as it works."""
+        """Watch one of the given sessions that works for the operator, and keep to it as long as it works."""
         if not self.operator_id:
             return
         there = [s for s in seats if s.run.operator_id == self.operator_id and s.working and not s.dead]
@@ -48,7 +48,7 @@ class RunWatch:
             there[0].session.watch(LiveSettings(_FPS))
 
     def let_go(self, seat: SessionShare | None) -> None:
-        """Stop watching a session: it has other things to do."""
+        """Stop watching a session, if it is the watched one."""
         if seat is None or seat is not self._seat:
             return
         self._seat, seat.watcher = None, None

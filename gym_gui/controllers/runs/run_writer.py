@@ -1,4 +1,4 @@
-"""What a run writes down: finished episodes, retries, and why it ended."""
+"""Writes a run folder: finished episodes, calls, retries, and why the run ended."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _log = logging.getLogger(__name__)
 
 
 class RunWriter:
-    """Keeps a run's folder.
+    """Creates or reopens a run folder and writes its files.
 
     Args:
         out: Folder for the new run folder.
-        resume: A run folder to resume, instead.
+        resume: A run folder to resume instead.
 
     Attributes:
         problem: Why the run ends early, or ``""``.
-        unplayed: Episodes that its budgets do not carry.
+        unplayed: Number of episodes for which the budgets do not suffice.
     """
 
     def __init__(self, out: Path, resume: Path | None) -> None:
@@ -48,20 +48,20 @@ class RunWriter:
             self._introduced = RunParticipants(self._recorder.header)
 
     def done(self, operator_id: str) -> set[int]:
-        """Episodes that an earlier part of the run finished."""
+        """Return the indices of an operator's episodes that an earlier part of the run finished."""
         return self._done.get(operator_id, set())
 
     @property
     def header(self) -> Mapping[str, Any]:
-        """What ``run.json`` says; empty before the run is begun."""
+        """Content of ``run.json``; empty before the run has begun."""
         return {} if self._recorder is None else self._recorder.header
 
     def failed(self, operator_id: str) -> int:
-        """How many of these failed."""
+        """Return how many of an operator's recorded episodes failed."""
         return self._recorder.failed.get(operator_id, 0) if self._recorder else 0
 
     def require_room(self) -> None:
-        """Make sure that the run can be begun.
+        """Check that the run folder can be written.
 
         Raises:
             UsageError: Nothing can be written below ``out``.
@@ -70,17 +70,17 @@ class RunWriter:
             require_room(self._out)
 
     def introduce(self, run: OperatorExecution, ready: SessionReady) -> None:
-        """Note who plays for an operator, the words of its actions, and the versions of all that acts."""
+        """Note the players of an operator, the names of its actions, and the versions of packages in use."""
         self._introduced.add(run.operator_id, ready)
 
     def open(self, experiment: Experiment, runs: list[str], header: Mapping[str, Any]) -> None:
-        """Begin the run folder, or go on in it.
+        """Begin the run folder, or continue it.
 
         Raises:
-            UsageError: It cannot be written.
+            UsageError: The folder cannot be written.
         """
         if self._recorder is not None:
-            # Its budgets may have been raised.
+            # The run's budgets may have been raised.
             about = {"experiment": experiment.to_record(), **self._more_to_play()}
             self._recorder.update(status="running", **self._grown(runs, header), **about)
             return
@@ -88,7 +88,7 @@ class RunWriter:
         self._recorder = Recorder.create(self._out, runs, {**header, **about})
 
     def _grown(self, runs: list[str], header: Mapping[str, Any]) -> dict[str, Any]:
-        """What ``run.json`` says besides, where the run may have more to play than it was begun with."""
+        """Return fields of ``run.json`` that change if the run has more to play than at its start."""
         recorder = self._recorder
         assert recorder is not None
         fields = {key: header[key] for key in ("episodes", TOURNAMENT) if TOURNAMENT in header}
@@ -98,13 +98,13 @@ class RunWriter:
         return {**fields, "episodes": header.get("episodes"), **self._introduced.record()}
 
     def _more_to_play(self) -> dict[str, Any]:
-        """What a budget did not carry is played now."""
+        """Return ``unplayed`` as 0 if the run had unplayed episodes, since these are played now."""
         assert self._recorder is not None
         return {"unplayed": 0} if "unplayed" in self._recorder.header else {}
 
     @property
     def begun(self) -> bool:
-        """Whether there is a run folder."""
+        """Whether the run folder exists."""
         return self._recorder is not None
 
     @property
@@ -114,13 +114,13 @@ class RunWriter:
         return self._recorder.folder
 
     def episode(self, run: OperatorExecution, episode: EpisodeFinished) -> None:
-        """Write a finished episode; where that is not possible it is held, and :attr:`problem` set."""
+        """Write a finished episode; if that is not possible, hold it and set :attr:`problem`."""
         run.done += 1
         run.failed += _has_failed(episode)
         self._write(_Held(run, episode))
 
     def call(self, run: OperatorExecution, line: bytes) -> None:
-        """Write a paid call; held as an episode is."""
+        """Write a paid call; if that is not possible, hold it and set :attr:`problem`."""
         self._write(_Held(run, line))
 
     def _write(self, row: _Held) -> None:
@@ -132,20 +132,20 @@ class RunWriter:
             self._held.append(row)
 
     def retry(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
-        """Note that an episode is begun again.
+        """Note that an episode begins again.
 
         Args:
-            run: Its operator.
-            index: Its index.
-            reason: How the process that was lost has ended.
-            lost: Which process: ``session`` or ``worker``.
+            run: The operator.
+            index: Index of the episode.
+            reason: How the lost process ended.
+            lost: Kind of the lost process: ``session`` or ``worker``.
         """
         row = {"operator_id": run.operator_id, "episode_index": index, "reason": reason, "lost": lost}
         self._retries.append(row)
         self._untold = True
 
     def note(self, **fields: Any) -> None:
-        """Enter something in ``run.json``; where that is not possible, :attr:`problem` is set."""
+        """Write fields into ``run.json``; if that is not possible, set :attr:`problem`."""
         assert self._recorder is not None
         try:
             self._recorder.update(**fields)
@@ -153,7 +153,7 @@ class RunWriter:
             self.problem = self.problem or str(exc)
 
     def keep_up(self) -> None:
-        """Write what ``run.json`` does not say yet, and notice that the folder is gone."""
+        """Write new retries into ``run.json``, and set :attr:`problem` if the folder is gone."""
         assert self._recorder is not None
         try:
             self._recorder.check()
@@ -164,7 +164,10 @@ class RunWriter:
             self.problem = self.problem or str(exc)
 
     def close(self, status: str) -> None:
-        """End the run; what could not be written before is tried once more, with the space kept for that."""
+        """End the run; try once more to write held episodes and calls.
+
+        Disk space that was reserved for this purpose is freed first.
+        """
         recorder = self._recorder
         if recorder is None:
             return
@@ -174,7 +177,7 @@ class RunWriter:
         try:
             if self._held:
                 recorder.give_way()
-                recorder.update(status=status, **fields)  # first: the rest can be played again
+                recorder.update(status=status, **fields)  # status first: held episodes can be played again
                 self._write_held(recorder)
         except RecordingError as exc:
             _log.warning("%s", exc)
@@ -194,7 +197,7 @@ class RunWriter:
 
 @dataclass(frozen=True)
 class _Held:
-    """What is to be written: an episode, or the line of a paid call."""
+    """An entry to write into the run folder: an episode, or the line of a paid call."""
 
     run: OperatorExecution
     row: EpisodeFinished | bytes
@@ -207,7 +210,7 @@ class _Held:
             recorder.episode(operator, row.steps, row.line)
 
     def take_back(self) -> None:
-        """It is not on record: the episode is as good as not played."""
+        """Subtract the episode from the counts, since it is not on record."""
         if not isinstance(self.row, bytes):
             self.run.done -= 1
             self.run.failed -= _has_failed(self.row)

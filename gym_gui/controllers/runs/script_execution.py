@@ -1,4 +1,4 @@
-"""Runs an experiment: every operator's episodes, over session processes, into a run folder."""
+"""Runs an experiment: plays every operator's episodes in session processes, into a run folder."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = ["OnProgress", "OperatorProgress", "OperatorScriptExecutionManager", "
 _log = logging.getLogger(__name__)
 
 KEPT_WARM = 8
-"""Sessions that stay open after the check before the start; more are started again later."""
+"""Largest number of sessions that stay open after the check before the start."""
 
 
 OnProgress = Callable[[Sequence[OperatorProgress]], None]
@@ -53,24 +53,24 @@ OnProgress = Callable[[Sequence[OperatorProgress]], None]
 class OperatorScriptExecutionManager:
     """Runs an experiment to its end.
 
-    Operators play in order, as many at a time as there are ``processes``; an operator
-    alone gets all of them. A session process that dies costs the episodes it had begun a
-    retry, noted in ``run.json``, and nothing else.
+    Operators play in order, as many at a time as there are ``processes``; a single operator gets all of them.
+    If a session process dies, only the episodes that it had begun are played again. These retries are noted
+    in ``run.json``.
 
     Args:
-        experiment: What to run.
-        resolved_operators: Its operators, checked.
+        experiment: The experiment.
+        resolved_operators: The operators of the experiment, checked.
         open_session: Makes a session.
         out: Folder for the new run folder.
         processes: Sessions at work at the same time.
-        header: More for ``run.json`` (machine, commit).
+        header: Further fields for ``run.json`` (machine, commit).
         resume: A run folder to resume, instead of ``out``.
-        on_progress: Called often, at most about ten times a second.
-        tried: Operators whose sessions are started before anything is played, to see what is wrong; all of
-            them by default. Others are started when their turn comes.
-        only: Episodes that are played, by operator; all of the schedule by default.
-        kept: Sessions that are handed from one part of an experiment to the next.
-        leased: The files in which it reads, as one shard of several, its share of the budgets of all.
+        on_progress: Called with the operators' progress, at most about ten times a second.
+        tried: Operators whose sessions are started as a test before anything is played; by default all.
+            Others are started when their turn comes.
+        only: Episodes that are played, by operator; by default all of the schedule.
+        kept: Sessions that are passed from one part of an experiment to the next.
+        leased: Files that say how much of the common budgets this shard may spend.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class OperatorScriptExecutionManager:
         self._runs = [self._plan(resolved) for resolved in limited]
         totals = {run.operator_id: run.total for run in self._runs}
         self._header: dict[str, Any] = {**(header or {}), "episodes": totals, "processes": processes}
-        # Episodes that are chosen beforehand are not stopped when they have decided something.
+        # Episodes that were chosen beforehand are all played, even if comparisons are decided earlier.
         execution = experiment.execution
         looked_at = execution if only is None else replace(execution, until="all", batch=None)
         self._looks = RunLooks(looked_at, self._runs, self._ledger)
@@ -126,23 +126,23 @@ class OperatorScriptExecutionManager:
 
     @property
     def hands_out_ahead(self) -> bool:
-        """Whether a session is given more episodes than it can begin at once.
+        """Whether a session gets more episodes than it can begin at once.
 
-        One that waits there would begin after the run's time is over.
+        Under a time budget it gets no more, because a waiting episode would begin after the time is over.
         """
         return not self._episode_budget.limits_time
 
     def seats_of(self, run: OperatorExecution) -> int:
-        """Sessions at work for an operator."""
+        """Return how many sessions work for an operator, at least 1 and without quarantined ones."""
         seats = self._sessions[run.operator_id].seats
         return max(1, sum(1 for seat in seats if not seat.quarantine))
 
     def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
-        """An episode as it is to be played; ``None``: the run's budgets do not carry it now."""
+        """Return an episode with its allowances; ``None`` if the run's budgets do not suffice now."""
         return self._episode_budget.admit(run, plan)
 
     def finished(self, run: OperatorExecution, plan: EpisodePlan, episode: EpisodeFinished) -> None:
-        """An episode is over: write it down."""
+        """Record an episode that is over; queue it again if it counts as unplayed."""
         if self.stopping:
             return
         if episode.unplayed:
@@ -160,25 +160,25 @@ class OperatorScriptExecutionManager:
         self._show()
 
     def retried(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
-        """A process was lost, and its session begins an episode again: write it down."""
+        """Record that a session begins an episode again, because a process was lost."""
         self._ledger.retry(run, index, reason, lost)
         self._episode_budget.again(run, index)
         self.nudge()
 
     def called(self, run: OperatorExecution, line: bytes) -> None:
-        """A paid call was made: write it down."""
+        """Record a paid call."""
         self._ledger.call(run, line)
         self._episode_budget.call(run, line)
         self._check_ledger()
 
     def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
-        """A slot is about to make a paid request: write it down; returns whether it may."""
+        """Record a paid request that a slot is about to make; return whether the slot may make it."""
         may = self._episode_budget.announced(run, index, slot, most)
         self._check_ledger()
         return may
 
     def introduce(self, run: OperatorExecution, ready: SessionReady) -> None:
-        """A session of an operator is ready: note who plays in it."""
+        """Note the players of a session of an operator that is ready."""
         self._ledger.introduce(run, ready)
         self._episode_budget.introduce(run, ready.announcing)
 
@@ -189,7 +189,7 @@ class OperatorScriptExecutionManager:
             self.nudge()
 
     def lost(self, seat: SessionShare, reason: str) -> None:
-        """A session died: its episodes go back into the queue, what it kept is forgotten."""
+        """Queue the episodes of a dead session again."""
         run, words = seat.run, reason or "ended"
         self._sessions[run.operator_id].end(seat)
         begun = sorted(seat.begun & seat.assigned.keys())
@@ -215,20 +215,20 @@ class OperatorScriptExecutionManager:
         return self._ledger.folder if self._ledger.begun else None
 
     def nudge(self) -> None:
-        """Have the main loop look again."""
+        """Have the main loop check again what to do."""
         self._changed.set()
 
     def stop(self) -> None:
-        """End early, at once; what is done is kept."""
+        """End early, at once; what is finished is kept."""
         self.in_haste = True
         self._give_out_no_more()
 
     def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
-        """Watch what an operator plays, as soon and as long as it plays; results are the same.
+        """Watch what an operator plays, as soon and as long as it plays; results stay the same.
 
         Args:
-            operator_id: The operator to watch in place of the one before; ``""``: none.
-            listener: Gets its looks and pictures, from the event loop.
+            operator_id: The operator to watch instead of the current one; ``""`` for none.
+            listener: Receives views and pictures, from the event loop.
         """
         self._watch.look(operator_id, listener)
         self._watch.tend(self._seats)
@@ -243,12 +243,11 @@ class OperatorScriptExecutionManager:
     # -- the run ---------------------------------------------------------------------
 
     async def run(self) -> RunResult:
-        """Run to the end.
+        """Run the experiment to its end.
 
         Raises:
-            UsageError: Something the person can fix, found before anything was played.
-            MosaicError: A session could not be started although nothing is wrong with the
-                experiment.
+            UsageError: Something is wrong that the user can fix, found before anything was played.
+            MosaicError: A session could not be started although nothing is wrong with the experiment.
         """
         # A run that cannot be resumed now stays stopped.
         status = STOPPED
@@ -256,7 +255,7 @@ class OperatorScriptExecutionManager:
         try:
             await self._get_ready()
             status = FAILED
-            # A part of an experiment may be a few episodes of a thousand operators.
+            # A shard may have episodes of only a few of a thousand operators.
             there = [run.operator_id for run in self._runs if run.total or self._only is None]
             self._ledger.open(self._experiment, there, self._header)
             self._episode_budget.open(self._ledger.folder)
@@ -280,7 +279,7 @@ class OperatorScriptExecutionManager:
         return FAILED if any(run.failed for run in self._runs) else COMPLETED
 
     async def _get_ready(self) -> None:
-        """Start each operator, so that whatever is wrong shows before anything plays."""
+        """Start a session of each operator as a test, so that errors show before anything is played."""
         tried = self._tried
         todo = [r for r in self._runs if not r.finished and (tried is None or r.operator_id in tried)]
         gate = asyncio.Semaphore(max(2, self._processes))
@@ -293,8 +292,8 @@ class OperatorScriptExecutionManager:
 
         extra = self._processes - len(todo)
         jobs = [check(run, i < KEPT_WARM) for i, run in enumerate(todo)]
-        # An operator alone (or nearly) gets several sessions: start these now as well, unless one
-        # can have all its episodes in flight. That may be done before another has started.
+        # If there are fewer operators than processes, an operator gets several sessions. Start these now as
+        # well, unless one session can have all episodes in flight: it may finish before another has started.
         useful = [run for run in todo if len(run.pending) > self._starts.room_of(run)]
         jobs += [check(useful[i % len(useful)], True) for i in range(extra)] if useful else []
         results = await asyncio.gather(*jobs, return_exceptions=True)
@@ -305,9 +304,10 @@ class OperatorScriptExecutionManager:
             self._leave_out(failed, next((e for e in errors if isinstance(e, UsageError)), errors[0]))
 
     def _leave_out(self, failed: Mapping[str, BaseException], first: BaseException) -> None:
-        """Name the rows of a matrix that cannot be played after all, or raise what went wrong first.
+        """Leave out rows of a matrix whose sessions could not be started, or raise the first error.
 
-        Where episodes were chosen, others play the rest of them, and all have to agree on the rows.
+        If episodes were chosen, other shards play the rest, and all shards must agree on the rows. Then
+        nothing is left out.
         """
         if self._only is not None:
             raise first
@@ -331,7 +331,7 @@ class OperatorScriptExecutionManager:
                 continue
             while len(self._seats) < self._processes and (choice := self._next_operator()) is not None:
                 self._fill(*choice)
-            # Fed only now, so that sessions that begin together share from the first episode on.
+            # Feed sessions only now, so that those that begin together share the episodes from the first on.
             for seat in [s for s in self._seats if s.working and not s.assigned]:
                 self._reassign(seat)
             if (
@@ -368,7 +368,7 @@ class OperatorScriptExecutionManager:
         return all(run.finished for run in self._runs) and not self._looks.due
 
     def _reassign(self, seat: SessionShare) -> None:
-        """A session ran dry: give it more, or let it go."""
+        """Give more episodes to a session that has none left, or let it rest or end."""
         run = seat.run
         if seat.quarantine and not run.suspects:
             seat.quarantine = False
@@ -378,13 +378,13 @@ class OperatorScriptExecutionManager:
             sessions = self._sessions[run.operator_id]
             warm = sum(len(each.warm) for each in self._sessions.values())
             if (run.pending or run.later) and warm < KEPT_WARM:
-                sessions.rest(seat)  # for what others bring back of the run's budgets, or for the next look
+                sessions.rest(seat)  # until budgets are freed by other sessions, or until the next look
             else:
                 sessions.end(seat)
             self.nudge()
 
     def _next_operator(self) -> tuple[OperatorExecution, bool] | None:
-        """The operator that gets the next free place, and whether for its suspects."""
+        """Return the operator that gets the next free place, and whether the place is for its suspects."""
         for run in self._runs:
             if not run.suspects or not self._has_world(run):
                 continue
@@ -401,27 +401,27 @@ class OperatorScriptExecutionManager:
         return min(waiting, key=lambda run: len(self._sessions[run.operator_id].seats)), False
 
     def _has_world(self, run: OperatorExecution) -> bool:
-        """Whether no other operator plays in the operator's world, where it plays in a shared one."""
+        """Return whether no other operator is playing in the simulation that this operator may share."""
         world = run.resolved.world
         return not world or all(seat.run.resolved.world != world for seat in self._seats)
 
     def _fill(self, run: OperatorExecution, quarantine: bool) -> None:
         sessions = self._sessions[run.operator_id]
         if not sessions.warm and run.broken_starts >= MAX_BROKEN_STARTS:
-            sessions.give_up()  # in an earlier batch it could not be started: another try brings nothing new
+            sessions.give_up()  # no session could be started in an earlier batch, so do not try again
         else:
             self._running(run).occupy(quarantine)
 
     # -- starting and stopping operators ---------------------------------------------
 
     def _launch(self, config: OperatorConfig) -> OperatorSessions:
-        """Start an operator (the launcher of :class:`MultiOperatorService`)."""
+        """Start an operator and return its sessions, as the launcher of :class:`MultiOperatorService`."""
         sessions = self._sessions[config.operator_id]
         sessions.start()
         return sessions
 
     def _running(self, run: OperatorExecution) -> OperatorSessions:
-        """The sessions of an operator whose turn has come, and which is started unless it runs."""
+        """Start an operator, unless it is running, and return its sessions."""
         self._service.start(run.operator_id)
         return self._sessions[run.operator_id]
 
@@ -442,7 +442,7 @@ class OperatorScriptExecutionManager:
     # -- progress --------------------------------------------------------------------
 
     def progress(self) -> list[OperatorProgress]:
-        """Where every operator stands."""
+        """Return the progress of every operator."""
         live = {name: sum(len(s.begun) for s in each.seats) for name, each in self._sessions.items()}
         return [run.progress(live[run.operator_id]) for run in self._runs]
 

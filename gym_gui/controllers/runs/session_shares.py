@@ -1,4 +1,4 @@
-"""A session at work for one operator: what it was given, what it still owes."""
+"""Tracks one session at work for an operator: the episodes that it was given and has not finished."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from gym_gui.core.live import LiveView
 _log = logging.getLogger(__name__)
 
 _NEWS_TRIP_S = 0.25
-"""Longest time, generously, between an episode's end and the next one's arrival."""
+"""Generous bound in seconds on the time from an episode's end to the arrival of the next episode."""
 
 
 class ShareOwner(Protocol):
-    """Who gives out episodes and takes what comes back."""
+    """Hands out episodes to sessions and takes back their results."""
 
     @property
     def stopping(self) -> bool:
@@ -42,49 +42,49 @@ class ShareOwner(Protocol):
 
     @property
     def in_haste(self) -> bool:
-        """Whether sessions end at once, whatever they are at."""
+        """Whether sessions end at once, whatever they are doing."""
         ...
 
     @property
     def hands_out_ahead(self) -> bool:
-        """Whether a session is given more episodes than it can begin at once."""
+        """Whether a session gets more episodes than it can begin at once."""
         ...
 
     def seats_of(self, run: OperatorExecution) -> int:
-        """Sessions at work for an operator."""
+        """Return how many sessions work for an operator."""
         ...
 
     def admit(self, run: OperatorExecution, plan: EpisodePlan) -> EpisodePlan | None:
-        """An episode as it is to be played; ``None``: the run's budgets do not carry it now."""
+        """Return an episode with its allowances; ``None`` if the run's budgets do not suffice now."""
         ...
 
     def finished(self, run: OperatorExecution, plan: EpisodePlan, episode: EpisodeFinished) -> None:
-        """An episode is over."""
+        """Handle an episode that is over."""
         ...
 
     def retried(self, run: OperatorExecution, index: int, reason: str, lost: str) -> None:
-        """An episode is begun again, because a worker was lost."""
+        """Handle an episode that begins again because a worker was lost."""
         ...
 
     def called(self, run: OperatorExecution, line: bytes) -> None:
-        """A paid call was made."""
+        """Handle a paid call."""
         ...
 
     def announced(self, run: OperatorExecution, index: int, slot: str, most: Amount) -> bool:
-        """A slot is about to make a paid request: write it down; returns whether it may."""
+        """Record a paid request that a slot is about to make; return whether the slot may make it."""
         ...
 
     def lost(self, seat: SessionShare, reason: str) -> None:
-        """The session died."""
+        """Handle a session that died."""
         ...
 
     def nudge(self) -> None:
-        """Have a look: something has changed."""
+        """Check again what to do, because something has changed."""
         ...
 
 
 class SessionShare:
-    """One session and its share of an operator's episodes; listens to the session."""
+    """One session with its share of an operator's episodes; receives the session's events."""
 
     def __init__(self, owner: ShareOwner, run: OperatorExecution) -> None:
         self.run, self._owner = run, owner
@@ -102,7 +102,7 @@ class SessionShare:
         self.since = time.monotonic()
 
     def on_event(self, event: SessionEvent) -> None:
-        """What the session says."""
+        """Handle an event of the session."""
         match event:
             case EpisodeStarted(index):
                 self.begun.add(index)
@@ -125,7 +125,7 @@ class SessionShare:
                 self._owner.lost(self, reason)
             case FrameDrawn() | LiveView() if self.watcher is not None:
                 self.watcher(event)
-            case _:  # no viewer watches it
+            case _:  # nobody watches the session
                 pass
 
     def _on_finished(self, plan: EpisodePlan | None, episode: EpisodeFinished) -> None:
@@ -136,7 +136,7 @@ class SessionShare:
             self.feed()
 
     def feed(self) -> None:
-        """Keep the session supplied: enough to stay full, little enough to share the rest."""
+        """Give the session enough episodes to stay busy, but leave a fair share to other sessions."""
         if not self.working or self.dead or self.session is None or self._owner.stopping:
             return
         queue = self.run.suspects if self.quarantine else self.run.pending
@@ -144,7 +144,7 @@ class SessionShare:
         ahead = self._ahead(room) if self._owner.hands_out_ahead and not self.quarantine else 0
         window = 1 if self.quarantine else room + ahead
         if self.assigned and len(self.assigned) > window - (ahead + 1) // 2:
-            return  # half the reserve at a time: a message for every episode would cost more than the episode
+            return  # half the reserve at once: a message for each episode would cost more than the episode
         fair = -(-len(queue) // self._owner.seats_of(self.run)) if queue else 0
         count = min(window - len(self.assigned), max(fair, 1), len(queue))
         if count > 0:
@@ -159,6 +159,6 @@ class SessionShare:
             self._owner.nudge()
 
     def _ahead(self, room: int) -> int:
-        """Episodes to keep waiting in the session: what it finishes while news is on its way."""
+        """Return how many episodes to keep waiting: as many as the session finishes during a message trip."""
         rate = self._finished / max(time.monotonic() - self.since, _NEWS_TRIP_S)
         return max(1, room // 2, int(rate * _NEWS_TRIP_S) + 1)

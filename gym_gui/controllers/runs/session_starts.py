@@ -24,18 +24,18 @@ from gym_gui.processes.child import start_again
 _log = logging.getLogger(__name__)
 
 WORTH_A_START_S = 0.25
-"""Once an operator has played for so long, and has episodes left, it gets further sessions on free cores."""
+"""Seconds after which a playing operator with episodes left gets further sessions on free cores."""
 
 
 class SessionStarts:
     """Starts the sessions of all operators of a run.
 
     Args:
-        owner: Who gives them episodes.
-        experiment: What is run.
+        owner: Hands episodes to the sessions.
+        experiment: The experiment.
         open_session: Makes a session.
-        introduce: Told who plays in each that has started.
-        kept: Sessions that an earlier part of the experiment has left, and that this one leaves.
+        introduce: Called with each session's operator and description once the session is ready.
+        kept: Sessions left by an earlier part of the experiment; this part leaves its own there.
     """
 
     def __init__(
@@ -51,11 +51,13 @@ class SessionStarts:
         self._over = asyncio.Event()
 
     async def start(self, run: OperatorExecution) -> SessionShare:
-        """A session for an operator, ready to be fed; tried again where its process was lost.
+        """Return a session for an operator, ready for episodes.
+
+        If the session's process is lost during the start, it is started again.
 
         Raises:
-            UsageError: Something the person can fix.
-            MosaicError: It could not be started although nothing is wrong with the experiment.
+            UsageError: Something is wrong that the user can fix.
+            MosaicError: The session could not be started although nothing is wrong with the experiment.
         """
         return await start_again(lambda: self._start_once(run), _log.warning)
 
@@ -87,7 +89,7 @@ class SessionStarts:
         return seat
 
     def _isolated(self, resolved: ResolvedOperator) -> ResolvedOperator:
-        """The operator, told which of its slots share a process where the experiment says it."""
+        """Return the operator with the experiment's setting of which slots share a process."""
         config = resolved.config
         isolation = self._experiment.isolation(config)
         if isolation == (config.isolation or "slot"):
@@ -95,20 +97,20 @@ class SessionStarts:
         return replace(resolved, config=replace(config, isolation=isolation))
 
     async def keep(self, seat: SessionShare) -> bool:
-        """Leave a session to the part that is played next; false where it has to be closed."""
+        """Leave a session to the part that is played next; return ``False`` if it must be closed."""
         if self._kept is None or seat.kept is None or seat.assigned:
             return False
         return await self._kept.give(seat.kept)
 
     def room_of(self, run: OperatorExecution) -> int:
-        """Episodes that a session of an operator is to keep in flight."""
+        """Return how many episodes a session of an operator keeps in flight."""
         return self._experiment.execution.concurrency or default_concurrency(run.resolved, run.total)
 
     async def hold_back(self) -> None:
-        """Wait until an operator that plays is worth another session, or nothing is started any more."""
+        """Wait until a playing operator is worth another session, or until no session is started any more."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._over.wait(), WORTH_A_START_S)
 
     def close(self) -> None:
-        """Nothing is started any more."""
+        """Stop starting sessions."""
         self._over.set()

@@ -1,4 +1,4 @@
-"""What a shard of a run may spend of the run's budgets: it lives on a lease, and says where it stands."""
+"""Manages a shard's lease on the run's budgets: what it may spend, and what it reports."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from gym_gui.services.runs.budget_ledger import BudgetLedger
 from gym_gui.services.shards.lease_files import LeaseFiles
 
 _PLENTY = 2.0
-"""Times what all episodes that are left may need: more than that is given back."""
+"""Factor on what all remaining episodes may need: budget beyond that is given back."""
 
 
 class ShardLease:
-    """The part of a run's budgets that a shard has been given.
+    """The part of a run's budgets that was leased to a shard.
 
     Args:
-        files: Where it is given, and where the shard says what it needs.
-        cost_accounts: The accounts that spend it; they learn what an episode costs in other shards.
-        ledger: The shard's own books, which are limited to it.
+        files: Files in which the lease is given and the shard reports its needs.
+        cost_accounts: The shard's accounts; needs that other shards have measured are added there.
+        ledger: The shard's own ledger, which the lease limits.
 
     Attributes:
-        ended: Whether the shard has come to its end for want of more.
+        ended: Whether the shard has ended because it gets no more budget.
     """
 
     def __init__(self, files: LeaseFiles, cost_accounts: CostAccounts, ledger: BudgetLedger) -> None:
@@ -34,16 +34,16 @@ class ShardLease:
 
     @property
     def is_held(self) -> bool:
-        """Whether it has been given something, and who gave it is still there."""
+        """Whether the shard has a lease and the coordinator that gave it is still alive."""
         return self._files.is_held
 
     @property
     def is_last(self) -> bool:
-        """Whether nothing more will be given."""
+        """Whether no more budget will be given."""
         return self._files.lease is not None and self._files.lease.ended
 
     def look(self) -> bool:
-        """See what has been given since; returns whether that changes anything."""
+        """Read the current lease; return whether it changes anything for the shard."""
         held, before = self.is_held, self._files.lease
         if not self._files.look():
             return self.is_held != held
@@ -56,12 +56,12 @@ class ShardLease:
         return known or not held or before is None or lease.number > before.number or lease.ended
 
     def claim(self, next_: Amounts | None, rest: Amounts, *, waits: bool = False) -> None:
-        """Say where the shard stands; what it has no use for is given back.
+        """Report the shard's spending and needs, and give back budget that it does not need.
 
         Args:
-            next_: What has to be left for anything more to begin; ``None``: that is not known.
-            rest: What all that is left may need.
-            waits: Whether nothing is played before more is given.
+            next_: What has to be left for another episode to begin; ``None`` if unknown.
+            rest: What all remaining episodes may need.
+            waits: Whether nothing is played before more budget is given.
         """
         gone = {account: self._ledger.gone(account) for account in self._cost_accounts.budgets}
         if waits:

@@ -1,4 +1,4 @@
-"""Which episodes a shard of an experiment plays, and what ``run.json`` says so that it can be merged."""
+"""Decides which episodes a shard of an experiment plays, and what ``run.json`` records for merging."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from gym_gui.services.experiments.experiment_identity import content_of, identit
 
 @dataclass(frozen=True)
 class ShardPlan:
-    """What a shard plays.
+    """The episodes of a shard, and its record.
 
     Attributes:
-        shard: Which it is.
-        only: Its episodes by operator.
-        record: What ``run.json`` says of it, as its key ``shard``.
+        shard: The shard.
+        only: The shard's episodes, by operator.
+        record: Value of the key ``shard`` in ``run.json``.
     """
 
     shard: Shard
@@ -36,21 +36,21 @@ class ShardPlan:
 
     @property
     def header(self) -> dict[str, Any]:
-        """What ``run.json`` says besides."""
+        """Fields for ``run.json``."""
         return {SHARD: dict(self.record)}
 
     def totals(self, operators: Sequence[str]) -> dict[str, int]:
-        """Episodes of this part, by operator."""
+        """Return the number of episodes in this shard, by operator."""
         return {operator: len(self.only.get(operator, ())) for operator in operators}
 
 
 class ShardPlanner:
-    """Cuts an experiment, and takes the identity of its players: once, for all parts that are played here.
+    """Cuts an experiment into shards and hashes the files of its players, once for all shards planned here.
 
     Args:
         experiment: The whole experiment.
-        resolved_operators: Its operators, checked.
-        coordinated: Whether a coordinator looks at all parts while they are played.
+        resolved_operators: The operators of the experiment, checked.
+        coordinated: Whether a coordinator oversees all shards while they are played.
 
     Raises:
         UsageError: The experiment cannot be cut.
@@ -78,10 +78,10 @@ class ShardPlanner:
         self._contents: dict[str, str] = {}
 
     def plan(self, shard: Shard) -> ShardPlan:
-        """What a part plays.
+        """Return the plan of a shard.
 
         Raises:
-            UsageError: A file that plays in it cannot be read.
+            UsageError: A file of a player in the shard cannot be read.
         """
         only = shard.episodes(self._scheduled)
         seatings = {each.operator_id: each.seatings for each in self._scheduled if each.seatings > 1}
@@ -97,7 +97,7 @@ class ShardPlanner:
         return ShardPlan(shard, only, record)
 
     def _contents_of(self, played: Mapping[str, object]) -> dict[str, str]:
-        """SHA-256 of files that play in a part, and of code that was allowed for it, by what it is."""
+        """Return SHA-256 digests of the files and the allowed code used in a shard, by label."""
         found: dict[str, str] = {}
         wanted: set[str] = set()
         for resolved in self._resolved:
@@ -110,7 +110,7 @@ class ShardPlanner:
         return found
 
     def _content(self, path: str) -> str:
-        """A file's SHA-256; of large ones it is not taken for each part anew."""
+        """Return a file's SHA-256; it is computed once for all shards."""
         if path not in self._contents:
             try:
                 self._contents[path] = content_of(Path(path))
@@ -126,19 +126,19 @@ def plan_shard(
     *,
     coordinated: bool = False,
 ) -> ShardPlan:
-    """What one part plays: see :class:`ShardPlanner`."""
+    """Return the plan of one shard; see :class:`ShardPlanner`."""
     return ShardPlanner(experiment, resolved_operators, coordinated=coordinated).plan(shard)
 
 
 def check_same(plan: ShardPlan, begun: Run) -> None:
-    """Refuse to resume a shard whose experiment, policies or code are not what it was begun with.
+    """Refuse to resume a shard whose experiment, policies or code have changed since it began.
 
     Args:
-        plan: The shard as it would be begun now.
-        begun: Its run.
+        plan: The shard as it would begin now.
+        begun: The run of the shard.
 
     Raises:
-        UsageError: They are not.
+        UsageError: Something has changed.
     """
     before = mapping(begun.record.extra.get(SHARD)) or {}
     contents = mapping(before.get("contents")) or {}
@@ -153,14 +153,15 @@ def check_same(plan: ShardPlan, begun: Run) -> None:
 
 
 def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None:
-    """Refuse to play part of an experiment that needs to know of all its episodes.
+    """Refuse to shard an experiment that needs to know about all its episodes.
 
     Args:
         experiment: The whole experiment.
-        coordinated: Whether a coordinator looks at all parts while they are played.
+        coordinated: Whether a coordinator oversees all shards while they are played.
 
     Raises:
-        UsageError: The experiment is played until it is decided, or a budget holds for all of it.
+        UsageError: The experiment plays until its comparisons are decided, or a budget holds for all of it,
+            and no coordinator can enforce that.
     """
     execution = experiment.execution
     if execution.until == "decided" and not coordinated:
@@ -169,7 +170,7 @@ def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None
             fix="Leave 'until' out, play it without --shard, or have it played in shards: --executor",
         )
     given = (name for name in BUDGETS if getattr(execution, name) is not None)
-    # Money and tokens are leased to shards that are looked at; time cannot be shared out.
+    # Money and tokens are leased to coordinated shards; time cannot be shared out.
     limited = next((name for name in given if not coordinated or name not in BUDGETS_OF_SLOTS), None)
     if limited is not None:
         raise UsageError(
@@ -188,7 +189,7 @@ def check_cuttable(experiment: Experiment, *, coordinated: bool = False) -> None
 
 
 def has_budgets(experiment: Experiment) -> bool:
-    """Whether money or tokens are limited for all of an experiment, or for a slot in all of it."""
+    """Return whether money or tokens are limited for the whole run, or for a slot in the whole run."""
     execution = experiment.execution
     return bool(execution.money_budget_usd or execution.token_budget) or any(
         budgets.run != NOTHING
@@ -198,7 +199,7 @@ def has_budgets(experiment: Experiment) -> bool:
 
 
 def _code(config: OperatorConfig) -> dict[str, str]:
-    """SHA-256 of code and programs that an operator names and a person has allowed."""
+    """Return SHA-256 digests of code and programs that an operator names and the user has allowed."""
     of_task = needs_of(config, env_only=True)
     named = {f"the code of {need.named}": need for need in of_task}
     others = (need for need in needs_of(config) if need not in of_task)
@@ -207,7 +208,7 @@ def _code(config: OperatorConfig) -> dict[str, str]:
 
 
 def _files(resolved: ResolvedOperator) -> Iterator[tuple[str, str]]:
-    """Files that an operator's settings name: what each is, and its path."""
+    """Yield label and path of each file that an operator's settings name."""
     for slot, assignment in resolved.assignments.items():
         for setting in file_settings(assignment.worker_id):
             path = assignment.settings.get(setting)
@@ -216,7 +217,10 @@ def _files(resolved: ResolvedOperator) -> Iterator[tuple[str, str]]:
 
 
 def _named_files(resolved_operators: Sequence[ResolvedOperator]) -> dict[str, str]:
-    """What each file of an experiment is called: after its first slot, so that all parts name it alike."""
+    """Return the label of each file of an experiment, taken from its first slot.
+
+    So all shards use the same label.
+    """
     named: dict[str, str] = {}
     for resolved in resolved_operators:
         for label, path in _files(resolved):

@@ -1,7 +1,7 @@
-"""Shards of an experiment that is played until it is decided: which are played next.
+"""Decides which shards come next in an experiment that is played until its comparisons are decided.
 
-It is the run's own rule (:mod:`.run_looks`) on the run that the shards make so far: the same looks at the
-same numbers of seeds, and the same who play on.
+The run's own rule (:mod:`.interim_looks`) is applied to the run that the shards have made so far. So looks
+are taken at the same numbers of seeds, and the same operators play on.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from gym_gui.services.runs.run_packing import compress_ended
 
 
 def shards_for(execution: ExecutionConfig, seatings: Mapping[str, int], wanted: int) -> int:
-    """How many shards make about so many of each batch, all together.
+    """Return the total number of shards that cuts each batch into about ``wanted`` shards.
 
     Args:
-        execution: How much is played, and when it is looked at.
-        seatings: Episodes of each seed, by operator.
+        execution: Says how much is played, and when looks are taken.
+        seatings: Episodes per seed, by operator.
         wanted: Shards of a batch in which all operators play.
     """
     cells = stretches(schedule_of(execution, seatings))
@@ -35,12 +35,12 @@ def shards_for(execution: ExecutionConfig, seatings: Mapping[str, int], wanted: 
 
 
 class Batches:
-    """What is played of an experiment between two looks.
+    """Batches of an experiment that are played as shards, with interim looks between them.
 
     Args:
-        experiment: The experiment; read, and checked where it was submitted.
-        seatings: Episodes of each seed, by operator.
-        of: How many shards there are in all, should all be played; from :func:`shards_for`.
+        experiment: The experiment, which was checked when it was submitted.
+        seatings: Episodes per seed, by operator.
+        of: Total number of shards if all are played; from :func:`shards_for`.
     """
 
     def __init__(self, experiment: Experiment, seatings: Mapping[str, int], of: int) -> None:
@@ -48,11 +48,11 @@ class Batches:
         self._scheduled = schedule_of(experiment.execution, seatings)
 
     def first(self) -> list[int]:
-        """Shards that are played before the first look."""
+        """Return the shards that are played before the first interim look."""
         return self._shards_with({each.operator_id: range(each.looks[0]) for each in self._scheduled})
 
     def planned(self, due: Collection[int]) -> dict[str, int]:
-        """How many of each operator's episodes these shards have, from the first on."""
+        """Return how many episodes of each operator the given shards cover, counted from the first."""
         found = dict.fromkeys(self._seatings, 0)
         for number in due:
             for operator, episodes in Shard(number, self._of).episodes(self._scheduled).items():
@@ -60,16 +60,18 @@ class Batches:
         return found
 
     async def look(self, run: Path) -> list[int]:
-        """Look at what was played, and note it; who comes after one that was killed comes to the same.
+        """Take the interim looks that are due and note them.
+
+        The result is the same if this is repeated after a coordinator was killed.
 
         Args:
-            run: The run of all shards so far. It is ended where all is decided, or all is played.
+            run: The run of all shards so far. It is ended if everything is decided or played.
 
         Returns:
-            Shards that are played next; none where the run has ended.
+            Shards that are played next; empty if the run has ended.
 
         Raises:
-            UsageError: The run cannot be read, or written.
+            UsageError: The run cannot be read or written.
         """
         ledger = RunWriter(run.parent, run)
         status = STOPPED
@@ -89,7 +91,7 @@ class Batches:
         return []
 
     def _as_played(self, operator_id: str, ledger: RunWriter) -> OperatorExecution:
-        """Where an operator stands, from the record; no player is started."""
+        """Return an operator's progress according to the record, without starting a player."""
         config = next(each for each in self._experiment.operators if each.operator_id == operator_id)
         seatings = self._seatings[operator_id]
         schedule = self._experiment.execution.schedule(seatings)
@@ -103,7 +105,7 @@ class Batches:
         )
 
     def _shards_with(self, wanted: Mapping[str, Collection[int]]) -> list[int]:
-        """Shards that have any of these episodes."""
+        """Return the shards that contain any of the wanted episodes."""
         found: list[int] = []
         for number in range(1, self._of + 1):
             episodes = Shard(number, self._of).episodes(self._scheduled)

@@ -1,4 +1,4 @@
-"""From a tournament to the operators of an experiment: who sits where, what is new, which round is next."""
+"""Turns a tournament into the operators of an experiment: seats, new pairings and the next round."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ from gym_gui.core.validation import short_id
 _T = TypeVar("_T")
 
 Check = Callable[[OperatorConfig, Mapping[str, object]], ResolvedOperator]
-"""Checks an operator, of whose slots some have objects of this process; raises UsageError."""
+"""Checks an operator, some of whose slots may have in-process policies; raises UsageError."""
 
 
 @dataclass
 class TournamentRun:
-    """A tournament that is being played.
+    """A tournament that is being played. Make one with :meth:`of`.
 
-    Use :meth:`of`. A pairing is an operator whose sides change seats; it is played once for all, so a policy
-    that is added brings its own games and no others.
+    Each pairing is an operator whose sides swap seats. A pairing is played only once, so a policy that is
+    added brings its own games and no others.
 
     Attributes:
-        tournament: What was asked for.
-        sides: The slots of each side; in cross-play each slot by itself.
-        objects: Policies that only this process has, by name and slot; ``""`` is every slot.
-        pairings: Who meets, by operator, in the order in which it was decided.
-        rounds: Those of a Swiss tournament.
+        tournament: The tournament as requested.
+        sides: The slots of each side; in cross-play, each slot is a side of its own.
+        objects: In-process policies by name and slot; the slot ``""`` stands for every slot.
+        pairings: The policies that meet, by operator, in the order in which the pairings were decided.
+        rounds: Rounds of a Swiss tournament.
         checked: Each policy, checked in every slot.
     """
 
@@ -70,15 +70,16 @@ class TournamentRun:
         """Check a tournament against its environment, its players and the run that it continues.
 
         Args:
-            tournament: The tournament as asked for.
-            objects: Policies that only this process has, by name and slot.
-            before: The run that is continued; ``None``: the tournament is new.
-            seats_of: Looks at the environment; by default it is made in this process.
-            check: Checks each policy in all seats, as an operator of its name; likewise.
+            tournament: The tournament as requested.
+            objects: In-process policies by name and slot.
+            before: The run that is continued; ``None`` for a new tournament.
+            seats_of: Reads the slots and teams of the environment; by default it is made in this process.
+            check: Checks each policy in all seats, as an operator of the policy's name; by default in this
+                process.
 
         Raises:
-            UsageError: The environment has no sides that can change seats, a policy cannot take a seat, or
-                the run is of another tournament.
+            UsageError: The environment has no sides that can swap seats, a policy cannot take a seat, or the
+                run belongs to another tournament.
         """
         tournament, found = sides_of(tournament, seats_of)
         tournament_run = cls(tournament, found, objects or {})
@@ -111,12 +112,12 @@ class TournamentRun:
         return tournament_run
 
     def afresh(self) -> TournamentRun:
-        """The same as far as it is settled now, to be played by itself."""
+        """Return a copy of the tournament's current state that can be played independently."""
         return replace(self, pairings=dict(self.pairings), rounds=list(self.rounds))
 
     @property
     def is_cross_play(self) -> bool:
-        """Whether all are on one side."""
+        """Whether the tournament is cross-play: all agents are in one team."""
         return self.tournament.schedule.kind == "cross_play"
 
     @property
@@ -125,7 +126,10 @@ class TournamentRun:
         return 1 if self.tournament.operator.seats == "fixed" else len(self.sides)
 
     def title(self, pairing: Pairing) -> str:
-        """``a vs b``; of a team ``a with b``, where ``b`` has all the other seats."""
+        """Return the title of a pairing: ``a vs b``, or ``a with b`` in cross-play.
+
+        If policies stay in fixed seats, ``a as SEAT with b`` means that ``b`` has all other seats.
+        """
         if not self.is_cross_play:
             return " vs ".join(pairing)
         joins, team = who_joins(pairing)
@@ -136,7 +140,7 @@ class TournamentRun:
 
     @property
     def header(self) -> dict[str, Any]:
-        """What ``run.json`` says of it."""
+        """Fields of ``run.json`` about the tournament."""
         about = {
             **self.tournament.to_record(),
             "sides": {side: list(slots) for side, slots in self.sides.items()},
@@ -153,23 +157,23 @@ class TournamentRun:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Games by operator."""
+        """Number of games by operator."""
         return dict.fromkeys(self.pairings, self.tournament.executed(self.seatings).num_episodes)
 
     def experiment(self) -> Experiment:
-        """Everything that is to be played by now, what has been played included."""
+        """Return the experiment with everything to be played by now, including what has been played."""
         operators = [self._operator(key, pairing) for key, pairing in self.pairings.items()]
         return Experiment(operators, self.tournament.executed(self.seatings))
 
     def resolved(self) -> list[ResolvedOperator]:
-        """The operators of :meth:`experiment`, checked."""
+        """Return the operators of :meth:`experiment`, checked."""
         return [self._resolved(operator) for operator in self.experiment().operators]
 
     def tried(self, among: Collection[str] | None = None) -> list[str]:
-        """As many pairings as it takes to see each policy once.
+        """Return pairings that together contain each policy.
 
         Args:
-            among: Operators that they are of; all by default.
+            among: Operators to choose from; by default all.
         """
         unseen, found = set(self.tournament.policies), list[str]()
         for key, pairing in self.pairings.items():
@@ -179,10 +183,10 @@ class TournamentRun:
         return found
 
     def next_round(self, run: Run) -> bool:
-        """Pair the next round of a Swiss tournament by what has been played.
+        """Pair the next round of a Swiss tournament according to the results so far.
 
         Returns:
-            Whether there is one.
+            Whether there is a next round.
         """
         if self.tournament.schedule.kind != "swiss":
             return False
@@ -211,7 +215,10 @@ class TournamentRun:
         )
 
     def _resolved(self, operator: OperatorConfig) -> ResolvedOperator:
-        """A pairing, put together from what is known of its policies: there may be thousands."""
+        """Return a checked pairing, assembled from its checked policies.
+
+        Checking each pairing would take too long, since there may be thousands.
+        """
         players = [self.checked[name] for name in self.pairings[operator.operator_id]]
         sides = list(self.sides.values())
         return replace(
@@ -261,7 +268,7 @@ class TournamentRun:
 
     def _add(self, pairings: Sequence[Pairing]) -> None:
         def met(pairing: Pairing) -> Pairing:
-            """The same for all seatings that are one game."""
+            """Return a key that is the same for all seatings of one game."""
             return pairing if self.is_cross_play and self.seatings == 1 else tuple(sorted(pairing))
 
         known = {met(pairing) for pairing in self.pairings.values()}
@@ -270,10 +277,10 @@ class TournamentRun:
                 self.pairings[short_id(self.title(pairing).replace(" ", "_"))] = pairing
 
     def _take_up(self, run: Run) -> None:
-        """Go on where a run stands.
+        """Take over pairings and rounds from a run that is continued.
 
         Raises:
-            UsageError: It is none of this tournament.
+            UsageError: The run belongs to another tournament.
         """
         about = mapping(run.record.extra.get(TOURNAMENT))
         if about is None:
@@ -321,7 +328,12 @@ class TournamentRun:
             )
 
     def _keep_seeds(self, run: Run) -> None:
-        """Seeds may be added at the end: the episodes of a run go by their place."""
+        """Check that the run's seeds come first.
+
+        New seeds may only follow them, because episodes are numbered in the order of the seeds.
+
+        New seeds may only follow, because episodes are numbered by seed.
+        """
         ran = run.record.seeds
         seeds = self.tournament.executed(self.seatings).seeds
         if seeds[: len(ran)] != tuple(ran):
@@ -331,7 +343,7 @@ class TournamentRun:
 
 
 def _seated(players: Sequence[Mapping[str, _T]], sides: Sequence[Sequence[str]]) -> dict[str, _T]:
-    """What each player has for the slots of its side."""
+    """Combine the entries that each player has for the slots of its side."""
     return {
         slot: of_slot[slot]
         for of_slot, slots in zip(players, sides, strict=True)
@@ -341,12 +353,12 @@ def _seated(players: Sequence[Mapping[str, _T]], sides: Sequence[Sequence[str]])
 
 
 def of_policy(message: str, name: str) -> str:
-    """What is wrong with an operator that has one policy in every slot, said of the policy."""
+    """Return an error message about an operator as a message about the one policy in all its slots."""
     return message.replace(f"operator {name!r}", f"policy {name!r}")
 
 
 def _points(run: Run) -> dict[str, float]:
-    """Points of a game, on average, by policy."""
+    """Return the average points per game, by policy."""
     made: dict[str, list[float]] = {}
     for games in collect_games(run).games.values():
         for game, i, j in matches(games):

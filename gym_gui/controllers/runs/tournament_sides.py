@@ -1,4 +1,4 @@
-"""Who is with whom in a tournament's environment: sides that meet, or one team whose seats are filled."""
+"""Finds the sides of a tournament: teams that compete, or the slots of a single team."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from gym_gui.core.experiment.tournament_pool import BySlot
 from gym_gui.core.validation import join, key_place, nearest
 
 WITH = "_with_"
-"""Between two names, in the id of an operator that is a team of both."""
+"""Joins two policy names in the id of an operator in which both form a team."""
 
 
 def sides_of(
     tournament: Tournament, seats_of: SeatsOf = seats_here
 ) -> tuple[Tournament, Mapping[str, Sequence[str]]]:
-    """Slots by side, or each slot by itself where all are on one side and it is cross-play.
+    """Return the slots of each side, or in cross-play each slot as a side of its own.
 
     Args:
-        tournament: What is asked for; its schedule may be left to the environment.
-        seats_of: Looks at the environment; by default it is made here.
+        tournament: The tournament as requested; its schedule may be left to the environment.
+        seats_of: Reads the slots and teams of the environment; by default it is made in this process.
 
     Returns:
-        The tournament with its schedule, and with ``seats: fixed`` where policies of one team stay in their
-        slots, because these have different spaces or are for different policies; and the sides.
+        The tournament with its schedule, and the sides. The tournament has ``seats: fixed`` if policies of
+        one team stay in their slots, because the slots have different spaces or are for different policies.
 
     Raises:
-        ConfigError: A team has an agent that the environment has not.
-        ExperimentError: Sides cannot change seats, the schedule does not suit them, or a policy that names
-            slots names others.
+        ConfigError: A team has an agent that the environment does not have.
+        ExperimentError: Sides cannot swap seats, the schedule does not suit them, or a policy for named slots
+            misses a slot or names an unknown one.
     """
     task, kind = tournament.operator.task, tournament.schedule.kind
     found, own = seats_of(tournament.operator), tournament.operator.teams
@@ -77,7 +77,7 @@ def sides_of(
                 f"{task} is no game for a tournament: {error.message}",
                 fix="Choose one whose sides can change seats, or compare who plays one: mosaic run",
             ) from None
-        by_slot.append(task)  # its slots are for different policies, however they are named
+        by_slot.append(task)  # the slots differ, so that policies stay in them
     if left := [slot for slot in slots if not any(slot in who for who in teams.values())]:
         raise ExperimentError(f"{task}: {', '.join(left)} is on no side", fix="Name it under 'teams'")
     if not kind:
@@ -98,7 +98,11 @@ def sides_of(
 
 
 def _check_slots(name: str, player: BySlot, slots: Sequence[str]) -> None:
-    """Whether a policy says who plays each slot, and no other."""
+    """Check that a policy names a player for each slot, and for no other.
+
+    Raises:
+        ExperimentError: A slot is missing or unknown.
+    """
     for slot in player.slots:
         if slot not in slots:
             raise ExperimentError(f"policy {name!r}: there is no slot {slot!r}", fix=nearest(slot, slots))

@@ -1,1 +1,1 @@
-"""Opens a session where it runs: its workers started, its slots filled."""
+"""Opens a session in the process in which it runs: starts its workers and fills its slots."""

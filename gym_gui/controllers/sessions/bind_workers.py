@@ -22,7 +22,7 @@ from gym_gui.workers.supervisor import SlotRequest, Supervisor
 from gym_gui.workers.team_context import TeamContext
 
 DEFAULT_DEADLINE_S = 300.0
-"""Time for one decision where the slot sets none; people have all the time they want."""
+"""Seconds for one decision if the slot sets no deadline; people have unlimited time."""
 
 Secrets = Mapping[AgentID, Mapping[str, str]]
 
@@ -30,10 +30,10 @@ Secrets = Mapping[AgentID, Mapping[str, str]]
 async def bind_workers(
     resolved: ResolvedOperator, supervisor: Supervisor, secrets: Secrets | None = None
 ) -> BoundOperator:
-    """Start the workers of an operator.
+    """Start the workers of an operator and bind its slots to them.
 
     Raises:
-        WorkerLaunchError: One could not be started or refused its slot.
+        WorkerLaunchError: A worker could not be started or refused its slot.
     """
     policies = PolicyMappingService(ActorService())
     for slot in resolved.slots.values():
@@ -41,7 +41,7 @@ async def bind_workers(
     players: dict[AgentID, Player] = {}
     for agent, policy in resolved.objects.items():
         players[agent] = _bind_object(policies, agent, policy)
-    # What is wrong with a slot's settings is said before any worker is started.
+    # Errors in a slot's settings are raised here, before any worker is started.
     groups = [slot_requests(resolved, group, secrets or {}) for group in process_groups(resolved)]
     starts = [start_group(resolved, supervisor, requests, policies.collect) for requests in groups]
     for started in await asyncio.gather(*starts):
@@ -68,10 +68,10 @@ async def start_worker(
     secrets: Secrets,
     sink: Sink,
 ) -> tuple[AgentPolicyBinding, WorkerSlot]:
-    """Start the worker of one slot, in a process of its own; nothing is bound yet.
+    """Start the worker of one slot, in a process of its own, without binding the slot.
 
     Raises:
-        WorkerLaunchError: It could not be started or refused its slot.
+        WorkerLaunchError: The worker could not be started or refused its slot.
     """
     requests = slot_requests(resolved, [agent], secrets)
     (started,) = await start_group(resolved, supervisor, requests, sink)
@@ -79,10 +79,10 @@ async def start_worker(
 
 
 def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
-    """Slots that share a process: those of a link group; every other has its own.
+    """Return the slots grouped by process: slots of a link group share one, every other slot has its own.
 
-    With ``isolation: worker``, so do slots of one team that have the same worker, machine and GPU. Opponents
-    never do.
+    With ``isolation: worker``, slots of one team with the same worker, machine and GPU share a process, too,
+    unless a person plays them. Opponents never share one.
     """
     groups: dict[tuple[str, ...], list[AgentID]] = {}
     team_of = {agent: team for team, agents in resolved.teams.items() for agent in agents}
@@ -103,7 +103,7 @@ def process_groups(resolved: ResolvedOperator) -> list[list[AgentID]]:
 def slot_requests(
     resolved: ResolvedOperator, agents: Sequence[AgentID], secrets: Secrets
 ) -> list[SlotRequest]:
-    """The requests with which a worker loads some slots."""
+    """Return the load requests for the worker of some slots."""
     definition = resolved.workers[agents[0]]
     return [_request(resolved, agent, definition, secrets.get(agent, {})) for agent in agents]
 
@@ -114,16 +114,16 @@ async def start_group(
     requests: Sequence[SlotRequest],
     sink: Sink,
 ) -> list[tuple[AgentPolicyBinding, WorkerSlot]]:
-    """Start the one worker that fills the slots of some requests; nothing is bound yet.
+    """Start the one worker that fills the slots of some requests, without binding the slots.
 
     Args:
         resolved: The operator.
-        supervisor: Starts it.
-        requests: The slots that it loads, with their settings.
-        sink: Gets its answers.
+        supervisor: Starts the worker.
+        requests: Load requests of the slots.
+        sink: Receives the worker's answers.
 
     Raises:
-        WorkerLaunchError: It could not be started or refused its slot.
+        WorkerLaunchError: The worker could not be started or refused its slot.
     """
     definition = resolved.workers[requests[0].agent_id]
     started = await supervisor.start_worker(definition, requests, sink)
@@ -176,7 +176,7 @@ def _request(
 
 
 def _bind_object(policies: PolicyMappingService, agent: AgentID, policy: object) -> Player:
-    """Bind an in-process policy; a class or other factory makes one per episode."""
+    """Bind an in-process policy; a class or another factory makes one policy per episode."""
     own_name = "name" if isinstance(policy, type) or hasattr(policy, "select_action") else "__name__"
     shown = str(getattr(policy, own_name, getattr(policy, "__name__", type(policy).__name__)))
     source = PolicySource.of(policy)

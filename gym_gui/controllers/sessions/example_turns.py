@@ -1,6 +1,7 @@
-"""Turns of a slot's very environment, for a policy that is shown examples of what it will see and answer.
+"""Makes example turns from a slot's own environment, for a policy whose prompt contains examples.
 
-An episode of random legal moves is played in an environment of its own, from a seed that no run counts from.
+Episodes of random legal moves are played in a separate environment. Their seeds are far from those that runs
+use.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ from gym_gui.core.types import AgentID
 from gym_gui.envs import Environment
 
 SETTING: Final = "example_turns"
-"""Under which a worker finds them, by seat."""
+"""Name of the setting that holds a worker's example turns, by seat."""
 _SEED: Final = 730_190_277
 _EPISODES, _STEPS, _SEEN = 8, 60, 5
-"""Episodes and steps that are played at most; turns from among which each that is shown is chosen."""
+"""Most episodes; most steps of each; number of turns to choose from per example that is shown."""
 _STEPS_OF_ALL: Final = 4_800
-"""Steps that are played at most for all slots of an operator, each of which has an equal share."""
+"""Most steps that are played for all slots of an operator together; each slot has an equal share."""
 
 Turn = Mapping[str, Any]
 
 
 def with_examples(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A slot's settings, with turns of its environment where an option that they choose shows some."""
+    """Return a slot's settings, with example turns if a chosen option shows some."""
     schema = resolved.workers[agent].settings_schema
     chosen = [setting.option(settings.get(setting.name, setting.default)) for setting in schema]
     count = max((option.turns for option in chosen if option is not None), default=0)
@@ -40,18 +41,18 @@ def with_examples(resolved: ResolvedOperator, agent: AgentID, settings: Mapping[
 
 
 def most_turns(resolved: ResolvedOperator, agent: AgentID) -> int:
-    """How many an option of the slot's worker shows, be it chosen or not."""
+    """Return the largest number of example turns that any option of the slot's worker shows."""
     schema = resolved.workers[agent].settings_schema
     return max((option.turns for setting in schema for option in setting.options), default=0)
 
 
 def turns_by_seat(resolved: ResolvedOperator, agent: AgentID, count: int) -> dict[AgentID, list[Turn]]:
-    """Turns of each seat that a slot takes, its own first.
+    """Return example turns of each seat that a slot takes, its own seat first.
 
     Args:
-        resolved: Who plays; the slot is one that reads.
-        agent: The slot.
-        count: Turns of each.
+        resolved: The operator.
+        agent: The slot, whose worker reads prompts.
+        count: Number of turns per seat.
     """
     seats = (agent, *resolved.team_contexts_elsewhere(agent))
     steps = max(1, _STEPS_OF_ALL // len(resolved.views))
@@ -67,17 +68,18 @@ def example_turns(
     steps: int = _STEPS_OF_ALL,
     slots: Iterable[AgentID] = (),
 ) -> dict[AgentID, list[Turn]]:
-    """Turns of some seats, from the same episodes: what is seen, what is legal, and an action that is.
+    """Return turns of some seats from the same episodes: observation, legal actions and a random action.
 
-    The actions of a seat's turns differ where there are such.
+    The actions of a seat's turns differ if possible.
 
     Args:
-        environment: It is played on.
-        seats: Whose turns.
-        view: The form in which the slot sees them.
-        count: How many of each seat.
-        steps: Of the environment, at most.
-        slots: Where agents appear, all slots: a seat that is a pattern has the turns of those that it plays.
+        environment: The environment to play in.
+        seats: Seats whose turns are returned.
+        view: How the observations are put into prompts.
+        count: Number of turns per seat.
+        steps: Most environment steps.
+        slots: All slots, if agents may appear. A seat that is a pattern gets the turns of the agents that
+            match it.
     """
     shown = replace(view, text=True, image=False, messages=False, facts=False, state=False)
     found: dict[AgentID, list[Turn]] = {seat: [] for seat in seats}
@@ -98,7 +100,7 @@ def _played(
     steps: int,
     patterns: Sequence[AgentID],
 ) -> Iterator[tuple[AgentID, Turn]]:
-    """Turns of the seats that are wanted when they come."""
+    """Yield turns of the seats that are still in ``wanted``, as they are played."""
     adapter, rng = environment.adapter, np.random.default_rng(_SEED)
     for seed in range(_SEED, _SEED + _EPISODES):
         seen = adapter.reset(seed=seed)
@@ -132,7 +134,7 @@ def _played(
 
 
 def _spread(turns: Sequence[Turn], count: int) -> list[Turn]:
-    """The first turn, then those whose action is none of those before; in the order played."""
+    """Choose ``count`` turns in the order played, preferring turns with different actions."""
     chosen: list[int] = []
     for fresh in (True, False):
         for at, turn in enumerate(turns):

@@ -1,7 +1,7 @@
-"""Has the workers of a checked operator load their slots, as they would to play, and ends them.
+"""Checks that the workers of an operator can load their slots as for play, then ends the workers.
 
-What a configuration says can be read without a worker. Whether its program parses, its checkpoint's weights
-are whole, and its settings mean anything together, only the worker knows: it is asked.
+A configuration can be read without a worker. But only the worker knows whether its program parses, its
+checkpoint's weights are intact, and its settings make sense together.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from gym_gui.workers.supervisor import SessionEvents, SlotRequest, Supervisor
 T = TypeVar("T")
 
 LIMIT_S: Final = 20.0
-"""So long a worker is waited for: a large network, or a game that is solved while it loads, takes longer."""
+"""Seconds to wait for a worker; a large network, or a game that is solved during loading, takes longer."""
 _AT_ONCE: Final = 16
-"""Groups whose slots one process holds at most; it takes more memory with each."""
+"""Most groups whose slots one process loads; each group takes memory."""
 _MOST_FILES: Final = 500
 _GRACE_S: Final = 1.0
 
@@ -45,8 +45,8 @@ class _Group:
     Attributes:
         resolved: The operator.
         agents: The slots.
-        requests: The requests with which their worker loads them.
-        key: Digest of all that loading them depends on.
+        requests: Load requests of the slots.
+        key: Digest of everything that loading the slots depends on.
     """
 
     resolved: ResolvedOperator
@@ -56,10 +56,10 @@ class _Group:
 
 
 class LoadCheck:
-    """Loads slots; those that have been loaded once are not loaded again while their files stay as they are.
+    """Loads slots as a test. A slot that was loaded once is not loaded again until its files change.
 
     Args:
-        limit_s: Longest wait for one worker.
+        limit_s: Longest wait for one worker, in seconds.
     """
 
     def __init__(self, limit_s: float = LIMIT_S) -> None:
@@ -67,20 +67,21 @@ class LoadCheck:
         self._loaded: set[str] = set()
 
     async def check(self, *operators: ResolvedOperator) -> tuple[tuple[str, AgentID], ...]:
-        """Have every slot of operators loaded; no model is asked, and no key leaves this process.
+        """Load every slot of some operators; no model is asked, and no key leaves this process.
 
-        Slots of one worker share a process, so that it starts once. Where that process refuses one, or takes
-        too long, each is loaded by a process of its own, as it is played: only what happens there counts.
+        Slots of one worker share a process, so that it starts only once. If that process refuses a slot or
+        takes too long, each group is loaded by a process of its own, as for play, and only that result
+        counts.
 
         Args:
-            operators: Nothing is loaded where one is played on another machine.
+            operators: The operators; those that play on another host are skipped.
 
         Returns:
-            Operator and name of the slots whose worker had not finished when it was no longer waited for.
+            Operator and name of each slot whose worker had not finished within the limit.
 
         Raises:
             SlotRefusedError: A worker cannot play its slot.
-            WorkerLaunchError: One could not be started.
+            WorkerLaunchError: A worker could not be started.
         """
         slow: list[tuple[str, AgentID]] = []
         by_worker: dict[str, dict[str, _Group]] = {}
@@ -100,7 +101,10 @@ class LoadCheck:
         return tuple(slow)
 
     async def _group(self, resolved: ResolvedOperator, agents: Sequence[AgentID]) -> _Group | None:
-        """Slots with their briefings, learnt from their environment; ``None`` if that takes long."""
+        """Return slots with their load requests, read from the environment.
+
+        ``None`` if that takes too long.
+        """
         try:
             async with asyncio.timeout(self._limit_s):
                 requests = await _in_thread(partial(slot_requests, resolved, agents, {}))
@@ -109,7 +113,7 @@ class LoadCheck:
         return _Group(resolved, agents, requests, _digest(resolved.workers[agents[0]].type_id, requests))
 
     async def _check_batch(self, batch: Sequence[_Group]) -> list[tuple[str, AgentID]]:
-        """Load groups of one worker, together if that can be; returns those that took too long."""
+        """Load groups of one worker, together if possible; return the slots that took too long."""
         if len(batch) > 1:
             together = [request for group in batch for request in group.requests]
             with contextlib.suppress(TimeoutError, SlotRefusedError, WorkerLaunchError):
@@ -130,7 +134,7 @@ class LoadCheck:
         return slow
 
     async def _load(self, resolved: ResolvedOperator, requests: Sequence[SlotRequest]) -> None:
-        """Load slots in one process, which ends then."""
+        """Load slots in one process, then end it."""
         events = SessionEvents(_ignore_log, _ignore, _ignore_human)
         supervisor = Supervisor(resolved.config.operator_id, events)
         definition = resolved.workers[requests[0].agent_id]
@@ -146,7 +150,7 @@ def _named(resolved: ResolvedOperator, agents: Sequence[AgentID]) -> list[tuple[
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """What ``work`` returns, from a thread that the end of the program does not wait for."""
+    """Run ``work`` in a daemon thread, which does not delay the end of the program, and return its result."""
     done: Future[T] = Future()
 
     def run() -> None:
@@ -154,7 +158,7 @@ async def _in_thread(work: Callable[[], T]) -> T:
             return
         try:
             result = work()
-        except BaseException as error:  # raised where it is waited for
+        except BaseException as error:  # raised in the caller that awaits the future
             done.set_exception(error)
         else:
             done.set_result(result)
@@ -164,7 +168,7 @@ async def _in_thread(work: Callable[[], T]) -> T:
 
 
 def _without_models(resolved: ResolvedOperator) -> ResolvedOperator:
-    """The operator with models that are not asked, so that no key is needed."""
+    """Return the operator with models that are not asked, so that no key is needed."""
     if not any(has_setting(player, DRY_RUN) for player in resolved.assignments.values()):
         return resolved
     alone = Experiment([resolved.config], ExecutionConfig(1))
@@ -172,12 +176,12 @@ def _without_models(resolved: ResolvedOperator) -> ResolvedOperator:
 
 
 def _is_not_loaded_here(player: WorkerAssignment) -> bool:
-    """Whether a slot is played on another machine, or its settings name keys."""
+    """Return whether a slot is played on another machine, or its settings name keys."""
     return "address" in player.settings or any(references(player.settings))
 
 
 def _digest(worker: str, requests: Sequence[SlotRequest]) -> str:
-    """Digest of all that loading depends on: the requests to the worker, and the files that they name."""
+    """Return a digest of everything that loading depends on: the requests and the files that they name."""
     told = hashlib.sha256(worker.encode())
     for index, request in enumerate(requests):
         told.update(request.message(index).SerializeToString(deterministic=True))
@@ -186,7 +190,7 @@ def _digest(worker: str, requests: Sequence[SlotRequest]) -> str:
 
 
 def _files_of(request: SlotRequest) -> Iterator[tuple[str, int, int]]:
-    """Path, time and size of files that settings name, and of those beside them."""
+    """Yield path, time and size of files that settings name, and of the files beside them."""
     named = (value for value in request.settings.values() if isinstance(value, str) and 0 < len(value) < 4096)
     for value in named:
         path = Path(value).expanduser()
@@ -202,12 +206,12 @@ def _files_of(request: SlotRequest) -> Iterator[tuple[str, int, int]]:
 
 
 def _ignore_log(_level: int, _logger: str, _text: str) -> None:
-    """What workers say while they load is not kept: what is wrong is raised."""
+    """Ignore log lines of workers, since their errors are raised."""
 
 
 def _ignore(_calls_or_answers: object) -> None:
-    """No model and no slot is asked."""
+    """Ignore calls and answers, since no model and no slot is asked."""
 
 
 def _ignore_human(_slot: WorkerSlot, _request: object) -> None:
-    """No person is asked while slots are loaded."""
+    """Ignore questions to people, since no person is asked while slots are loaded."""

@@ -1,4 +1,4 @@
-"""A session in the engine's own process: tests, notebooks, and inside a session host."""
+"""A session in the engine's own process, for tests, notebooks, and session host processes."""
 
 from __future__ import annotations
 
@@ -58,18 +58,19 @@ _log = logging.getLogger(__name__)
 
 _GRACE_S = 2.0
 _HASTY_GRACE_S = 0.4
-"""Time a worker has to end when it is asked to; the shorter one where a person waits for it."""
+"""Seconds that a worker has to end when asked to; the shorter time applies if a person waits."""
 
 
 class LocalSession:
-    """Plays an operator's episodes in this process; its workers are processes of their own.
+    """Plays an operator's episodes in this process; its workers are separate processes.
 
     Args:
         resolved: The operator, checked.
-        settings: How it plays.
-        on_event: Told what happens.
-        secrets: Keys by slot and place in its settings.
-        is_behind: Whether more calls were told than have been passed on: who makes them waits.
+        settings: How the session plays.
+        on_event: Receives the events.
+        secrets: Keys by slot and place in the slot's settings.
+        is_behind: Returns whether reported calls have not been passed on yet; workers then wait before they
+            make more calls.
     """
 
     def __init__(
@@ -99,9 +100,9 @@ class LocalSession:
         settings, live = self._settings, self._settings.live
         compiling = asyncio.create_task(self._compile())
         if live is not None:
-            await compiling  # how it begins is shown first
+            await compiling  # the preview comes first and needs the compiled code
         spectator = self._spectator = None if live is None else self._watch(live)
-        # Reading the metadata of all that is installed takes as long as a worker takes to start.
+        # Reading the metadata of all installed packages takes as long as starting a worker.
         versions = asyncio.create_task(asyncio.to_thread(versions_of, self._resolved))
         try:
             bound = await bind_workers(self._resolved, self._supervisor, self._secrets)
@@ -121,7 +122,7 @@ class LocalSession:
             max_steps=settings.max_steps,
             keep_observations=settings.observations,
             spectator=spectator,
-            # While a person watches, an episode ends with the reason, and does not begin again unasked.
+            # While a person watches, a lost episode ends with the reason and does not begin again by itself.
             begin_again=live is None,
         )
         if live is not None:
@@ -149,7 +150,7 @@ class LocalSession:
         )
 
     async def _compile(self) -> None:
-        """Compile the environment's functions in a thread, so that their progress goes out at once."""
+        """Compile what the environment needs, in a thread, so that progress events go out meanwhile."""
         if not family_of(_spec(self._resolved)).compiled:
             return
         loop = asyncio.get_running_loop()
@@ -168,7 +169,7 @@ class LocalSession:
         return spectator
 
     def _people(self) -> frozenset[AgentID]:
-        """Slots that people play at this moment."""
+        """Return the slots that people play now."""
         return frozenset(
             slot
             for slot, player in self._resolved.assignments.items()
@@ -176,7 +177,10 @@ class LocalSession:
         )
 
     def _preview(self, spectator: Spectator, plan: EpisodePlan) -> None:
-        """Show how an episode will begin; what is wrong with it is said when it does."""
+        """Show how an episode will begin.
+
+        An error is only logged, since the episode itself will report it.
+        """
         resolved = self._resolved
         environment = self._make_drawn()
         try:
@@ -190,7 +194,7 @@ class LocalSession:
             environment.close()
 
     def _make_drawn(self) -> Environment:
-        """An environment that can be watched; where it cannot be made so, one that plays all the same."""
+        """Return an environment that can be rendered, or one without rendering if that is impossible."""
         try:
             return self._resolved.make_environment(self._mode)
         except MosaicError as exc:
@@ -200,7 +204,7 @@ class LocalSession:
             return self._resolved.make_environment()
 
     def _room(self, bound: BoundOperator) -> int:
-        """A person plays one episode at a time: the one that is shown."""
+        """Return the number of parallel episodes: 1 if a watched session has a person's slot."""
         asked = self._settings.live is not None and any(
             player.worker_type == "human" for player in bound.players.values()
         )
@@ -210,7 +214,7 @@ class LocalSession:
         reason = ""
         try:
             await controller.run()
-        except Exception as exc:  # reported; the loop below must not lose it
+        except Exception as exc:  # reported as the reason in SessionEnded
             reason = described(exc)
             raise
         finally:
@@ -219,12 +223,12 @@ class LocalSession:
 
     @property
     def controller(self) -> SessionController:
-        """The engine, once started."""
+        """The engine; available after the start."""
         assert self._controller is not None
         return self._controller
 
     def _on_engine(self, event: SessionEvent) -> None:
-        """What the engine says is passed on; after an episode, how far it has come."""
+        """Pass on an event of the engine; after an episode, add the total of steps."""
         if not isinstance(event, EpisodeFinished):
             self._on_event(event)
             return
@@ -294,13 +298,13 @@ class LocalSession:
             controller.watch(None)
             return
         self._mode = _render_mode(self._resolved, live)
-        everything = SeatView(frozenset, True)  # no player watches
+        everything = SeatView(frozenset, True)  # no person plays
         slots, tell = self._resolved.slots, self._on_event
         spectator = Spectator(live, self._mode, slots, tell, everything, controller.is_drawn)
         controller.watch(spectator, self._make_drawn if self._mode is not None else None)
 
     async def settled(self) -> None:
-        """All is done, and told, when it is asked for."""
+        """Return at once, because all requests are done synchronously."""
 
     def answer(self, question_id: int, action: Any) -> None:
         if self._desk is not None:
@@ -313,7 +317,7 @@ class LocalSession:
         allowance: Amount | None = None,
         secrets: Mapping[str, str] | None = None,
     ) -> Mapping[str, str]:
-        """As :meth:`Session.rebind`; ``secrets`` of the assignment by place in its settings."""
+        """Do as :meth:`Session.rebind`; ``secrets`` holds keys by their place in the settings."""
         async with self._rebinding:
             resolved = self._resolved.with_assignment(agent, assignment)
             given = {agent: dict(secrets or {})}
@@ -341,7 +345,7 @@ class LocalSession:
         if self._controller is None:
             raise UsageError("the session is not running", fix="Start it first")
         known = self._examples.get(agent)
-        if known is None or known[0] is not self._resolved:  # played once, not at each look
+        if known is None or known[0] is not self._resolved:  # examples are played only once
             known = self._examples[agent] = self._resolved, examples_for(self._resolved, agent)
         return slot_context(self._resolved, agent, self._controller.asked_in(agent), known[1])
 
@@ -376,7 +380,7 @@ class LocalSession:
 
 
 def _render_mode(resolved: ResolvedOperator, live: LiveSettings) -> str | None:
-    """What the environment is made with: what is wished for, else its text."""
+    """Return the requested render mode if the environment offers it, else ``"ansi"`` or ``None``."""
     if live.render == "none":
         return None
     offered = envs.render_modes(_spec(resolved))

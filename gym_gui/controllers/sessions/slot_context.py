@@ -1,6 +1,6 @@
-"""What a slot is shown at this moment, as plain data: for the user who edits the slot's prompt.
+"""Describes what a slot is shown at this moment, as plain data, for the user who edits the slot's prompt.
 
-It is what the slot's worker itself gets (``load`` and a question of the worker protocol):
+The data is what the slot's worker itself gets (``load`` and a question of the worker protocol):
 ``{"slot": {...}, "decision": {...}}``.
 """
 
@@ -19,7 +19,7 @@ from gym_gui.core.types import AgentID, Decision, Shown
 
 
 def examples_for(resolved: ResolvedOperator, agent: AgentID) -> Mapping[str, Any]:
-    """The example turns of a slot whose worker can show some, chosen or not; plays an episode for them."""
+    """Return example turns for a slot whose worker can show some; plays episodes to make them."""
     count = most_turns(resolved, agent) if agent in resolved.views else 0
     return {SETTING: turns_by_seat(resolved, agent, count)} if count else {}
 
@@ -30,16 +30,16 @@ def slot_context(
     asked: tuple[Episode, Decision] | None,
     examples: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The slot and the question that it has now.
+    """Return the data of a slot and its open question.
 
     Args:
-        resolved: Who plays.
+        resolved: The operator.
         agent: The slot.
-        asked: Its open question and the episode in which it is asked, ``None`` where it has none.
-        examples: Of :func:`examples_for`.
+        asked: The episode and the slot's open question in it; ``None`` if there is none.
+        examples: Result of :func:`examples_for`.
 
     Raises:
-        UsageError: The slot is shown nothing but its observation, or is not asked now.
+        UsageError: The slot has no prompt inputs, or is not asked now.
     """
     if agent not in resolved.views:
         raise UsageError(f"the policy of {agent} reads no text", fix="Choose a language model for it")

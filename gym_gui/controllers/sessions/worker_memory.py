@@ -1,4 +1,4 @@
-"""About how much memory the worker processes of an experiment take, and how much if slots share them."""
+"""Estimates the memory of an experiment's worker processes, also with slots that share processes."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from gym_gui.core.config import Experiment
 from gym_gui.core.experiment.execution import Isolation
 
 PROCESS_BYTES: Final = 50_000_000
-"""About what a worker process takes: 44 MB if it plays a trained policy of vectors, 50 if it asks a model."""
+"""Approximate memory of a worker process: 44 MB for a trained policy on vectors, 50 MB if it asks a model."""
 
 
 def with_shared_processes(experiment: Experiment) -> Experiment:
-    """The experiment with slots of a team that share a process, unless their operator says otherwise."""
+    """Return the experiment with shared processes for a team's slots, unless an operator sets otherwise."""
     return replace(experiment, execution=replace(experiment.execution, isolation="worker"))
 
 
 def worker_bytes(experiment: Experiment, operators: Sequence[ResolvedOperator], sessions: int) -> int:
-    """About how many bytes the worker processes take that are on at the same time, at most.
+    """Return the approximate peak memory in bytes of worker processes that run at the same time.
 
     Args:
         experiment: Says which slots share a process.
-        operators: All that play.
+        operators: All operators.
         sessions: Session processes at work at the same time; each has workers of its own.
     """
     counts = sorted(_processes(each, experiment.isolation(each.config)) for each in operators)
     largest = counts[-sessions:]
-    # Sessions that are left may all play the largest operator.
+    # All remaining sessions may play the largest operator.
     spare = sessions - len(largest)
     return PROCESS_BYTES * (sum(largest) + spare * max(largest, default=0))
 

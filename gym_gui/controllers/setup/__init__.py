@@ -1,1 +1,1 @@
-"""What can be chosen before anything plays: environments, slots, settings, keys."""
+"""What users choose before anything plays: environments, players, settings and keys."""

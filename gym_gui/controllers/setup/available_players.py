@@ -1,4 +1,4 @@
-"""Who may play: workers that are installed, and trained policies; looked for in a thread."""
+"""Finds the players that can be chosen: workers and trained policies; meant to be called in a thread."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Workers = tuple[list[WorkerTypeDefinition], list[WorkerStatus]]
 
 
 def find_workers() -> Workers:
-    """Workers by their manifests, and what each lacks."""
+    """Return the worker types from their manifests, and the status of each: installed, or what is missing."""
     workers = [worker for worker in known_workers() if worker.type_id != "test_worker"]
     return workers, [check_installed(worker) for worker in workers]
 
 
 def find_policies(store: Store) -> list[PolicyFile]:
-    """Trained policies of the library."""
+    """Return the trained policies of the library."""
     return PolicyLibrary(store).files()

@@ -1,4 +1,4 @@
-"""What a page knows of environments, workers and trained policies; found off the GUI thread."""
+"""Caches what a page needs of environments, workers and trained policies, found outside the GUI thread."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class CatalogCache:
-    """Looks things up and keeps them; trained policies are looked for anew each time.
+    """Looks up workers and environments and caches them; trained policies are searched again each time.
 
     Args:
-        store: Where the user's own policies are, and the runs that may have trained some.
+        store: Store with the user's own policies, and with the runs that may have trained some.
     """
 
     def __init__(self, store: Store) -> None:
@@ -37,9 +37,9 @@ class CatalogCache:
         self._closed = False
 
     async def checks(self) -> ConfigurationChecks:
-        """Who may play, and what is wrong with a configuration.
+        """Return the checks for configurations, with all workers and trained policies.
 
-        The same object as at the last call, unless policies came or went since.
+        The object is the same as before, unless policies were added or removed meanwhile.
         """
         async with self._loading:
             for name in ("configuration_checks", "available_players"):
@@ -55,22 +55,25 @@ class CatalogCache:
         return self._checks
 
     def renew(self) -> None:
-        """A worker or environments were installed: everything is looked for anew."""
+        """Forget all lookups, because a worker or environments were installed."""
         forget_lookups()
         self._workers = self._checks = None
         for probe in filter(None, (self._probe, self._loading_probe)):
-            probe.cancel()  # its process knows only what was there when it began
+            probe.cancel()  # its process knows only packages installed before its start
 
     @property
     def probe(self) -> EnvironmentProbe:
-        """Looks at environments; its process starts when it is first asked."""
+        """Probe that describes and checks environments; its process starts with the first request."""
         if self._probe is None:
             self._probe = self._make_probe()
         return self._probe
 
     @property
     def loading_probe(self) -> EnvironmentProbe:
-        """Has workers load their slots; apart, so that nothing else waits for a large network."""
+        """Probe that has workers load their slots.
+
+        Separate, so that nothing else waits for a large network.
+        """
         if self._loading_probe is None:
             self._loading_probe = self._make_probe()
         return self._loading_probe
@@ -80,15 +83,15 @@ class CatalogCache:
 
         probe = EnvironmentProbe()
         if self._closed:
-            # Work that the page began may still ask, until the window cancels it.
+            # A page's background task may still call this, until the window cancels the task.
             probe.refuse()
         return probe
 
     async def env_info(self, request: EnvironmentRequest) -> EnvironmentInfo:
-        """Describe an environment, made in a process of its own unless its description is kept.
+        """Describe an environment; it is made in a separate process unless its description is cached.
 
         Raises:
-            UsageError: It is unknown, not installed, or cannot be made so.
+            UsageError: The environment is unknown, not installed, or cannot be made with these settings.
         """
         if self._env_infos is None:
             from gym_gui.controllers.setup.environment_info_cache import SHEETS_FOLDER, EnvironmentInfos
@@ -98,7 +101,7 @@ class CatalogCache:
         return await self._env_infos.env_info(request)
 
     async def close(self) -> None:
-        """End the processes that look at environments and load slots; none is started again."""
+        """End the processes that make environments and load slots; none is started again."""
         self._closed = True
         for probe in filter(None, (self._probe, self._loading_probe)):
             await probe.close()

@@ -1,4 +1,4 @@
-"""One sentence about a configuration, and how bad it is."""
+"""A finding about a configuration: one sentence and its severity."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gym_gui.core.types import AgentID
 
 
 class Level(StrEnum):
-    """How bad it is, the worst first."""
+    """Severity of a finding, the worst first."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -20,13 +20,13 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence.
+    """One sentence about a configuration.
 
     Attributes:
-        level: How bad it is.
+        level: Severity of the finding.
         text: The sentence, without a full stop.
-        agent: The slot it concerns; empty for all of them.
-        workers: Ids of the workers of which any could be installed to put it right.
+        agent: The slot concerned; ``""`` for all slots.
+        workers: Ids of workers, any of which could be installed to fix the problem.
     """
 
     level: Level
@@ -36,11 +36,11 @@ class Finding:
 
 
 def worst(levels: Iterable[Level]) -> Level:
-    """The worst of some levels; a note where there is none."""
+    """Return the worst of some levels; :attr:`Level.NOTE` if there are none."""
     order = list(Level)
     return min(levels, key=order.index, default=Level.NOTE)
 
 
 def listed(words: Sequence[str]) -> str:
-    """``a, b and c``."""
+    """Return the words as text: ``a, b and c``."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "none"

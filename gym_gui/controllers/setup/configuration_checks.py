@@ -1,8 +1,8 @@
-"""Looks at a configuration while it is written: who could play each slot, and what is wrong.
+"""Checks a configuration while it is being written: who could play each slot, and what is wrong.
 
-Everything here is quick and makes nothing: the environment is known by its sheet, policies by their
-descriptions. The engine's own word (:func:`gym_gui.controllers.engine.resolved_operator.resolve_operator`) is
-asked for separately, in another process.
+Everything here is fast and makes no environment: the environment's description and the policies' metadata
+are used. The engine's own check (:func:`gym_gui.controllers.engine.resolved_operator.resolve_operator`) is
+requested separately, in another process.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from gym_gui.workers.settings.settings_schema import problems
 from gym_gui.workers.status import WorkerStatus
 
 _HEEDLESS = ("random", "noop", "cycle")
-"""Behaviors that do the same whatever is asked of them."""
+"""Behaviors that ignore what a manager asks for."""
 
 __all__ = ["ConfigurationChecks", "Finding", "Level", "Offer", "Report", "WorkerOffer"]
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A policy for a slot.
+    """A policy that is offered for a slot.
 
     Attributes:
         policy: The policy.
-        reason: Why it cannot play there, as a sentence without a full stop; empty when it can.
-        fits: Whether it could, were its worker installed.
+        reason: Why the policy cannot play the slot, as a sentence without a full stop; ``""`` if it can.
+        fits: Whether the policy could play the slot if its worker were installed.
     """
 
     policy: Policy
@@ -60,11 +60,11 @@ class Offer:
 
 @dataclass(frozen=True)
 class WorkerOffer:
-    """A worker for a slot.
+    """A worker that is offered for a slot.
 
     Attributes:
         worker: The worker.
-        reason: As for :class:`Offer`.
+        reason: Why the worker cannot play the slot, as for :class:`Offer`.
     """
 
     worker: WorkerTypeDefinition
@@ -73,14 +73,14 @@ class WorkerOffer:
 
 @dataclass(frozen=True)
 class Report:
-    """What can be said of a draft.
+    """Result of checking a draft.
 
     Attributes:
-        findings: Sentences, the worst first.
-        policies: What may play each slot, and what may not, by slot.
-        workers: The same for workers.
-        config: The configuration, when nothing is wrong.
-        parts: Whose part plays each slot that is played by a part of a joint policy.
+        findings: The findings, the worst first.
+        policies: Policies by slot, those that can play it and those that cannot.
+        workers: Workers by slot, likewise.
+        config: The configuration, if nothing is wrong.
+        parts: Agent whose part of a joint policy plays a slot, by slot. Other slots are left out.
     """
 
     findings: tuple[Finding, ...]
@@ -91,20 +91,20 @@ class Report:
 
     @property
     def level(self) -> Level:
-        """The worst of its findings."""
+        """Worst level of the findings."""
         return worst(finding.level for finding in self.findings)
 
     def of(self, agent: AgentID) -> list[Finding]:
-        """What concerns one slot."""
+        """Return the findings about one slot."""
         return [finding for finding in self.findings if finding.agent == agent]
 
 
 class ConfigurationChecks:
-    """Checks drafts against the workers there are.
+    """Checks drafts against the known workers and policies.
 
     Args:
         workers: All known worker types.
-        statuses: Whether each can start here; one that is not named can.
+        statuses: Whether each worker can start on this machine; workers that are left out can.
         files: Trained policies that are offered by name.
     """
 
@@ -121,20 +121,20 @@ class ConfigurationChecks:
         self._installable = {s.worker_id for s in absent if s.install.startswith("mosaic ")}
 
     def worker(self, row: WorkerAssignment) -> WorkerTypeDefinition | None:
-        """The worker of a row, under any of its names."""
+        """Return the worker of a row, also if the row uses an alias; ``None`` if it is unknown."""
         known = self.workers.get(row.worker_id)
         return known or next((w for w in self.workers.values() if row.worker_id in w.aliases), None)
 
     def policy(self, row: WorkerAssignment) -> Policy | None:
-        """The policy that a row is, or ``None`` where no worker here knows it."""
+        """Return the policy that a row describes; ``None`` if no worker here knows it."""
         return policy_of(row, self.policies, self.worker(row))
 
     def name_of(self, rows: Rows) -> str:
-        """The name of an operator for which the user has chosen none: its deciding players."""
+        """Return the default name of an operator, made from its deciding players."""
         return names_in_words([self.title(row) for row in rows.values()])
 
     def check(self, draft: Draft, env_info: EnvironmentInfo) -> Report:
-        """Everything that can be said of a draft."""
+        """Check a draft and return everything that can be said about it."""
         workers = {agent: tuple(self._worker_offers(slot)) for agent, slot in env_info.slots.items()}
         policies = {agent: self.offers(slot) for agent, slot in env_info.slots.items()}
         findings = [*self._rows(draft, env_info), *self._links(draft), *self._seats(draft, env_info)]
@@ -157,11 +157,11 @@ class ConfigurationChecks:
         return Report(tuple(dict.fromkeys(findings)), policies, workers, config, whose)
 
     def title(self, row: WorkerAssignment) -> str:
-        """What people call who plays a slot."""
+        """Return the display name of a slot's player."""
         return title_of(row, self.policies, self.worker(row))
 
     def problem(self, slot: SlotInfo, row: WorkerAssignment) -> str:
-        """The first thing that keeps a row's worker from playing a slot, as a sentence; or empty."""
+        """Return the first reason why a row's worker cannot play a slot, as a sentence; ``""`` if it can."""
         worker = self.worker(row)
         if worker is None:
             return f"There is no worker {row.worker_id}"
@@ -171,7 +171,7 @@ class ConfigurationChecks:
         return wrong
 
     def _file(self, row: WorkerAssignment) -> PolicyFile | None:
-        """The trained policy of a row as it is now, called as it is offered; ``None`` where it is not."""
+        """Read a row's trained policy again and return it under its offered name; ``None`` if it has none."""
         policy = self.policy(row)
         if policy is None or policy.file is None:
             return None
@@ -179,7 +179,7 @@ class ConfigurationChecks:
         return now and replace(now, name=policy.file.name, called=policy.file.called)
 
     def misfits(self, rows: Rows, env_info: EnvironmentInfo) -> dict[AgentID, str]:
-        """Who of these cannot play slots of an environment, and why, as :meth:`problem` says it."""
+        """Return the slots whose player cannot play them, and why, as :meth:`problem` does."""
         workers = {agent: self.worker(row) for agent, row in rows.items() if agent in env_info.slots}
         wrong = {
             agent: fit(env_info.slots[agent], worker, rows[agent], self._file(rows[agent]))
@@ -188,14 +188,14 @@ class ConfigurationChecks:
         }
         return {agent: reason for agent, reason in wrong.items() if reason}
 
-    # -- who could play --------------------------------------------------------------
+    # -- offered players --------------------------------------------------------------
 
     def offers(self, slot: SlotInfo) -> tuple[Offer, ...]:
-        """What may play a slot, and what may not."""
+        """Return an offer for each policy, also for policies that cannot play the slot."""
         return tuple(self._offer(slot, policy) for policy in self.policies)
 
     def policy_for(self, slot: SlotInfo, policy_id: object) -> Policy | None:
-        """The policy of an id as it is offered to a slot, or ``None`` where there is none."""
+        """Return the policy with this id as it is offered for a slot; ``None`` if there is none."""
         policy = next((each for each in self.policies if each.policy_id == policy_id), None)
         return None if policy is None else self._offer(slot, policy).policy
 
@@ -227,7 +227,7 @@ class ConfigurationChecks:
                 continue
             if reason := self._absent.get(worker.type_id) or fit(slot, worker, row, self._file(row)):
                 yield Finding(Level.ERROR, f"{agent}: {reason}", agent, self._remedy(worker))
-                continue  # what else is wrong says nothing more
+                continue  # further findings would not help
             yield from self._row(agent, row, worker, env_info, slot)
 
     def _row(
@@ -297,9 +297,10 @@ class ConfigurationChecks:
         workers: Mapping[AgentID, Sequence[WorkerOffer]],
         offered: set[str],
     ) -> Iterator[Finding]:
-        """One line per worker that fits nowhere, one for those to install, one for all made for elsewhere.
+        """Yield notes on workers that fit no slot: one per worker, and one each for two groups.
 
-        Where one is chosen all the same, its slot says so.
+        The groups are workers that can be installed and workers made for other environments. A worker that is
+        chosen all the same is left out, because its slot already reports the problem.
         """
         used = {row.worker_id for row in draft.rows.values()} | offered
         offers = [offer for of_slot in workers.values() for offer in of_slot]
@@ -325,7 +326,7 @@ class ConfigurationChecks:
             yield Finding(Level.NOTE, f"{listed(elsewhere)} {are} made for other environments")
 
     def _remedy(self, worker: WorkerTypeDefinition) -> tuple[str, ...]:
-        """The worker, where installing it puts things right."""
+        """Return the worker's id if installing it solves the problem."""
         return (worker.type_id,) if worker.type_id in self._installable else ()
 
 
@@ -335,7 +336,7 @@ def _absence(status: WorkerStatus) -> str:
 
 
 def _after(worker: WorkerTypeDefinition, reason: str) -> str:
-    """A reason behind a colon: its subject, named before, is not repeated."""
+    """Return a reason that follows the worker's name and a colon, without repeating the name."""
     rest = reason.removeprefix(f"{worker.display_name} ")
     return f"it {rest}" if rest != reason else without_capital(reason)
 
@@ -352,7 +353,7 @@ _NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
 def _other_part(slot: SlotInfo, worker: WorkerTypeDefinition, policy: Policy) -> str:
-    """A part of a joint policy that could play a slot for which it holds none by itself; or empty."""
+    """Return a part of a joint policy that fits a slot without a part of its own; ``""`` if none does."""
     file = policy.file
     if file is None or len(file.agents) < 2 or part_of(file, slot.agent_id, None):
         return ""
@@ -375,7 +376,7 @@ def _checkpoint(
         return
     file = read_policy_file(path)
     if file is None:
-        return  # of a format that only its worker reads
+        return  # only its worker can read the file's format
     if file.env_id != env_info.env_id:
         yield Finding(Level.WARNING, f"{agent}: {path.name} was trained in {file.env_id}", agent)
     algorithm = str(row.settings.get("algorithm") or "").lower()
@@ -385,7 +386,7 @@ def _checkpoint(
 
 
 def _secrets(agent: AgentID, row: WorkerAssignment) -> Iterator[Finding]:
-    """Find a missing key before the run: without this, the run would fail."""
+    """Yield a warning if a key is missing, so that it shows before the run fails."""
     if not any(references(row.settings)):
         return
     try:

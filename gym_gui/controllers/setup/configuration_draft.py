@@ -1,8 +1,8 @@
-"""A configuration while it is being written: always whole, not always right.
+"""A configuration while it is being written, which may be incomplete or invalid.
 
-An :class:`OperatorConfig` refuses what cannot be; a person on the way to one passes through
-such states. A draft holds them, every edit makes a new one (so that edits can be undone),
-and :meth:`Draft.config` makes the configuration or says in a sentence why not.
+An :class:`OperatorConfig` refuses invalid states, but a person who writes one passes through them. A draft
+can hold such states. Every edit makes a new draft, so that edits can be undone. :meth:`Draft.config` makes
+the configuration, or says in a sentence why it cannot.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gym_gui.core.trusted.trust import TYPED, Origin
 from gym_gui.core.types import AgentID
 
 Rows = Mapping[AgentID, WorkerAssignment]
-"""Who plays each slot."""
+"""The player of each slot."""
 
 SHARED = ("checkpoint", "algorithm")
 """Settings that a link group has in common."""
@@ -31,10 +31,10 @@ class Link:
     """Agents that share one checkpoint file.
 
     Attributes:
-        primary: The agent whose row says which.
-        linked: The agents that follow it.
-        color: ``#rrggbb`` of its mark; empty: by the primary.
-        group_id: As files name it; empty: by the primary.
+        primary: The agent whose row names the file.
+        linked: The agents that use the primary's file.
+        color: Color of the link's mark as ``#rrggbb``; ``""`` derives it from the primary.
+        group_id: Id of the link group in files; ``""`` derives it from the primary.
     """
 
     primary: AgentID
@@ -44,29 +44,30 @@ class Link:
 
     @property
     def agents(self) -> tuple[AgentID, ...]:
-        """The primary, then those that follow it."""
+        """The primary, then the linked agents."""
         return (self.primary, *self.linked)
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What stands in the table.
+    """The state of the configuration form.
 
     Attributes:
-        task: Environment id; empty: none chosen yet.
-        operator_id: Its id in files.
-        name: As people read it.
-        env_name: Environment family, or empty.
+        task: Environment id; ``""`` if none is chosen yet.
+        operator_id: Id of the operator in files.
+        name: Display name of the operator.
+        env_name: Environment family, or ``""``.
         api: Interface, or ``None`` for the native one.
-        env_kwargs: Passed to the environment's factory.
-        max_steps: Limit of an episode, or ``None``.
+        env_kwargs: Arguments of the environment's factory.
+        max_steps: Step limit of an episode, or ``None``.
         seats: ``fixed`` or ``swap``.
-        teams: Agents of each team, or ``None`` for the family's own.
+        teams: Agents of each team, or ``None`` for the family's own teams.
         rows: The player of each slot; managers are the slots ``<agent>/goal``.
         links: Slots that share a file.
-        origin: The file that the draft was read from, which may name its environment no more than any file.
+        origin: The file that the draft was read from. An environment that it names needs the same permission
+            as in any file.
         named: Whether the user or the file chose the name.
-        host: Which of the user's hosts it runs on; empty: this machine.
+        host: Host on which the operator runs, from the user's hosts; ``""`` for this machine.
     """
 
     task: str = ""
@@ -86,7 +87,7 @@ class Draft:
 
     @classmethod
     def of(cls, config: OperatorConfig) -> Draft:
-        """The draft that a configuration is."""
+        """Return the draft of a configuration."""
         links = tuple(
             Link(group.primary_agent, group.linked_agents, group.color, group.group_id)
             for group in config.link_groups
@@ -109,10 +110,10 @@ class Draft:
         )
 
     def config(self) -> OperatorConfig:
-        """The configuration it is.
+        """Return the configuration.
 
         Raises:
-            ConfigError: It is none yet; one sentence with the place.
+            ConfigError: The draft is not valid yet; one sentence that names the place.
         """
         managers = {slot: row for slot, row in self.rows.items() if slot.endswith(GOAL_SUFFIX)}
         players = {slot: row for slot, row in self.rows.items() if slot not in managers}
@@ -155,7 +156,7 @@ class Draft:
         return tuple(slot.removesuffix(GOAL_SUFFIX) for slot in self.rows if slot.endswith(GOAL_SUFFIX))
 
     def request(self) -> EnvironmentRequest:
-        """Its environment, for the probe."""
+        """Return the request for the probe to describe the draft's environment."""
         return EnvironmentRequest(
             self.task, self.env_name, self.api, self.env_kwargs, self.managed, self.teams, self.origin
         )
@@ -163,11 +164,11 @@ class Draft:
     # -- edits -----------------------------------------------------------------------
 
     def following(self, before: Draft, name_of: Callable[[Rows], str]) -> Draft:
-        """The draft, renamed after its deciding players where these changed and its name was not chosen.
+        """Return the draft with a new default name, if its deciding players changed and no name was chosen.
 
         Args:
             before: The draft before the change.
-            name_of: Gives the name of an operator with these rows.
+            name_of: Returns the default name of an operator with these rows.
         """
         name = name_of(self.rows)
         if self.named or name == name_of(before.rows):
@@ -175,7 +176,11 @@ class Draft:
         return replace(self, name=name)
 
     def with_row(self, agent: AgentID, row: WorkerAssignment) -> Draft:
-        """The draft with this player in a slot; linked slots follow, keeping their own part of the file."""
+        """Return the draft with another player in a slot.
+
+        If the slot is the primary of a link, its linked slots get the same player, but keep their own part of
+        the file.
+        """
         rows = {**self.rows, agent: row}
         link = self.link_of(agent)
         if link is None or link.primary != agent:
@@ -186,13 +191,13 @@ class Draft:
         return replace(self, rows=rows)
 
     def seated(self, env_info: EnvironmentInfo, default: Callable[[AgentID], WorkerAssignment]) -> Draft:
-        """The draft with exactly the slots of its environment.
+        """Return the draft with exactly the slots of its environment.
 
-        A row whose name is a pattern says who plays the slots that it stands for.
+        If the name of a row is a pattern, its player plays the slots that match it.
 
         Args:
-            env_info: The environment.
-            default: Gives the player of a slot that has none yet.
+            env_info: Description of the environment.
+            default: Returns the player of a slot that has none yet.
         """
         named = {agent: slot_for(agent, self.rows) for agent in env_info.agents}
         rows = {agent: default(agent) if row is None else self.rows[row] for agent, row in named.items()}
@@ -204,13 +209,13 @@ class Draft:
         return replace(self, rows=rows, links=links, teams=teams, seats=seats)
 
     def link_of(self, agent: AgentID) -> Link | None:
-        """The link that an agent belongs to."""
+        """Return the link that an agent belongs to."""
         return next((link for link in self.links if agent in link.agents), None)
 
     def linked(self, primary: AgentID, agents: Sequence[AgentID]) -> Draft:
-        """``agents`` follow ``primary`` from now on; they leave the links they were in.
+        """Return the draft in which ``agents`` share the file of ``primary``; they leave their former links.
 
-        Each takes its own part of the file, where the file has one by its name.
+        Each agent takes its own part of the file, if the file has a part with the agent's name.
         """
         before = self.link_of(primary)
         color = before.color if before is not None and before.primary == primary else self._free_color()
@@ -223,7 +228,10 @@ class Draft:
         return replace(draft, links=(*draft.links, link)).with_row(primary, self.rows[primary])
 
     def unlinked(self, agent: AgentID) -> Draft:
-        """An agent leaves its link; a link without its primary, or without linked slots, is removed."""
+        """Return the draft without an agent in its link.
+
+        A link without its primary, or without linked slots, is removed.
+        """
         links: list[Link] = []
         for link in self.links:
             if agent == link.primary:
@@ -238,7 +246,7 @@ class Draft:
         return next((c for c in GROUP_COLORS if c not in taken), GROUP_COLORS[len(taken) % 8])
 
     def with_managers(self, agents: Sequence[AgentID], default: WorkerAssignment) -> Draft:
-        """Exactly these agents have managers."""
+        """Return the draft in which exactly these agents have managers."""
         rows = {slot: row for slot, row in self.rows.items() if not slot.endswith(GOAL_SUFFIX)}
         for agent in agents:
             rows[agent + GOAL_SUFFIX] = self.rows.get(agent + GOAL_SUFFIX, default)

@@ -1,8 +1,8 @@
-"""What a configuration needs to know of an environment, without having one.
+"""Description of an environment for the configuration form, as plain data.
 
-Making an environment may take seconds (imports, compilation) and may end the process, so
-the window never does. It asks a child process (:mod:`gym_gui.controllers.setup.environment_probe`)
-and keeps the answer: this sheet, which is plain data.
+Making an environment may take seconds (imports, compilation) and may crash the process, so the window never
+does it. It asks a child process (:mod:`gym_gui.controllers.setup.environment_probe`) and keeps the answer as
+an :class:`EnvironmentInfo`.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ _NAMED: Mapping[SteppingParadigm, str] = {
 
 @dataclass(frozen=True)
 class EnvironmentInfo:
-    """One environment, described.
+    """Description of one environment.
 
     Attributes:
         env_id: Canonical id.
-        family: Name of its family.
-        package: Import name of the package it comes from.
-        api: Interface it is made with.
-        apis: All it can be made with, the native one first.
-        paradigm: How its agents take turns.
-        slots: What each slot sees and does; the spaces are :class:`~gym_gui.core.spaces.Space`. Where agents
-            appear that cannot be named beforehand, each slot is a pattern of names, or as it was asked for.
+        family: Name of the environment's family.
+        package: Import name of the package that provides the environment.
+        api: Interface that the environment is made with.
+        apis: All possible interfaces, the native one first.
+        paradigm: How the agents take turns.
+        slots: Slots with their spaces, as :class:`~gym_gui.core.spaces.Space`. If agents may appear that
+            cannot be named beforehand, each slot is a pattern of names, or a slot that was asked for.
         teams: Agents of each team.
-        max_episode_steps: Limit that its package sets, or ``None``.
-        can_have_managers: Whether its family has options that a manager chooses from.
-        appear: Whether agents appear that cannot be named beforehand.
-        page: All that a page says of it, its documentation and default keys included.
+        max_episode_steps: Step limit that the package sets, or ``None``.
+        can_have_managers: Whether the family has options for a manager to choose from.
+        appear: Whether agents may appear that cannot be named beforehand.
+        page: Page about the environment, with documentation and default keys.
     """
 
     env_id: str
@@ -64,38 +64,38 @@ class EnvironmentInfo:
 
     @property
     def agents(self) -> tuple[AgentID, ...]:
-        """Names of its slots, in its own order."""
+        """Names of the slots, in the environment's order."""
         return tuple(self.slots)
 
     @property
     def single(self) -> bool:
-        """Whether there is one slot only."""
+        """Whether there is only one slot."""
         return len(self.slots) == 1
 
     @property
     def seats(self) -> EnvironmentSeats:
-        """Who can sit where."""
+        """Slots and teams, as the engine reads them."""
         return EnvironmentSeats(
             self.env_id, self.package, self.slots, self.teams, self.page.seats, self.appear
         )
 
     @property
     def has_seats_to_change(self) -> bool:
-        """Whether there are teams that could change sides, or team-mates that could change seats."""
+        """Whether there are teams that could change sides, or teammates that could change seats."""
         several = len(self.teams) > 1 or any(len(members) > 1 for members in self.teams.values())
         return several and not self.appear
 
     def words_of(self, agent: AgentID) -> Sequence[str]:
-        """Words of a slot's actions; empty where it has none, or there is no such slot."""
+        """Return the names of a slot's actions; empty if they have no names or the slot does not exist."""
         slot = self.slots.get(agent)
         return slot.action_meanings if slot is not None else ()
 
     def seat_name(self, agent: AgentID) -> str:
-        """What a slot is called in this game; where it has no name there, as the environment calls it."""
+        """Return the game's own name of a slot's seat, or the agent's name if the game has none."""
         return self.page.seats.get(agent, agent)
 
     def team_of(self, agent: AgentID) -> str:
-        """The team that an agent plays in, or empty."""
+        """Return the team of an agent, or ``""``."""
         return next((team for team, members in self.teams.items() if agent in members), "")
 
     @cached_property
@@ -109,7 +109,7 @@ class EnvironmentInfo:
         return f"{paradigm}{agents} · {shown}"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data from which :meth:`from_json` makes an equal one."""
+        """Return plain data from which :meth:`from_json` makes an equal object."""
         return {
             "env_id": self.env_id,
             "family": self.family,
@@ -146,7 +146,7 @@ class EnvironmentInfo:
 
     @classmethod
     def of(cls, environment: Environment, named: Iterable[AgentID] = ()) -> EnvironmentInfo:
-        """Describe an environment that is at hand; ``named``, and what it raises, as :func:`slots_in`."""
+        """Describe an existing environment; ``named`` and errors are as for :func:`slots_in`."""
         spec = environment.spec
         return cls(
             spec.id,
@@ -193,7 +193,7 @@ def _slot_from_json(data: Mapping[str, Any]) -> SlotInfo:
 
 
 def _action_to_json(slot: SlotInfo, action: Any) -> list[str] | None:
-    """An action as its space encodes it; ``None`` where there is none, or it is not of the space."""
+    """Return an action in base64 wire form; ``None`` if there is none or it is not in its space."""
     try:
         return (
             None

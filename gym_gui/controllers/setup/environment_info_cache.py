@@ -1,9 +1,9 @@
-"""Descriptions of environments, kept from one look to the next.
+"""Caches descriptions of environments.
 
-Making an environment takes a process of its own (:mod:`gym_gui.controllers.setup.environment_probe`)
-and some seconds. Its sheet is kept in memory, and on disk until the environment's package, or
-this program, changes; not on disk where the environment is a person's own code, which may change
-with any file that it reads.
+Making an environment takes a separate process (:mod:`gym_gui.controllers.setup.environment_probe`) and some
+seconds. Its description is kept in memory. It is also kept on disk until the environment's package or this
+program changes, except for an environment of the user's own code, which may change with any file that it
+reads.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from mosaic_worker.plain_files import replace_file
 _log = logging.getLogger(__name__)
 
 SHEETS_FOLDER: Final = "environments"
-"""Where descriptions are kept, below the cache folder."""
+"""Folder for descriptions, below the cache folder."""
 _FORMAT: Final = 7
 
 
 class EnvironmentInfos:
-    """Sheets of environments, each asked of a probe the first time.
+    """Descriptions of environments; a probe makes each when it is first needed.
 
     Args:
-        folder: Where they are kept.
+        folder: Folder for the descriptions.
         probe: Makes and describes environments.
     """
 
@@ -52,11 +52,11 @@ class EnvironmentInfos:
         self._known: dict[str, EnvironmentInfo] = {}
 
     async def env_info(self, request: EnvironmentRequest) -> EnvironmentInfo:
-        """What is known of an environment.
+        """Return the description of an environment.
 
         Raises:
-            NotAllowedError: A file names code that the person has not allowed.
-            UsageError: It is unknown, not installed, or cannot be made so.
+            NotAllowedError: A file names code that the user has not allowed.
+            UsageError: The environment is unknown, not installed, or cannot be made with these settings.
         """
         asked = json.dumps(request.to_json(), sort_keys=True)
         if asked not in self._known:
@@ -71,7 +71,7 @@ class EnvironmentInfos:
         return self._known[asked]
 
     async def seats(self, config: OperatorConfig) -> EnvironmentSeats:
-        """Who can sit where in the environment of an operator; raises as :meth:`env_info`."""
+        """Return slots and teams of an operator's environment; raises the same errors as :meth:`env_info`."""
         request = EnvironmentRequest.of(config)
         env_info = await self.env_info(request)
         if env_info.appear and (named := config.resolved_slots()):
@@ -82,17 +82,20 @@ class EnvironmentInfos:
         return env_info.seats
 
     def _path(self, request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> Path | None:
-        """Its file, named by all that it depends on; ``None`` where that is not known here."""
+        """Return the cache file, whose name depends on all that influences its content.
+
+        The result is ``None`` for code that needed permission, or if the environment is unknown here.
+        """
         if allowed:
             return None
         try:
             return self._folder / f"{fingerprint(request, asked, allowed)}.json"
         except UsageError:
-            return None  # the probe says what is wrong, or finds it
+            return None  # the probe reports the error, or finds the environment
 
 
 def fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subject]) -> str:
-    """Changes with the environment's package and with what describes it here."""
+    """Return a hash that changes with the environment's package and with the code that describes it."""
     spec = envs.resolve(
         request.task, env_name=request.env_name or None, api=request.api, origin=request.origin
     )
@@ -108,7 +111,10 @@ def fingerprint(request: EnvironmentRequest, asked: str, allowed: Sequence[Subje
 
 
 def _newest(folder: Path) -> int:
-    """When a folder or a Python file in it was changed last (ns): a package may be edited where it lies."""
+    """Return the newest modification time (ns) of a folder and its Python files.
+
+    A package may be edited in place, without a new version.
+    """
     return max(path.stat().st_mtime_ns for path in (folder, *folder.rglob("*.py")))
 
 

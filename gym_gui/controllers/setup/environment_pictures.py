@@ -1,4 +1,4 @@
-"""A small picture of each environment, drawn when it is first seen and kept."""
+"""Renders a small picture of each environment when it is first needed, and caches it."""
 
 from __future__ import annotations
 
@@ -19,33 +19,34 @@ from mosaic_worker.plain_files import replace_file
 _log = logging.getLogger(__name__)
 
 PICTURES_FOLDER: Final = "environment_pictures"
-"""Where they are kept, below the cache folder."""
+"""Folder for pictures, below the cache folder."""
 LONGEST: Final = 128
-"""Pixels of the longer side: enough for twice the size in which lists show it."""
+"""Pixels of the longer side: twice the size in which lists show a picture."""
 _SEED: Final = 0
 _PATIENCE_S: Final = 30.0
 
 
 class EnvironmentPictures:
-    """Draws how an episode begins, in a process of its own, one environment after the other.
+    """Renders the first frame of an episode, in a separate process, one environment after the other.
 
-    What an environment draws does not change until its package does; one that draws nothing, or cannot be
-    made, is not asked again until then. One that takes too long is given up, and asked again another time.
+    The picture of an environment stays valid until its package changes. An environment that renders nothing
+    or cannot be made is not tried again until then. One that takes too long is given up, and tried again
+    another time.
 
     Args:
-        folder: Where pictures are kept.
+        folder: Folder for the pictures.
         probe: Makes environments.
-        patience_s: Seconds that one may take.
+        patience_s: Seconds that an environment may take.
     """
 
     def __init__(self, folder: Path, probe: EnvironmentProbe, *, patience_s: float = _PATIENCE_S) -> None:
         self._folder, self._probe, self._patience_s = folder, probe, patience_s
 
     async def png(self, env_id: str) -> bytes:
-        """A PNG file; empty where there is no picture.
+        """Return a PNG file; ``b""`` if there is no picture.
 
         Args:
-            env_id: Canonical id.
+            env_id: Canonical id of the environment.
         """
         request = EnvironmentRequest(env_id)
         path = await asyncio.to_thread(self._path, request)
@@ -67,8 +68,10 @@ class EnvironmentPictures:
         return drawn
 
     def _path(self, request: EnvironmentRequest) -> Path | None:
-        """Its file; ``None`` where it is not to be drawn unasked: its world is a running simulator, or it
-        compiles for minutes before it begins."""
+        """Return the cache file; ``None`` if the environment should not be rendered without a request.
+
+        That holds if it is a running simulator, or compiles for minutes before an episode begins.
+        """
         try:
             spec = envs.resolve(request.task)
             family = envs.families()[spec.family]
@@ -80,7 +83,7 @@ class EnvironmentPictures:
             return None
 
     async def close(self) -> None:
-        """End the process that draws."""
+        """End the process that renders."""
         await self._probe.close()
 
 

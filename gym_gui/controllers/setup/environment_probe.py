@@ -1,4 +1,4 @@
-"""Asks a child process what an environment is, how it looks, and whether an operator is right."""
+"""Asks a child process to describe an environment, to render it, or to check an operator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gym_gui.processes.child import ManagedChild
 from gym_gui.processes.outcome import ChildOutcome, ChildStatus
 
 IDLE_S = 60.0
-"""A child without a request for so long is ended; it holds 100 MB and more."""
+"""Seconds without a request after which a child is ended, since it holds 100 MB or more."""
 _LARGEST = 256 * 2**20
 _STOPPED = "was cancelled"
 _CLOSED = "the window is being closed"
@@ -33,18 +33,18 @@ _CLOSED = "the window is being closed"
 
 @dataclass(frozen=True)
 class EnvironmentRequest:
-    """Which environment, made how.
+    """An environment and how to make it.
 
     Attributes:
         task: Environment id, or ``module:factory``.
-        env_name: Family, or empty.
+        env_name: Family, or ``""``.
         api: Interface, or ``None`` for the native one.
-        env_kwargs: Passed to its factory.
+        env_kwargs: Arguments of the environment's factory.
         managed: Agents that have a manager.
-        teams: Agents of each team, or ``None`` for the family's own.
-        origin: Who names it.
-        slots: Slots that are asked about where agents appear that cannot be named beforehand; without them,
-            each kind of agents.
+        teams: Agents of each team, or ``None`` for the family's own teams.
+        origin: The file that names the environment, or the user who typed it.
+        slots: Slots to describe if agents may appear that cannot be named beforehand; if empty, each kind
+            of agents is a slot.
     """
 
     task: str
@@ -58,12 +58,12 @@ class EnvironmentRequest:
 
     @classmethod
     def of(cls, config: OperatorConfig) -> EnvironmentRequest:
-        """The environment of an operator, with its own teams."""
+        """Return the request for the environment of an operator, with the family's own teams."""
         made = (config.task, config.env_name, config.api, config.env_kwargs, tuple(config.manager))
         return cls(*made, origin=config.origin)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         teams = None if self.teams is None else {team: list(agents) for team, agents in self.teams.items()}
         plain = {"task": self.task, "env_name": self.env_name, "api": self.api}
         return {
@@ -76,18 +76,18 @@ class EnvironmentRequest:
         }
 
     def vouch(self) -> list[Subject]:
-        """What the child has to be handed, so that it may make it.
+        """Return the allowed subjects that the child needs in order to make the environment.
 
         Raises:
-            NotAllowedError: A file names code that the person has not allowed.
-            UsageError: It is unknown or not installed.
+            NotAllowedError: A file names code that the user has not allowed.
+            UsageError: The environment is unknown or not installed.
         """
         try:
             spec = envs.resolve(self.task, env_name=self.env_name or None, api=self.api, origin=self.origin)
         except UsageError:
             if self.origin.file:
                 raise
-            return [Subject("name", self.task)]  # the child says what is wrong, or finds it
+            return [Subject("name", self.task)]  # the child reports the error, or finds it
         needs = envs.needs_of(spec, self.env_kwargs)
         require(needs, self.origin)
         return [need.subject for need in needs]
@@ -95,11 +95,11 @@ class EnvironmentRequest:
 
 @dataclass(frozen=True)
 class Preview:
-    """How an episode begins.
+    """First frame of an episode.
 
     Attributes:
-        picture: ``(height, width, 3)`` RGB, or ``None`` where the environment draws none.
-        text: Its own text instead, or empty.
+        picture: RGB array of shape ``(height, width, 3)``, or ``None`` if the environment renders none.
+        text: Text that the environment renders instead, or ``""``.
     """
 
     picture: NDArray[np.uint8] | None = None
@@ -107,15 +107,15 @@ class Preview:
 
 
 class EnvironmentProbe:
-    """One child process, started when it is first asked and asked one thing at a time.
+    """Runs one child process, started with the first request, and sends it one request at a time.
 
-    An environment that ends its process, or that never comes back, costs that process only:
-    :meth:`cancel` ends it, and the next question starts another.
+    An environment that crashes or hangs affects only the child process: :meth:`cancel` ends it, and the next
+    request starts another one.
 
     Args:
-        idle_s: Seconds without a question after which the child is ended.
-        longest_s: Seconds after which an environment that has not answered counts as hanging; by default it
-            may take any time, until it is cancelled.
+        idle_s: Seconds without a request after which the child is ended.
+        longest_s: Seconds after which a request counts as hanging; by default it may take any time, until
+            it is canceled.
     """
 
     def __init__(self, idle_s: float = IDLE_S, *, longest_s: float | None = None) -> None:
@@ -128,23 +128,23 @@ class EnvironmentProbe:
 
     @property
     def running(self) -> bool:
-        """Whether there is a child."""
+        """Whether the child process exists."""
         return self._child is not None
 
     async def describe(self, request: EnvironmentRequest) -> EnvironmentInfo:
         """Describe an environment.
 
         Raises:
-            UsageError: It is unknown, not installed, or cannot be made so.
+            UsageError: The environment is unknown, not installed, or cannot be made with these settings.
         """
         header, _ = await self._ask_child({"do": "describe", **request.to_json()}, request.vouch)
         return EnvironmentInfo.from_json(header["sheet"])
 
     async def preview(self, request: EnvironmentRequest, seed: int) -> Preview:
-        """The first look at the episode of ``seed``.
+        """Render the first frame of the episode with seed ``seed``.
 
         Raises:
-            UsageError: As :meth:`describe`, or it cannot be drawn.
+            UsageError: As for :meth:`describe`, or the environment cannot be rendered.
         """
         header, body = await self._ask_child(
             {"do": "picture", "seed": seed, **request.to_json()}, request.vouch
@@ -154,13 +154,13 @@ class EnvironmentProbe:
         return Preview(np.frombuffer(body, np.uint8).reshape(header["shape"]))
 
     async def cast(self, config: OperatorConfig) -> int:
-        """Have the engine itself check an operator; starts no worker.
+        """Have the engine itself check an operator, without starting a worker.
 
         Returns:
             The number of seatings in which every seed is played.
 
         Raises:
-            UsageError: The engine's own sentence.
+            UsageError: The operator is wrong; the message is the engine's.
         """
         header, _ = await self._ask_child(_operator_request("cast", config), partial(_vouch, config))
         return int(header["seatings"])
@@ -169,10 +169,11 @@ class EnvironmentProbe:
         """Have the workers of an operator load their slots (:mod:`gym_gui.controllers.sessions.load_check`).
 
         Returns:
-            The slots whose worker was still loading when it was no longer waited for.
+            The slots whose worker was still loading when the waiting time was over.
 
         Raises:
-            UsageError: The sentence of the engine or of a worker.
+            UsageError: The operator is wrong or a slot cannot be loaded; the message is the engine's or the
+                worker's.
         """
         header, _ = await self._ask_child(_operator_request("load", config), partial(_vouch, config))
         return tuple(header["slow"])
@@ -190,12 +191,12 @@ class EnvironmentProbe:
         self._closed = True
 
     async def close(self) -> None:
-        """End the child and wait until nothing of it is left; it is not started again."""
+        """End the child and wait until it is gone; it is not started again."""
         self.refuse()
         self.cancel()
         async with self._turn:
             await self._ready_child()
-            await self._bury()  # its last answer came before it could be ended
+            await self._bury()  # for a child that had just answered its last request
 
     async def _ask_child(
         self, request: Mapping[str, Any], vouch: Callable[[], list[Subject]]
@@ -216,7 +217,7 @@ class EnvironmentProbe:
             except (OSError, asyncio.IncompleteReadError, ValueError) as error:
                 raise self._gone(str(request.get("task", "")), await self._bury()) from error
             except asyncio.CancelledError:
-                # Its answer would be taken for that of the next question.
+                # A late answer would be taken for that of the next request.
                 self.cancel()
                 await self._bury()
                 raise
@@ -226,7 +227,10 @@ class EnvironmentProbe:
         return header, body
 
     async def _ready_child(self) -> ManagedChild | None:
-        """The child, if there is one that will answer; what is left of another is cleared away."""
+        """Return the child if it will answer, and clean up a child that has ended.
+
+        ``None`` if there is none.
+        """
         if self._burial is not None:
             await self._burial
             self._burial = None
@@ -235,10 +239,10 @@ class EnvironmentProbe:
         return self._child
 
     async def exchange(self, child: ManagedChild, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Ask the child and take its answer in: a header, and a picture's bytes where it has one.
+        """Send the child a request and return its answer: a header, and the bytes of a picture if it has one.
 
         Raises:
-            OSError, asyncio.IncompleteReadError, ValueError: It is gone, or answers no such thing.
+            OSError, asyncio.IncompleteReadError, ValueError: The child is gone, or its answer is malformed.
         """
         assert child.stdin is not None and child.stdout is not None
         data = json.dumps(request).encode()
@@ -252,7 +256,7 @@ class EnvironmentProbe:
         return header, await child.stdout.readexactly(length)
 
     async def start(self) -> ManagedChild:
-        """Start the child that :meth:`exchange` asks.
+        """Start the child for :meth:`exchange`.
 
         Raises:
             UsageError: The probe is closed.
@@ -267,7 +271,7 @@ class EnvironmentProbe:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
         )
-        if self._closed:  # during the start: there was no child yet to end
+        if self._closed:  # closed during the start, when no child could be ended yet
             await child.end()
             raise UsageError(_CLOSED)
         self._child = child

@@ -1,7 +1,7 @@
-"""Run as a module: makes environments on behalf of a process that must not, and describes them.
+"""Run as a module: makes and describes environments for a process that must not make any.
 
-Speaks length-prefixed messages on stdin and stdout: four bytes (little endian) with the
-length of a JSON header, the header, and as many bytes after it as its ``bytes`` says.
+Messages on stdin and stdout are length-prefixed: four bytes (little endian) with the length of a JSON
+header, the header, and a body of as many bytes as the header's ``bytes`` says.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Bench:
-    """Answers one request after the other; keeps the environment it drew last."""
+    """Answers one request after the other; keeps the environment that it rendered last."""
 
     def __init__(self) -> None:
         self._drawn: tuple[str, Environment] | None = None
@@ -42,8 +42,8 @@ class Bench:
         self._folder = Path.cwd()
 
     def answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        """Header and body of the answer; what went wrong is in it as a sentence."""
-        os.chdir(self._folder)  # the environment before may have gone elsewhere
+        """Return header and body of the answer; an error is a sentence in the header."""
+        os.chdir(self._folder)  # an earlier environment may have changed the folder
         allow(subject_of(row) for row in request["allowed"])
         doers = {
             "describe": self._describe,
@@ -82,7 +82,7 @@ class Bench:
         picture = environment.picture()
         if picture is not None:
             return {"shape": list(picture.shape)}, np.ascontiguousarray(picture, np.uint8).tobytes()
-        # Some environments draw letters only, and a few draw nothing at all.
+        # Some environments render only text, and a few render nothing at all.
         environment = self._drawable(request, "ansi")
         environment.adapter.reset(seed=int(request["seed"]))
         return {"text": environment.ansi()}, b""
@@ -98,13 +98,13 @@ class Bench:
         try:
             environment = _environment_of(request, render_mode=mode)
         except MosaicError:
-            environment = _environment_of(request, drawn=True)  # it cannot be drawn so, which is no fault
+            environment = _environment_of(request, drawn=True)  # this render mode is missing: no error
         self._drawn = key, environment
         return environment
 
 
 def _resolved(request: Mapping[str, Any]) -> ResolvedOperator:
-    # Protocol buffers and all that starts workers: half of the time this process needs to start.
+    # Imported late: protocol buffers and the code that starts workers take half of this process's start time.
     from gym_gui.controllers.engine.resolved_operator import resolve_operator
 
     origin = Origin(**request["origin"])
@@ -132,7 +132,7 @@ def _environment_of(
 
 
 def write_message(out: BinaryIO, header: Mapping[str, Any], body: bytes = b"") -> None:
-    """Write one message; ``bytes`` is added to its header."""
+    """Write one message and add the length of its body to the header as ``bytes``."""
     head = json.dumps({**header, "bytes": len(body)}).encode()
     out.write(struct.pack("<I", len(head)) + head + body)
     out.flush()
@@ -146,10 +146,10 @@ def _read_message(source: BinaryIO) -> dict[str, Any] | None:
 
 
 def main() -> None:
-    """Answer until stdin ends; what environments print goes to stderr."""
+    """Answer requests until stdin ends; output of environments goes to stderr."""
     enforce()
     out = os.fdopen(keep_stdout(), "wb")
-    # SDL would open a window, where there is a display, for environments that only draw arrays.
+    # If there is a display, SDL would open a window for environments that only render arrays.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
     bench = Bench()

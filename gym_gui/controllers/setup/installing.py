@@ -1,4 +1,4 @@
-"""What an error says that can be installed here: environments, or a worker."""
+"""Finds out from an error message what can be installed: environments, or a worker."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _LINE: Final = re.compile(r"\bmosaic (envs|workers) install ([A-Za-z0-9][\w/:-]*
 
 @dataclass(frozen=True)
 class Missing:
-    """Something that ``mosaic … install`` brings.
+    """Something that ``mosaic … install`` can install.
 
     Attributes:
         what: ``envs`` or ``workers``.
-        name: Of the family of environments, the environment, or the worker.
+        name: Name of the environment family, the environment, or the worker.
     """
 
     what: Literal["envs", "workers"]
@@ -24,7 +24,7 @@ class Missing:
 
     @property
     def title(self) -> str:
-        """Its title for people; its name where no family or worker of that name is known here."""
+        """Display name, or ``name`` if no family or worker with that name is known here."""
         if self.what == "envs":
             from gym_gui.envs import families
 
@@ -36,10 +36,10 @@ class Missing:
 
 
 def missing_in(sentence: str) -> Missing | None:
-    """What the line installs that an error names as its way out; ``None`` where it names none.
+    """Return what the install command in an error message would install; ``None`` if there is no command.
 
-    Errors come out of processes as sentences: the line in them is the one that a person would type, whichever
-    process found out and whatever is missing.
+    Errors cross process borders as sentences. The command in them is the one that a person would type,
+    whichever process found the problem.
     """
     found = _LINE.search(sentence)
     if found is None:
@@ -48,7 +48,7 @@ def missing_in(sentence: str) -> Missing | None:
 
 
 def forget_lookups() -> None:
-    """Something was installed: what this process has looked for before is looked for anew."""
+    """Forget cached lookups, because something was installed."""
     from gym_gui.envs import index, installed_distributions
 
     invalidate_caches()

@@ -1,4 +1,4 @@
-"""Who takes which part of a joint policy, while a configuration is written."""
+"""Assigns parts of joint policies to slots while a configuration is being written."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from mosaic_worker.worker import LoadError
 
 
 def joint_file(row: WorkerAssignment) -> PolicyFile | None:
-    """The joint policy that a row names; ``None`` where it names none, or one of a single agent."""
+    """Return the joint policy that a row names; ``None`` if it names none, or a policy of a single agent."""
     written = row.settings.get("checkpoint")
     file = read_policy_file(Path(written)) if isinstance(written, str) and written else None
     return file if file is not None and len(file.agents) > 1 else None
 
 
 def part_of(file: PolicyFile, agent: AgentID, chosen: str | None) -> str:
-    """Whose part of a joint policy plays a slot; empty where it holds none for it.
+    """Return the agent whose part of a joint policy plays a slot; ``""`` if no part fits.
 
     Args:
         file: The policy.
@@ -36,7 +36,7 @@ def part_of(file: PolicyFile, agent: AgentID, chosen: str | None) -> str:
 
 
 def parts_played(draft: Draft) -> dict[AgentID, tuple[PolicyFile, str]]:
-    """Slots that are played by a part of a joint policy, each with the policy and whose part it is."""
+    """Return the slots played by a part of a joint policy, each with the policy and the part's agent."""
     found: dict[AgentID, tuple[PolicyFile, str]] = {}
     for agent, row in draft.rows.items():
         file = joint_file(row)
@@ -50,7 +50,12 @@ def part_findings(
     played: Mapping[AgentID, tuple[PolicyFile, str]],
     title: Callable[[WorkerAssignment], str],
 ) -> Iterator[Finding]:
-    """Which part each of these slots plays, in a sentence each; ``title`` says what who plays is called."""
+    """Yield a finding for each slot in ``played`` that names the part which plays the slot.
+
+    ``title`` returns the display name of a player.
+
+    ``title`` returns the display name of a player.
+    """
     for agent, (_, part) in played.items():
         whose = "its own part" if part == agent else f"the part of {part}"
         by_kind = part != agent and draft.rows[agent].checkpoint_agent is None

@@ -1,4 +1,4 @@
-"""Changing which key does what, and saying which keys are wanted twice."""
+"""Changes key bindings and finds keys that several slots use."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gym_gui.envs.keymaps import KeyScheme
 
 @dataclass(frozen=True, slots=True)
 class Rebound:
-    """A scheme after a change.
+    """A key scheme after a change.
 
     Attributes:
-        scheme: The new one.
-        lost: Actions (or ``(component, value)`` pushes) that lost the key and have none now.
+        scheme: The new scheme.
+        lost: Actions (or pushes ``(component, value)``) that lost the key and have none now.
     """
 
     scheme: KeyScheme
@@ -23,10 +23,10 @@ class Rebound:
 
 
 def bind_action(scheme: KeyScheme, action: int, key: str) -> Rebound:
-    """Give an action one key, taking it from whatever had it.
+    """Bind a key to an action, as the action's only key, and remove it from its former action.
 
     Args:
-        scheme: As it is.
+        scheme: The current scheme.
         action: The action's number.
         key: The key's name.
     """
@@ -39,7 +39,7 @@ def bind_action(scheme: KeyScheme, action: int, key: str) -> Rebound:
 
 
 def bind_axis(scheme: KeyScheme, component: int, value: float, key: str) -> Rebound:
-    """Give one push of a continuous action one key, taking it from whatever had it."""
+    """Bind a key to one push of a continuous action, and remove it from its former push."""
     lost = tuple(
         (axis.component, axis.value)
         for axis in scheme.axes
@@ -57,13 +57,13 @@ def bind_axis(scheme: KeyScheme, component: int, value: float, key: str) -> Rebo
 
 
 def shared_keys(players: Mapping[str, tuple[KeyScheme, str]]) -> dict[str, tuple[str, ...]]:
-    """Keys that mean something to several slots at one keyboard.
+    """Return keys that several slots use on the same keyboard.
 
     Args:
         players: Scheme and keyboard of each slot that a person plays.
 
     Returns:
-        Slots by key; only those that are wanted more than once.
+        Slots by key, only for keys with several slots.
     """
     wanted: dict[tuple[str, str], list[str]] = {}
     for slot, (scheme, device) in players.items():
@@ -73,13 +73,13 @@ def shared_keys(players: Mapping[str, tuple[KeyScheme, str]]) -> dict[str, tuple
 
 
 def keys_of(scheme: KeyScheme) -> tuple[str, ...]:
-    """All keys that a scheme uses, chords taken apart."""
+    """Return all keys that a scheme uses; chords are split into their keys."""
     names = [part for chord in scheme.bindings for part in split_chord(chord)]
     names += [axis.key for axis in scheme.axes if axis.key]
     return tuple(dict.fromkeys(names))
 
 
 def _ordered(bindings: Mapping[str, int], like: KeyScheme) -> dict[str, int]:
-    """The bindings with actions in the order in which ``like`` names them."""
+    """Return the bindings sorted by action, in the order in which ``like`` names the actions."""
     order = {action: place for place, action in enumerate(dict.fromkeys(like.bindings.values()))}
     return dict(sorted(bindings.items(), key=lambda item: order.get(item[1], len(order))))

@@ -1,4 +1,4 @@
-"""Players of a game that a person plays or watches: deadlines, a sensible first line-up, new players."""
+"""Chooses players of a game that a person plays or watches: deadlines, default opponents, new players."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from gym_gui.services.policies.policy_catalog import Policy
 
 PERSON: Final = "human_worker"
-"""The worker behind a person."""
+"""Id of the worker for people."""
 OPERATOR: Final = "play"
-"""Id of the operator, and so the name of its folder in a run."""
+"""Id of the operator, which also names its folder in a run."""
 _MODELS: Final = frozenset({WorkerKind.LLM.value, WorkerKind.VLM.value})
 _IN_TIME: Final = 0.9
-"""Part of a step's time that a person has: the rest is the way to the session and back, so
-that a fallback does not make the step late."""
+"""Fraction of a step's time that a person has. The rest is for the way to the session and back, so that a
+fallback does not make the step late."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How time passes.
+    """How time passes in a game.
 
     Attributes:
-        realtime: Whether it runs on while a person thinks.
-        rate: Environment steps a second; in turn-based play that of the others' moves.
+        realtime: Whether the game runs on while a person thinks.
+        rate: Environment steps per second; in turn-based play, moves per second of the other players.
     """
 
     realtime: bool
@@ -38,10 +38,10 @@ class Clock:
 
 
 def person(clock: Clock) -> WorkerAssignment:
-    """A slot that a person plays.
+    """Return the player for a slot that a person plays.
 
-    In real time who does not answer within the step does nothing (the environment's no-op,
-    or what is nearest to it), recorded as such; else the person is waited for.
+    In real time, a person who does not answer within the step does nothing: the environment's no-op, or the
+    nearest action, is played and recorded as such. Otherwise the game waits for the person.
     """
     if not clock.realtime:
         return WorkerAssignment(PERSON, "human")
@@ -49,20 +49,20 @@ def person(clock: Clock) -> WorkerAssignment:
 
 
 def is_person(assignment: WorkerAssignment) -> bool:
-    """Whether a person chooses the actions (a human's script is none)."""
+    """Return whether a person chooses the actions; a scripted human player does not count."""
     return assignment.worker_id == PERSON and "script" not in assignment.settings
 
 
 def people(config: OperatorConfig) -> tuple[str, ...]:
-    """Slots that people play, in the order of the configuration."""
+    """Return the slots that people play, in the order of the configuration."""
     return tuple(slot for slot, player in config.resolved_slots().items() if is_person(player))
 
 
 def others(offers: Sequence[Offer], env_id: str) -> list[Offer]:
-    """Whom people may play with: everybody but people, those that cannot with the reason.
+    """Return the offers for other players than people; worker entries that cannot play keep their reason.
 
-    Behaviors and trained policies that do not fit are left out: there may be many. Policies
-    trained in another environment come last.
+    Behaviors and trained policies that do not fit are left out, since there may be many. Policies trained in
+    another environment come last.
     """
     shown = [
         offer
@@ -74,7 +74,7 @@ def others(offers: Sequence[Offer], env_id: str) -> list[Offer]:
 
 
 def opponent(offers: Sequence[Offer], env_id: str) -> Policy | None:
-    """The first opponent: a baseline that knows the game, else random moves, else any policy that fits."""
+    """Return the first opponent: a baseline made for the game, else random moves, else any fitting policy."""
     fitting = [offer.policy for offer in offers if not offer.reason and offer.policy.complete]
     knowing = [policy for policy in fitting if policy.kind == "baseline" and policy.knows(env_id)]
     chance = [policy for policy in fitting if policy.policy_id == "random"]
@@ -89,31 +89,31 @@ def game(
     env_name: str = "",
     api: str | None = None,
 ) -> OperatorConfig:
-    """The operator of a game.
+    """Return the operator of a game.
 
     Raises:
-        ConfigError: Something in it cannot be.
+        ConfigError: A value is invalid.
     """
     return OperatorConfig(OPERATOR, name or "You", env_name, task, players, api=api, named=bool(name))
 
 
 def seated_as_written(config: OperatorConfig) -> OperatorConfig:
-    """The operator with its seats fixed: in live play everybody stays where they sit."""
+    """Return the operator with fixed seats, because in live play nobody changes seats."""
     return config if config.seats == "fixed" else replace(config, seats="fixed")
 
 
 def asks_models(config: OperatorConfig) -> bool:
-    """Whether a language model plays some slot: each of its decisions may cost money."""
+    """Return whether a language model plays some slot, so that decisions may cost money."""
     return any(player.worker_type in _MODELS for player in config.resolved_slots().values())
 
 
 def runs_programs(config: OperatorConfig) -> bool:
-    """Whether a program with beliefs and goals plays some slot: it tells what it thought."""
+    """Return whether a BDI program plays some slot, which reports its reasoning."""
     return any(player.worker_type == "bdi" for player in config.resolved_slots().values())
 
 
 def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) -> OperatorConfig:
-    """The operator with another player in one slot; a link group that the slot was in stays without it."""
+    """Return the operator with another player in one slot, which leaves its link group."""
     if agent.endswith(GOAL_SUFFIX) and agent.removesuffix(GOAL_SUFFIX) in config.manager:
         return replace(config, manager={**config.manager, agent.removesuffix(GOAL_SUFFIX): player})
     workers, groups = {**config.workers, agent: player}, list[LinkGroup]()
@@ -121,14 +121,14 @@ def with_player(config: OperatorConfig, agent: str, player: WorkerAssignment) ->
         rest = tuple(other for other in group.linked_agents if other != agent)
         if agent != group.primary_agent and rest:
             groups.append(replace(group, linked_agents=rest))
-        elif agent in group.agents:  # each slot left plays by itself what the group played
+        elif agent in group.agents:  # each remaining slot plays the group's policy on its own
             slots = config.resolved_slots()
             workers |= {other: slots[other] for other in group.agents if other != agent}
     return replace(config, workers=workers, link_groups=groups)
 
 
 def with_clock(config: OperatorConfig, clock: Clock) -> OperatorConfig:
-    """The same game with its people on another clock."""
+    """Return the same game with another clock for the people in it."""
     changed = {
         slot: replace_person(player, clock) if is_person(player) else player
         for slot, player in config.workers.items()
@@ -137,7 +137,7 @@ def with_clock(config: OperatorConfig, clock: Clock) -> OperatorConfig:
 
 
 def replace_person(player: WorkerAssignment, clock: Clock) -> WorkerAssignment:
-    """A person's slot on another clock; its other settings stay."""
+    """Return a person's player with another clock and the same settings."""
     fresh = person(clock)
     return WorkerAssignment(
         player.worker_id,
@@ -149,7 +149,7 @@ def replace_person(player: WorkerAssignment, clock: Clock) -> WorkerAssignment:
 
 
 def hands(scheme_keys: Sequence[str], *, mouse: bool, typed: bool) -> str:
-    """What a person plays with, in words: ``arrow keys``, ``W A S D``, ``mouse``."""
+    """Return the input that a person plays with, as text: ``arrow keys``, ``W A S D``, ``mouse``."""
     keys = set(scheme_keys)
     if mouse:
         return "mouse"
