@@ -77,12 +77,12 @@ class CurveCard(Card):
 
     @property
     def series(self) -> str:
-        """What is drawn."""
+        """Series that is drawn."""
         return str(self.choice.value)
 
     @property
     def plots(self) -> Sequence[CurvePlot]:
-        """One for each environment that is drawn, with axes of its own."""
+        """Visible plots, one for each environment, each with its own axes."""
         return tuple(plot for plot in self._plots if not plot.isHidden())
 
     def set_named(self, named: bool) -> None:
@@ -94,9 +94,12 @@ class CurveCard(Card):
     def show_curves(
         self, runs: Sequence[Series], curves: Mapping[str, Curve], environments: Mapping[str, str]
     ) -> None:
-        """Draw these runs; those of different environments, whose numbers do not compare, apart.
+        """Draw these runs, each environment in a plot of its own, because their values do not compare.
 
-        runs: Runs in the order of their colors.
+        Args:
+            runs: Runs in the order of their colors.
+            curves: Curves by run id.
+            environments: Environment of each run.
         """
         apart: dict[str, list[Series]] = {}
         for run in runs:

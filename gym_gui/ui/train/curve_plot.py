@@ -192,8 +192,7 @@ class CurvePlot(LivePlot):
         self._names.show_names(entries)
 
     def ends(self) -> list[tuple[str, Look, float, float]]:
-        """Return the names at the right end: each with its look, and step and value at the end of its line.
-        """
+        """Return the names at the right: each with its look, and step and value at the end of its line."""
         if not self._named or len(self._curves) < 2:
             return []
         return [

@@ -24,7 +24,7 @@ _NEAR: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The mark of a member: a point at the step where the learner left it, or a line across for a pool member.
+    """The mark of a member: a point where the learner left it, or a line across for a pool member.
 
     Attributes:
         name: Name of the member.
@@ -38,8 +38,7 @@ class Mark:
 
 
 def marks_of(league: TrainingLeague) -> list[Mark]:
-    """Return marks of the members at their ratings, or at the learner's mean return if the league has no ratings.
-    """
+    """Return marks of the members at their ratings, or without ratings at the learner's mean returns."""
     found = [(member, member.rating if league.rated else member.mean_return) for member in league.members]
     return [Mark(member.name, height, member.step) for member, height in found if height is not None]
 

@@ -77,7 +77,9 @@ class TrainerLink(QObject):
 
     @property
     def runs(self) -> list[TrainingRecord]:
-        """All runs: first those in progress, then those in the queue, then those that are over; the newest first.
+        """All runs: those in progress, then those in the queue, then those that are over.
+
+        The first and the last group begin with the newest run.
         """
         newest = sorted(self._records.values(), key=lambda r: (r.submitted_at, r.run_id), reverse=True)
         return sorted(newest, key=_place)

@@ -49,7 +49,10 @@ class RunPanel(QWidget):
     """
 
     action_requested = pyqtSignal(str, str)
-    """Emits the id of a run and an action: ``pause``, ``resume``, ``checkpoint``, ``stop``, ``continue``, ``clone``, ``folder``, ``log``, ``remove``.
+    """Emits the id of a run and an action.
+
+    Actions: ``pause``, ``resume``, ``checkpoint``, ``stop``, ``continue``, ``clone``, ``folder``,
+    ``log``, ``remove``.
     """
     longer_requested = pyqtSignal(str, object)
     """Emits the id of a run and its new total number of steps."""

@@ -16,7 +16,7 @@ from gym_gui.workers.capabilities import action_kind, observation_kinds
 
 @dataclass(frozen=True, slots=True)
 class Spaces:
-    """What was found out of an environment.
+    """Kinds of actions and observations of an environment, as far as known.
 
     Attributes:
         env_id: Id of the environment; empty before anything is known.
