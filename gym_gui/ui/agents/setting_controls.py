@@ -177,7 +177,7 @@ def _hint(setting: Setting) -> str:
 
 
 class PathControl(TextControl):
-    """The path of a file or folder, with a button that opens the chooser."""
+    """A field for the path of a file or folder, with a button that opens a file dialog."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)

@@ -37,7 +37,7 @@ class LiveOperator(QObject):
 
     Args:
         context: The window's services.
-        config: The operator.
+        config: Configuration of the operator.
         seeds: Seeds of the episodes, as for :class:`EpisodePlayer`.
         run: Run that finished episodes are written to; ``None`` records nothing.
         open_session: Creates the session; by default in a host process.

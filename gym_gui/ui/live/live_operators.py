@@ -188,8 +188,8 @@ class LiveOperators(Sequence[LiveOperator]):
         """Add or change an operator, so that it matches its configuration.
 
         Returns:
-            Whether the operator is new, or plays by another configuration than before (its name aside);
-            false where it was just removed and continues.
+            Whether the operator is new, or got a configuration that differs in more than the name;
+            false if it was just removed and continues.
         """
         operator = self.find(config.operator_id)
         if operator is None:

@@ -23,7 +23,7 @@ class OperatorPlayback(QObject):
     Attributes:
         running: Whether the operators play continuously.
         lock_step: Whether all operators take a step before any takes the next.
-        beat: Gives the signal for each common step.
+        beat: Requests the common steps.
         catch_up: Lets operators that have finished fewer episodes play on; any other command ends this.
     """
 

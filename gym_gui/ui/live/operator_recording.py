@@ -48,7 +48,10 @@ class OperatorRecording:
             )
 
     def admit(self, configs: Sequence[OperatorConfig]) -> bool:
-        """Return whether operators can be added to the current run; without a run, they can."""
+        """Add operators to the current run, or change them in it, as long as the run holds no episodes.
+
+        Returns whether that was possible; without a current run, it always is.
+        """
         return self.recording is None or all(map(self.recording.admit, configs))
 
     def describe(self, config: OperatorConfig) -> None:

@@ -42,7 +42,7 @@ class Comparison(QObject):
 
     Args:
         context: The window's services.
-        deck: The operators.
+        deck: Deck that holds the operators.
         parent: Widget whose window the file dialogs belong to.
 
     Attributes:

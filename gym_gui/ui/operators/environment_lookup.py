@@ -25,7 +25,7 @@ class EnvironmentLookup(QObject):
     Args:
         spawn: Runs work in the background.
         catalog: Provides environments, workers and policies.
-        picker: Is filled with all environments first.
+        picker: Environment picker, which is filled with all environments first.
         parent: Qt owner.
     """
 

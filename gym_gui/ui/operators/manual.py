@@ -47,7 +47,7 @@ class ManualOperators(QWidget):
 
     Args:
         context: The window's services.
-        deck: The operators.
+        deck: Deck that holds the operators.
         catalog: Provides environments, workers and policies.
         parent: Qt owner.
 

@@ -27,7 +27,7 @@ class OperatorPlots(Card):
 
     Args:
         theme_: Theme with the colors.
-        deck: The operators.
+        deck: Deck that holds the operators.
         parent: Qt owner.
     """
 

@@ -13,7 +13,7 @@ _RECENT: Final = "script/recent"
 
 
 class RecentFiles:
-    """Experiments that were opened before, the newest first.
+    """Experiments that were opened before, the newest first; the list is stored in the window's settings.
 
     Args:
         layout: Settings that store the list.

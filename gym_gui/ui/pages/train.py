@@ -154,9 +154,10 @@ class TrainPage(Page):
     # -- methods that the window calls -----------------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """Show the runs, or with ``policies=True`` the library.
+        """Connect to the trainer and show the current view.
 
-        ``run=`` selects a run, and ``env=`` fills the form with an environment.
+        ``policies=True`` shows the library, ``run=`` selects a run, and ``env=`` chooses an environment
+        in the form.
         """
         self.link.open()
         if request.get("policies"):

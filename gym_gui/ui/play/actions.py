@@ -20,7 +20,7 @@ class PlayActions(QObject):
     """Three buttons that are shown while there is a game; a click never takes the focus from the game.
 
     Args:
-        game: The game that the buttons are for; the page that connects to the signals acts on it.
+        game: Game that the buttons control; the page handles their signals.
 
     Attributes:
         buttons: The buttons in their order.

@@ -262,7 +262,6 @@ class PlayGame(QObject):
         Returns:
             The task that binds the slot; it fails if the player cannot be bound. ``None`` if no session
             has to be informed.
-            has to be told.
         """
         if self._operator is None:
             return None

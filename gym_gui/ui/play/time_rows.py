@@ -100,7 +100,7 @@ class TimeRows(QWidget):
         self._own.setVisible(place == _OWN)
 
     def open(self) -> None:
-        """Open the list of time controls with the keyboard in it, so that the user can choose."""
+        """Open the list of time controls and move the focus to it."""
         self._choice.setFocus()
         self._choice.showPopup()
 

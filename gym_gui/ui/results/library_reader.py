@@ -20,7 +20,7 @@ _GROW_S: Final = 0.4
 _FULL_EVERY: Final = 10
 """One of this many passes opens every folder; the others only follow runs that are being written."""
 _SHARE: Final = 20
-"""The rest after a pass is at least this many times as long as the pass, because of slow network disks."""
+"""A pass is followed by a rest this many times as long, up to 120 s, because of slow network disks."""
 _LONGEST_REST_MS: Final = 120_000
 
 
