@@ -24,7 +24,7 @@ _WORDS = {Level.ERROR: "Wrong", Level.WARNING: "Mind", Level.OK: "Fine", Level.N
 _USUAL_WIDTH = 600
 LinkOf = Callable[[str], Action | None]
 MOST = 8
-"""Largest number of sentences; the number of further ones is shown."""
+"""Largest number of sentences that are shown; further ones are only counted."""
 
 
 _WIDEST = 1100

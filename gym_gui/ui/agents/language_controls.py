@@ -149,7 +149,7 @@ class ServerControl(HelpedControl, TextControl):
         self._forget()
 
     def _forget(self) -> None:
-        """Remove the result for another server."""
+        """Clear a test result that belongs to another server."""
         if not self._is_asking:
             self._say("muted", "")
 

@@ -126,7 +126,10 @@ class ConfigurationModel(QObject):
         self.draft_changed.emit()
 
     def reset(self) -> None:
-        """Put random actions into all slots, remove all links and environment settings; can be undone."""
+        """Reset everything but the environment: random actions in all slots, no links, default settings.
+
+        Undo brings the previous draft back.
+        """
         task, name = self.draft.task, self.draft.env_name
         self.edit(Draft(task, self.draft.operator_id, env_name=name), "reset to defaults")
 

@@ -26,7 +26,9 @@ HELD_MS: Final = 15_000
 
 
 class LiveOperators(Sequence[LiveOperator]):
-    """The live operators of a deck, which is changed by configurations; keeps the service's list the same.
+    """The live operators of a deck, which configurations add, change and remove.
+
+    The service always has the same operators.
 
     Args:
         service: Starts and stops operators.
@@ -110,7 +112,7 @@ class LiveOperators(Sequence[LiveOperator]):
     # -- ids -------------------------------------------------------------------------
 
     def with_free_name(self, config: OperatorConfig) -> OperatorConfig:
-        """Return a configuration with an id and name unused by any operator, and by the last one removed."""
+        """Return a configuration whose id and name are free; those of the operator removed last are not."""
         held = [self._held.player.config] if self._held is not None else []
         return with_free_name(config, [*self.configs, *held])
 

@@ -120,7 +120,7 @@ class OperatorDeck(QObject):
         return OperatorTable(self.operators.configs, self.seed)
 
     def add(self, config: OperatorConfig, *, start: bool = True) -> LiveOperator:
-        """Add an operator; if its id or name is taken, it gets another.
+        """Add an operator; if its id or name is taken, the new operator gets another one.
 
         Args:
             config: Configuration of the operator.

@@ -187,7 +187,7 @@ class OperatorConfigWidget(QWidget):
         box.valueChanged.connect(self._on_limit)
         return box
 
-    # -- whose settings these are ----------------------------------------------------
+    # -- the edited operator ---------------------------------------------------------
 
     @property
     def operator(self) -> LiveOperator | None:
@@ -256,7 +256,7 @@ class OperatorConfigWidget(QWidget):
         self._record.refresh()
         self._look_again()
 
-    # -- what the environment is -----------------------------------------------------
+    # -- the environment -------------------------------------------------------------
 
     def _look_again(self) -> None:
         # The configuration that was about to be emitted names the previous environment.
@@ -490,7 +490,7 @@ class OperatorConfigWidget(QWidget):
         if report.config is not None and operator.player.config == before:
             self.changed.emit(report.config)
 
-    # -- the rest --------------------------------------------------------------------
+    # -- further actions -------------------------------------------------------------
 
     def _on_details(self) -> None:
         if self._operator is not None:

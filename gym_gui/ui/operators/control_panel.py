@@ -24,8 +24,8 @@ class ControlPanelContainer(QObject):
     """Puts the controls into the page's bar and keeps their state up to date.
 
     Args:
-        deck: Operators that they control.
-        bar: Bar that holds them.
+        deck: Deck whose operators the controls act on.
+        bar: Bar that holds the controls.
         parent: Qt owner.
     """
 

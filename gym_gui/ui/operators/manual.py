@@ -395,7 +395,10 @@ class ManualOperators(QWidget):
             card.set_enlarged(card is enlarged)
 
     def _on_asked(self, _question: HumanQuestion) -> None:
-        """Give the card of a person who is asked for an action the keyboard, unless another widget has it."""
+        """Move the keyboard focus to the card of a person who is asked for an action.
+
+        A visible widget that has the focus keeps it.
+        """
         operator = self.sender()
         if not isinstance(operator, LiveOperator) or operator not in self._cards:
             return

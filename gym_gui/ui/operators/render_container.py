@@ -49,7 +49,7 @@ _DOT = 10
 
 
 def leading_kind(config: OperatorConfig) -> str:
-    """Return the worker kind that marks a card: the kind beside baselines, or mixed if there are several."""
+    """Return the kind that marks a card: the only one besides ``baseline``, or ``mixed`` for several."""
     return colors.leading_kind(player.worker_type for player in config.resolved_slots().values())
 
 

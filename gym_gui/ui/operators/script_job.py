@@ -114,8 +114,8 @@ class ScriptPlan:
 async def read_experiment(path: Path, catalog: CatalogCache, *, allow_code: bool) -> Experiment:
     """Read an experiment file; a program is run in a separate process, and only if it is allowed.
 
-    Environments of a matrix, which determine the policy of each slot, are created in another process,
-    too.
+    Environments of a matrix, whose slots and teams determine who plays where, are created in another
+    process, too.
 
     Raises:
         ExperimentError: One line that says what is wrong, in which place, and what to do.

@@ -52,7 +52,7 @@ class ScriptStandings(QObject):
         """Show the standings from the first game on; the view is created when it is first needed."""
         if self._job is None or self._job.tournament_run is None:
             return
-        from gym_gui.ui.results.live_results import LiveResults  # experiments do without
+        from gym_gui.ui.results.live_results import LiveResults  # Only tournaments need it.
 
         if self.view is None:
             self.view = LiveResults(self._context.spawn, self._context.theme)

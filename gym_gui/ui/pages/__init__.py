@@ -19,7 +19,7 @@ class Place:
         title: Title that the user reads.
         icon: Name of an icon in :mod:`gym_gui.ui.icons`.
         target: Page class as ``module:Class``, below this package.
-        guide: Page of the guide about it, below ``docs``.
+        guide: Page of the guide that explains this page, below ``docs``.
         foot: Whether the entry is placed at the foot of the rail.
     """
 

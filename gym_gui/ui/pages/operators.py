@@ -164,7 +164,7 @@ class OperatorsTab(Page):
         Args:
             request: Values that the dialog begins with; ``None`` uses the players of this page.
         """
-        from gym_gui.ui.operators.tournament_dialog import TournamentDialog  # few hold one
+        from gym_gui.ui.operators.tournament_dialog import TournamentDialog  # Few users need it.
 
         if request is None:
             request = TournamentRequest.of(self.deck.table.operators if self.manual_mode else ())
@@ -395,7 +395,7 @@ class OperatorsTab(Page):
     # -- commands --------------------------------------------------------------------
 
     def _dock_slot(self) -> DockSlot | None:
-        """Return the place of the selected operator's picture, or in script mode of the watched one."""
+        """Return the dock slot of the selected operator's picture, or in script mode of the watched one."""
         if not self.manual_mode:
             return self.script.card.pane.dock_slot if self.script.card.pane is not None else None
         return self.manual.card(self.manual.current).dock_slot if self.manual.current is not None else None

@@ -223,7 +223,7 @@ class PlayGame(QObject):
         self.changed.emit()
 
     def _go_on_without_models(self) -> None:
-        """Begin the game for people who move first: until they have moved, no language model is asked."""
+        """Begin a waiting game if people move first: no language model is asked until they have moved."""
         operator = self._operator
         if operator is None or not self.waits or self.clock.realtime or self._seating is not None:
             return

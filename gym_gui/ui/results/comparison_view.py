@@ -73,7 +73,7 @@ class PairChosen:
 
 
 class ComparisonView(QWidget):
-    """Shows an analysis, one environment at a time; its ``task`` picker belongs into the page's bar.
+    """Shows an analysis, one environment at a time; its ``task`` picker belongs in the page's bar.
 
     Args:
         current: Theme with the colors.

@@ -47,7 +47,7 @@ class LibraryReader(QObject):
         self._shelves = AllRuns(folder, cache)
         self._runs: list[RunEntry] = []
         self._looks = 0
-        self._reading = asyncio.Lock()  # one thread at a time
+        self._reading = asyncio.Lock()  # Only one thread reads at a time.
         self._busy = self._again = self._complete = False
         self._timer = QTimer(self)
         self._timer.setInterval(EVERY_MS)

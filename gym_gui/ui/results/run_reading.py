@@ -86,7 +86,7 @@ class RunReading(QObject):
         if self._is_old():
             if self._shown is None:
                 self.read()
-            elif not self._again.isActive():  # A restart each time would never end.
+            elif not self._again.isActive():  # A restart would postpone it again and again.
                 self._again.start()
 
     def read(self) -> None:

@@ -20,7 +20,7 @@ from gym_gui.ui.widgets import PrimaryButton, QuietButton
 
 
 class SelectedRuns(QObject):
-    """Applies actions to the selected runs; its buttons belong into the page's bar.
+    """Applies actions to the selected runs; its buttons belong in the page's bar.
 
     Args:
         context: Shows messages about what cannot be done.

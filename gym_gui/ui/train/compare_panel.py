@@ -29,7 +29,7 @@ from gym_gui.ui.widgets.layouts import column_layout, panel_head, row_layout
 
 
 class ComparePanel(QWidget):
-    """Shows for several runs their results and the settings in which they differ.
+    """Shows the results of several runs and the settings in which the runs differ.
 
     Args:
         colors: Colors of the runs' dots.

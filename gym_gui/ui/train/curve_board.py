@@ -161,7 +161,7 @@ class CurveCard(Card):
             self._name_chart()
 
     def set_smooth(self, smooth: bool) -> None:
-        """Say in the heading that the lines are smoothed, or not."""
+        """Set whether the heading says that the lines are smoothed."""
         if smooth != self._smooth:
             self._smooth = smooth
             self._name_chart()

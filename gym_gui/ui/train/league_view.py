@@ -25,7 +25,7 @@ _TOGETHER: Final = ("Return over steps", "Points: mean return with a member", "W
 
 
 class LeagueView(QWidget):
-    """Shows plot and table of a league; :attr:`note` and :attr:`use` belong into the heading of its card.
+    """Shows plot and table of a league; :attr:`note` and :attr:`use` belong in the heading of its card.
 
     Args:
         context: Opens the other pages.
@@ -90,7 +90,7 @@ class LeagueView(QWidget):
         self.note.setText(_summary(title, league))
         self._tell_use()
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------
 
     def _tell_headings(self, rated: bool) -> None:
         plot, unit, who = _RATED if rated else _TOGETHER

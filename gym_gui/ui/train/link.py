@@ -109,7 +109,7 @@ class TrainerLink(QObject):
         self._tell.stop()
         await end_task(self._task)
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------
 
     async def _act(self, work: Callable[[TrainerClient], Awaitable[object]]) -> None:
         client = self.client

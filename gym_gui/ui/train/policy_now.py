@@ -195,7 +195,7 @@ class PolicyNow(Card):
         super().hideEvent(a0)
         self._on_seen_changed()
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------
 
     def _read_film(self, file: Path) -> None:
         if self._reading is not None:

@@ -97,7 +97,7 @@ class RunContent(QWidget):
         self._on_lower_chosen(LEAGUE)
 
     def offer_league(self, offered: bool) -> None:
-        """Offer the league or not; if the user was looking at a league, show it again."""
+        """Show or hide the league's button; if the user was looking at a league, show it again."""
         self._lower_choice.set_offered(LEAGUE, offered)
         if offered and self._league_wanted:
             self._lower_choice.set_value(LEAGUE)

@@ -102,7 +102,7 @@ class RunData(QObject):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------
 
     def _begin(self) -> None:
         for run_id in self._followed - self._unreadable:

@@ -173,7 +173,7 @@ class RunPanel(QWidget):
         if record is not None and "longer" in run_actions(record):
             self._longer.ask(record)
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------
 
     def _show_messages(self, record: TrainingRecord) -> None:
         failed = record.state == "failed"

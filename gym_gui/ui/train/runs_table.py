@@ -91,7 +91,7 @@ class RunsTable(RowsTable[RunRow]):
         return (height - HEAD - 2) // ROW
 
     def keyPressEvent(self, e: QKeyEvent | None) -> None:
-        """Draw the selected runs or not on Space, remove them on Delete, deselect them on Esc.
+        """Handle keys: Space draws the selected runs or not, Delete removes them, Esc deselects them.
 
         If no run is selected, Space and the keys that move the cursor first select the current row.
         """

@@ -206,7 +206,7 @@ class RunsView(QWidget):
         super().resizeEvent(a0)
         self._fit_table()
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------
 
     def _fit_table(self) -> None:
         if self._content is not None:

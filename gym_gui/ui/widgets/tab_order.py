@@ -14,7 +14,7 @@ def tab_on(within: QWidget, *, forward: bool) -> bool:
     Qt follows the order in which controls were added to the window, so that controls created later come
     last, wherever they are placed.
 
-    After the last control follows the first.
+    The first control follows the last one.
 
     Args:
         within: Widget that contains the controls.
