@@ -1,1 +1,1 @@
-"""Advanced configuration: who plays each slot of an environment, checked as it is written."""
+"""Advanced configuration: who plays each slot of an environment, with checks during editing."""

@@ -1,4 +1,4 @@
-"""Environment, slots, checks and preview of one operator, on one page."""
+"""The page content that shows environment, slots, checks and preview of one operator."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STARTS = (
 
 
 class ActorCard(Card):
-    """The simple drop-down of an environment with one agent.
+    """The list of policies for an environment with one agent.
 
     Args:
         model: The configuration.
@@ -91,19 +91,19 @@ class ActorCard(Card):
 
 
 class AdvancedConfigTab(QWidget):
-    """Everything but the page's bar; :attr:`model` is what it shows.
+    """The content of the Agents page without its bar; :attr:`model` holds the configuration.
 
-    :attr:`slot` and :attr:`operator` are for the inspector beside it, which owns them.
+    The inspector beside it owns and shows :attr:`slot` and :attr:`operator`.
 
     Args:
-        context: What the window's parts share.
+        context: The window's services.
         parent: Qt owner.
     """
 
     installed = pyqtSignal()
-    """There are environments or a worker that were missing."""
+    """Emitted when missing environments or a missing worker have been installed."""
     policy_binding_changed = pyqtSignal(str, str)
-    """A slot, and the id of the policy that decides for it from now on."""
+    """Emits a slot, and the id of the policy that decides for it from now on."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -135,7 +135,7 @@ class AdvancedConfigTab(QWidget):
         self._refresh()
 
     def _link_of(self, sentence: str) -> Action | None:
-        """Leads to the line of a program that a check is about; saved, it is checked again."""
+        """Return a link to the line of a program that a check is about; saving the program checks again."""
         config = self.model.report.config if self.model.report is not None else None
         return link_of(self._context, sentence, config, again=("Check again", self.model.check_again))
 
@@ -167,7 +167,7 @@ class AdvancedConfigTab(QWidget):
             self.slot.show_slot(env_info.agents[0] if single else self.table.selected or env_info.agents[0])
 
     def open_link_dialog(self, primary: str) -> LinkAgentsDialog | None:
-        """Ask who shares the file of a slot."""
+        """Open a dialog that asks which slots share the file of a slot."""
         env_info = self.model.env_info
         if env_info is None:
             return None
@@ -178,7 +178,7 @@ class AdvancedConfigTab(QWidget):
         return dialog
 
     def open_steps_dialog(self, agent: str) -> StepsDialog | None:
-        """Ask what happens to a slot's observations before its policy sees them."""
+        """Open a dialog for the preprocessing of a slot's observations."""
         env_info, checks, row = self.model.env_info, self.model.checks, self.model.draft.rows.get(agent)
         if env_info is None or checks is None or row is None:
             return None
@@ -192,7 +192,7 @@ class AdvancedConfigTab(QWidget):
         self.model.set_row(agent, replace(row, preprocess=steps), f"change what {agent} is shown")
 
     def open_install_dialog(self, missing: Missing) -> InstallDialog:
-        """Offer to install environments or a worker that are missing."""
+        """Open a dialog that offers to install missing environments or a missing worker."""
         return open_install_dialog(self._context, missing, self, self._on_installed)
 
     def _on_installed(self) -> None:
@@ -205,6 +205,6 @@ class AdvancedConfigTab(QWidget):
             self.model.edit(draft.linked(primary, agents), f"link agents to {primary}")
 
     async def close_down(self) -> None:
-        """Release everything; nothing it started is left."""
+        """Stop all work of the preview and the model."""
         await self.preview.close_down()
         await self.model.close()

@@ -1,4 +1,4 @@
-"""What was found when the configuration was checked, as sentences."""
+"""The panel that shows the results of the configuration's checks as sentences."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from gym_gui.ui.widgets.message_panels import Action, IconLabel
 
 _TOKENS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "muted"}
 _ICONS = {Level.ERROR: "error", Level.WARNING: "warning", Level.OK: "ok", Level.NOTE: "info"}
-"""Told apart by their shape: color never stands alone."""
+"""Icon of each level: levels differ in shape, not only in color."""
 _WORDS = {Level.ERROR: "Wrong", Level.WARNING: "Mind", Level.OK: "Fine", Level.NOTE: "Note"}
 _USUAL_WIDTH = 600
 LinkOf = Callable[[str], Action | None]
 MOST = 8
-"""More sentences than this are counted, not shown."""
+"""Largest number of sentences that are shown; further ones are only counted."""
 
 
 _WIDEST = 1100
-"""Of a line: what can be done about it stands in sight of what it says."""
+"""Largest width of a line, in pixels: it keeps the links near their sentence."""
 
 
 class ChecksPanel(Card):
-    """One line per sentence, the worst first.
+    """Shows the findings of the checks, one per line, the most severe first.
 
     Args:
         model: The configuration.
-        link_of: What leads from a sentence to the line of a file that it is about.
+        link_of: Returns a link to the line of a file that a sentence is about.
         parent: Qt owner.
     """
 
     install_asked = pyqtSignal(object)
-    """The user asks to install environments or a worker (a :class:`Missing`)."""
+    """Emits what the user asks to install: environments or a worker (a :class:`Missing`)."""
 
     def __init__(self, model: ConfigurationModel, link_of: LinkOf, parent: QWidget | None = None) -> None:
         super().__init__("Checks", margin=theme.PAGE, parent=parent)
@@ -61,7 +61,7 @@ class ChecksPanel(Card):
 
     @property
     def sentences(self) -> list[str]:
-        """What it says."""
+        """Sentences that the panel shows."""
         return [finding.text for finding in self._shown or ()]
 
     def _refresh(self, *_: object) -> None:
@@ -98,7 +98,7 @@ class ChecksPanel(Card):
             self._lines.addWidget(_line(Finding(Level.NOTE, f"and {more} more")))
 
     def _add_install(self, line: QWidget, missing: Sequence[Missing]) -> None:
-        """Offer at the end of a line what it says is missing; of several, which of them."""
+        """Add a link that installs what a line says is missing; for several missing things, a menu."""
         button = LinkButton("Install…", name="finding_install")
         button.setToolTip("Install what is missing, here and now")
         if len(missing) == 1:
@@ -115,17 +115,17 @@ class ChecksPanel(Card):
 
 
 def _add_link(line: QWidget, words: str, on_click: Callable[[], object]) -> None:
-    """Lead to the file and line that a sentence is about."""
+    """Add a link to the file and line that a sentence is about."""
     row = line.layout()
     assert isinstance(row, QHBoxLayout)
     row.addWidget(LinkButton(words, name="finding_place", on_click=on_click), 0, Qt.AlignmentFlag.AlignTop)
 
 
 class _Sentence(QLabel):
-    """Text that wraps and asks for the height that it needs at its present width.
+    """Text that wraps and asks for the height that it needs at its current width.
 
-    A plain label asks for the height it would need if it were very narrow, and a page that
-    has room for everything then scrolls.
+    A plain label asks for the height that it would need at a very small width, and a page with enough
+    space would then scroll.
     """
 
     def __init__(self, text: str) -> None:
@@ -160,7 +160,7 @@ def _line(finding: Finding) -> QWidget:
     text = _Sentence(finding.text)
     text.setProperty("role", "muted" if finding.level is Level.NOTE else "")
     text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    # The sign stands beside the first line, however many there are.
+    # Align the icon with the first line, however many lines follow.
     marked = column_layout(margin=(0, 2, 0, 0), spacing=None)
     marked.addWidget(dot)
     marked.addStretch(1)

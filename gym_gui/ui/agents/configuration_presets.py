@@ -1,4 +1,4 @@
-"""Configurations under a name: save, load, throw away, pass on."""
+"""The preset menu for configurations: save, load, delete, import, share and export."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from gym_gui.ui.context import AppContext
 from gym_gui.ui.preset_menu import PresetMenu
 
 EPISODES = 10
-"""Episodes of an exported experiment, one per seed from the preview's on."""
+"""Number of episodes of an exported experiment, one per seed, beginning with the preview's seed."""
 
 
 class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
-    """What all presets can, and passing them on.
+    """The preset menu, with entries for import and sharing.
 
     Args:
-        context: ``notify`` and ``go`` are used.
+        context: Shows messages and opens other pages.
         model: The configuration.
-        parent: Whose dialogs these are.
+        parent: Widget that the dialogs belong to.
     """
 
     def __init__(self, context: AppContext, model: ConfigurationModel, parent: QWidget) -> None:
@@ -37,7 +37,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         return bool(draft.task), draft.name or draft.operator_id
 
     def fill(self) -> None:
-        """Show what there is now."""
+        """Fill the menu with the current presets and entries."""
         super().fill()
         self.addSeparator()
         self._entry("Import a preset…", self.ask_import, "import")
@@ -45,7 +45,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         share.setEnabled(bool(self._model.draft.task))
 
     def ask_import(self) -> None:
-        """Ask for a file, then take it over."""
+        """Ask for a preset file, then import it."""
         dialog = self._file_dialog("Import a preset", "preset_import_dialog")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters([f"Presets (*{CONFIGURATIONS.suffix})", "All files (*)"])
@@ -63,7 +63,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         self.load(preset.name)
 
     def ask_share(self) -> None:
-        """Ask where to, then write the preset there."""
+        """Ask for a file, then write the configuration to it as a preset."""
         dialog = self._file_dialog("Save as a file to share", "preset_share_dialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(f"Presets (*{CONFIGURATIONS.suffix})")
@@ -72,7 +72,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         dialog.open()
 
     def share(self, path: str) -> None:
-        """Write what stands in the table as a preset file."""
+        """Write the configuration in the table to a preset file."""
         config = self._config()
         if config is None:
             return
@@ -87,7 +87,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
     # -- experiments -----------------------------------------------------------------
 
     def ask_export(self, seed: int) -> None:
-        """Ask where to, then write an experiment file."""
+        """Ask for a file, then write an experiment to it."""
         dialog = self._file_dialog("Export experiment", "export_dialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters(["YAML (*.yaml)", "Python, plain data (*.py)"])
@@ -97,7 +97,10 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         dialog.open()
 
     def export(self, path: str, *, seed: int) -> None:
-        """Write an experiment of :data:`EPISODES` episodes from ``seed`` on; offers to open it."""
+        """Write an experiment of :data:`EPISODES` episodes, with seeds from ``seed`` on.
+
+        A message then offers to open the file.
+        """
         config = self._config()
         if config is None:
             return
@@ -111,7 +114,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
         self._context.notify(said, "ok", ("Open it", partial(self._context.go, "operators", script=file)))
 
     def _config(self) -> OperatorConfig | None:
-        """What stands in the table, also where a check says that it cannot be played here."""
+        """Return the configuration in the table, even if a check says that it cannot be played here."""
         try:
             return self._model.draft.config()
         except MosaicError as error:
@@ -127,7 +130,7 @@ class ConfigurationPresetMenu(PresetMenu[OperatorConfig]):
 
 
 def _follow_filter(dialog: QFileDialog, chosen: str) -> None:
-    """The other format, the other suffix."""
+    """Adapt the suffix of the chosen file to the selected format."""
     suffix = ".py" if "*.py" in chosen else ".yaml"
     for name in dialog.selectedFiles()[:1]:
         dialog.selectFile(str(Path(name).with_suffix(suffix)))

@@ -1,4 +1,4 @@
-"""What an environment is made with (``env_kwargs``): a form of what it says it takes, text for the rest."""
+"""A dialog for an environment's arguments (``env_kwargs``): a form for known ones, text for the others."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
 
 _SIZE = QSize(560, 560)
 _LINES = 3
-"""Of text that are seen at once."""
+"""Number of text lines that are visible at once."""
 
 
 class EnvironmentSettingsDialog(Dialog):
-    """Edits what one environment is made with.
+    """Edits the arguments with which an environment is created.
 
-    Nothing is taken that the environment does not: before the dialog closes it is made once, in the process
-    that looks at environments.
+    Before the dialog closes, another process creates the environment once with the new arguments. If
+    the environment refuses them, the dialog stays open and shows the error.
 
     Args:
-        request: The environment as it stands.
-        catalog: Has it made.
-        spawn: Starts what takes a moment.
+        request: The environment with its current arguments.
+        catalog: Creates the environment in another process.
+        spawn: Runs background tasks.
         parent: The window.
     """
 
     chosen = pyqtSignal(dict)
-    """The whole of ``env_kwargs``."""
+    """Emits all ``env_kwargs``."""
 
     def __init__(
         self,
@@ -111,10 +111,10 @@ class EnvironmentSettingsDialog(Dialog):
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is being found out."""
+        """Whether no background task of the dialog is running and the form is built."""
         return self._form is not None and not self.working
 
-    # -- what there is to set ----------------------------------------------------------
+    # -- available settings ------------------------------------------------------------
 
     async def _load(self) -> None:
         try:
@@ -139,10 +139,11 @@ class EnvironmentSettingsDialog(Dialog):
         self._further.setPlainText(write_further({n: v for n, v in values.items() if n not in self._known}))
 
     def _values(self) -> dict[str, Any]:
-        """What stands there.
+        """Return the arguments in the form and in the text.
 
         Raises:
-            MosaicError: The text is none, or says again what the form says.
+            MosaicError: The text is not valid, or repeats an argument of the form, or the form has an
+                error.
         """
         assert self._form is not None
         further = read_further(self._further.toPlainText())
@@ -153,7 +154,7 @@ class EnvironmentSettingsDialog(Dialog):
             raise UsageError(wrong)
         return {**self._form.values(), **further}
 
-    # -- what a person does ------------------------------------------------------------
+    # -- user actions ------------------------------------------------------------------
 
     def _on_reset(self) -> None:
         if self._form is not None:
@@ -176,7 +177,7 @@ class EnvironmentSettingsDialog(Dialog):
         self._use.setEnabled(not sentence)
 
     def accept(self) -> None:
-        """Take what stands there, if the environment takes it."""
+        """Close the dialog with the new arguments, after the environment has been created with them."""
         if not self.settled or not self._use.isEnabled():
             return
         try:
@@ -192,7 +193,8 @@ class EnvironmentSettingsDialog(Dialog):
         self.take_on(self._spawn(self._try(values), "Trying an environment's settings"))
 
     async def _try(self, values: dict[str, Any]) -> None:
-        # Only agents that it has with these settings can have teams and managers.
+        # Leave out teams and managers, which may name agents that the environment does not have with
+        # these settings.
         request = replace(self._request, env_kwargs=values, teams=None, managed=())
         try:
             await self._catalog.env_info(request)

@@ -1,4 +1,4 @@
-"""Says what an environment is made with (``env_kwargs``), and opens the form of it."""
+"""A link that opens the dialog for an environment's arguments (``env_kwargs``)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 class EnvironmentSettingsLink(LinkButton):
-    """Says what an environment is made with, and opens the dialog.
+    """Shows how many arguments of an environment are set, and opens the dialog to edit them.
 
     Args:
-        catalog: Says what an environment is; has it made to see whether it takes what was set.
-        spawn: Starts what takes a moment.
-        request: The environment as it stands, or ``None`` where there is none.
-        name: Its object name.
+        catalog: Describes environments, and creates one to check its arguments.
+        spawn: Runs background tasks.
+        request: Returns the environment with its current arguments, or ``None`` if there is none.
+        name: Its ``objectName``.
         parent: Qt owner.
     """
 
     set_to = pyqtSignal(dict)
-    """What a person set: the whole of ``env_kwargs``."""
+    """Emits all ``env_kwargs`` that the user has set."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class EnvironmentSettingsLink(LinkButton):
         self.show_values({})
 
     def show_values(self, values: Mapping[str, Any]) -> None:
-        """Say what is set."""
+        """Show how many arguments are set; the tooltip lists them."""
         self.set_text(f"Environment settings ({len(values)} set)…" if values else "Environment settings…")
         said = ""
         if values:
@@ -58,7 +58,7 @@ class EnvironmentSettingsLink(LinkButton):
         self.setToolTip(f"What the environment is made with{said}")
 
     def open_dialog(self) -> EnvironmentSettingsDialog | None:
-        """Show what can be set; nothing where there is no environment."""
+        """Open the dialog; return ``None`` if there is no environment."""
         request = self._request()
         if request is None or not request.task:
             return None

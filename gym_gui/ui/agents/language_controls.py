@@ -1,4 +1,4 @@
-"""Controls of a language worker's settings: its server, its model, its key, its prompts."""
+"""Controls for the settings of language workers: server, model, key, prompts and files."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ _PLACES: Final = {
 
 
 class FormAccess(Protocol):
-    """What a control may ask of the form it stands in."""
+    """What a control may request from its form."""
 
     @property
     def services(self) -> SettingsServices:
-        """The window's help."""
+        """The window's services for settings."""
         ...
 
     def server(self, module: str) -> ServerRequest:
-        """The server that the form describes."""
+        """Return the server that the form describes."""
         ...
 
     def provider(self, setting: Setting) -> Provider:
-        """Whose key a secret is."""
+        """Return the provider whose key a secret holds."""
         ...
 
     def prompts(self, setting: Setting) -> PromptsRequest:
-        """The prompts that the form names."""
+        """Return the prompts that the form names."""
         ...
 
     def file(self, setting: Setting) -> FileRequest:
-        """The file that a setting names."""
+        """Return the file that a setting names."""
         ...
 
     def heard(self, look: ServerLook) -> None:
@@ -58,15 +58,15 @@ class FormAccess(Protocol):
 
 
 class HelpedControl(SettingControl):
-    """A control with something to do beside its value; without services it is a plain field."""
+    """A control with an action beside its value; without services it is a plain field."""
 
     access: FormAccess | None = None
     _task: asyncio.Task[None] | None = None
     _said: QLabel
-    """A sentence below the field."""
+    """Label with a sentence below the field."""
 
     def _add_help(self, text: str, suffix: str, tooltip: str, on_click: Callable[[], object]) -> LinkButton:
-        """A hidden button under the field, and a sentence below both."""
+        """Add a hidden button under the field and a sentence below it, and return the button."""
         name = f"setting_{self.setting.name}"
         button = LinkButton(text, name=f"{name}_{suffix}", tooltip=tooltip, on_click=on_click)
         button.hide()
@@ -95,25 +95,25 @@ class HelpedControl(SettingControl):
     def _ask(
         self, work: Callable[[FormAccess], Coroutine[Any, Any, None]], button: QWidget, words: str, what: str
     ) -> None:
-        """Ask the server, one question at a time; the button waits for the answer."""
+        """Ask the server, one question at a time; the button is disabled until the answer arrives."""
         if self.access is not None and not self._is_asking:
             button.setEnabled(False)
             self._say("muted", words)
             self._task = self.access.services.spawn(work(self.access), what)
 
     def attach(self, access: FormAccess) -> None:
-        """The form lends its help."""
+        """Store the form, which gives access to the services."""
         self.access = access
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
-        """Another setting of the form was changed."""
+        """React to a change of another setting of the form."""
 
     def on_heard(self, look: ServerLook) -> None:
-        """The form's server was tried."""
+        """React to an answer of the form's server."""
 
 
 class ServerControl(HelpedControl, TextControl):
-    """A server's address, and a button that tests the server; the result stands below."""
+    """A field for a server's address, with a button that tests the server and shows the result."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -126,7 +126,7 @@ class ServerControl(HelpedControl, TextControl):
         self._test.setVisible(bool(self.setting.module))
 
     def try_it(self) -> None:
-        """Try the server as the form describes it now."""
+        """Test the server that the form describes now."""
         self._ask(self._try, self._test, "Asking…", "Testing the server")
 
     def on_form_changed(self, values: Mapping[str, Any]) -> None:
@@ -143,19 +143,19 @@ class ServerControl(HelpedControl, TextControl):
             else:
                 self._forget()
         except RuntimeError:
-            return  # the form is gone
+            return  # The form has been deleted meanwhile.
 
     def _on_text(self, _text: str) -> None:
         self._forget()
 
     def _forget(self) -> None:
-        """What was said of another server is no longer said."""
+        """Clear a test result that belongs to another server."""
         if not self._is_asking:
             self._say("muted", "")
 
 
 class ModelControl(HelpedControl):
-    """A model's name, to be typed or chosen from what the server has."""
+    """A field for a model's name, which is typed or chosen from the models of the server."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -172,7 +172,7 @@ class ModelControl(HelpedControl):
             completer.setFilterMode(Qt.MatchFlag.MatchContains)
             completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._adopt(self._box)
-        # Below, not beside: names of models are long.
+        # Place the button below, not beside: names of models are long.
         tooltip = "Ask the server which models it has"
         self._fetch_button = self._add_help("Fetch models", "fetch", tooltip, self.fetch)
         self.line.textEdited.connect(self._on_edited)
@@ -196,7 +196,7 @@ class ModelControl(HelpedControl):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """What is offered."""
+        """Models in the list."""
         return tuple(self._box.itemText(i) for i in range(self._box.count()))
 
     def fetch(self) -> None:
@@ -227,7 +227,7 @@ class ModelControl(HelpedControl):
             else:
                 self._say("error", f"{_full_stop(look.sentence)} {look.at}")
         except RuntimeError:
-            return  # the form is gone
+            return  # The form has been deleted meanwhile.
 
     def _on_opening(self) -> None:
         """Fetch the server's models when the user opens an empty list."""
@@ -248,7 +248,7 @@ class ModelControl(HelpedControl):
 
 
 class _ModelBox(SteadyComboBox):
-    """Tells when its list is about to be shown."""
+    """Calls ``opening`` before its list is shown."""
 
     opening: Any = None
 
@@ -260,7 +260,7 @@ class _ModelBox(SteadyComboBox):
 
 
 class SecretControl(HelpedControl, TextControl):
-    """Where a key is found (``keyring:openai``, ``env:NAME``), and a field that puts one there."""
+    """A field for the reference to a key (``keyring:openai``, ``env:NAME``), and one to store a new key."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -298,7 +298,7 @@ class SecretControl(HelpedControl, TextControl):
         self._look()
 
     def _look(self) -> None:
-        """Find out, once for each provider, whether there is a key of it."""
+        """Look, once for each provider, whether there is a key."""
         if self.access is None:
             return
         provider, empty = self.access.provider(self.setting), self.value() is None
@@ -321,7 +321,7 @@ class SecretControl(HelpedControl, TextControl):
                 self._offered = reference
                 self._use.setVisible(bool(reference))
         except RuntimeError:
-            return  # the form is gone
+            return  # The form has been deleted meanwhile.
 
     def _on_use(self) -> None:
         if self._offered:
@@ -335,7 +335,7 @@ class SecretControl(HelpedControl, TextControl):
 
     def _on_save(self) -> None:
         key = self._field.text()
-        self._field.clear()  # it stands nowhere for longer than it must
+        self._field.clear()  # The key is shown no longer than needed.
         if key.strip() and self.access is not None:
             provider = self.access.provider(self.setting)
             self.access.services.spawn(self._save(self.access, provider, key), "Saving the key")
@@ -354,7 +354,7 @@ class SecretControl(HelpedControl, TextControl):
             self._paste.hide()
             self.changed.emit()
         except RuntimeError:
-            return  # the form is gone
+            return  # The form has been deleted meanwhile.
         if where == "keyring":
             self._tell("ok", f"The key of {provider.title} is in the keyring.")
         else:
@@ -368,11 +368,11 @@ class SecretControl(HelpedControl, TextControl):
         try:
             self._say(role, sentence)
         except RuntimeError:
-            return  # the form is gone
+            return  # The form has been deleted meanwhile.
 
 
 class PromptsControl(HelpedControl, PathControl):
-    """The folder of a worker's prompts, and the way to edit them."""
+    """A field for the folder of a worker's prompts, with a button that edits them."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -390,7 +390,7 @@ class PromptsControl(HelpedControl, PathControl):
 
 
 class FileControl(HelpedControl, PathControl):
-    """A file that the worker can check, and the way to edit it."""
+    """A field for a file that the worker can check, with a button that edits it."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -407,7 +407,7 @@ class FileControl(HelpedControl, PathControl):
 
 
 def _column_in(row: QHBoxLayout) -> QVBoxLayout:
-    """Move what stands in a row into the first line of a column there."""
+    """Move the widgets of a row into the first line of a new column in the row, and return the column."""
     items = [item for i in range(row.count()) if (item := row.itemAt(i)) is not None]
     widgets = [widget for item in items if (widget := item.widget()) is not None]
     for widget in widgets:

@@ -1,4 +1,4 @@
-"""Chooses who shares a slot's checkpoint file."""
+"""A dialog that chooses which slots share a slot's checkpoint file."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ from gym_gui.ui.widgets.dialog import Dialog
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 _ROOM = 60
-"""Characters beside a tick."""
+"""Largest number of characters beside a checkbox."""
 
 
 class LinkAgentsDialog(Dialog):
-    """A tick for every other slot; those that no part of the file fits cannot share it, and say so.
+    """Has a checkbox for every other slot; a slot that cannot share the file is disabled and shows why.
 
     Args:
         draft: The configuration.
-        env_info: Its environment.
-        primary: Whose file is shared.
+        env_info: Description of its environment.
+        primary: Slot whose file is shared.
         parent: The window.
-        problem: Why a row's worker cannot play a slot, as a sentence; or empty.
+        problem: Returns why the worker of a row cannot play a slot, as a sentence, or ``""``; ``None``
+            compares only the spaces.
     """
 
     linked = pyqtSignal(str, list)
-    """The primary, and the agents that follow it (none: the link is dissolved)."""
+    """Emits the primary slot and the linked slots; an empty list removes the link."""
 
     def __init__(
         self,
@@ -92,7 +93,10 @@ class LinkAgentsDialog(Dialog):
         return row
 
     def _incompatibility(self, draft: Draft, env_info: EnvironmentInfo, agent: str) -> str:
-        """Why a slot cannot be played from the file: of a joint one its part has to fit, else its spaces."""
+        """Return why a slot cannot be played from the file, or ``""``.
+
+        For a joint file, a part has to fit the slot; for any other file, the spaces have to be equal.
+        """
         if self._file is None or self._problem is None:
             return _incompatibility(env_info, self.primary, agent)
         row = replace(draft.rows[self.primary], checkpoint_agent=None)
@@ -113,11 +117,11 @@ class LinkAgentsDialog(Dialog):
 
     @property
     def chosen(self) -> list[str]:
-        """The agents that are ticked."""
+        """Slots whose checkbox is ticked."""
         return [agent for agent, box in self._boxes.items() if box.isChecked()]
 
     def accept(self) -> None:
-        """Say who is linked."""
+        """Emit the linked slots and close the dialog."""
         self.linked.emit(self.primary, self.chosen)
         super().accept()
 
@@ -128,7 +132,7 @@ class LinkAgentsDialog(Dialog):
 
 
 def _cut(sentence: str) -> str:
-    """What of a sentence has room beside a tick; the tooltip has all of it."""
+    """Shorten a sentence so that it fits beside a checkbox; the tooltip has all of it."""
     return sentence if len(sentence) <= _ROOM else f"{sentence[: _ROOM - 1].rstrip()}…"
 
 

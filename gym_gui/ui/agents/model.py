@@ -1,4 +1,4 @@
-"""The configuration that is being written, with its history and what is known about it."""
+"""The model of the configuration that is being edited: its draft, history, environment and checks."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ if TYPE_CHECKING:
 
 
 CHECK_MS = 120
-"""Quiet time after a keystroke before the draft is checked."""
+"""Time without further edits before the draft is checked, in ms."""
 ENGINE_MS = 500
-"""Quiet time before the engine is asked as well."""
+"""Time without further edits before the engine checks the configuration as well, in ms."""
 
 RANDOM = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
-"""Plays a slot until the user chooses a policy: it fits every environment and starts at once."""
+"""Player of a slot until the user chooses a policy: it fits every environment and starts at once."""
 
 
 class ConfigurationModel(QObject):
-    """Holds a draft; everything slow is done elsewhere and arrives as a signal.
+    """Holds a draft; slow work runs in the background and its results arrive as signals.
 
     Args:
-        context: ``store`` and ``spawn`` are used.
+        context: Provides the store and background tasks.
         parent: Qt owner.
 
     Attributes:
-        draft: What stands in the table.
-        env_info: Its environment, ``None`` while that is not known.
-        report: What was found when it was last checked, or ``None``.
-        checks: The workers there are, ``None`` until they have been found.
-        trouble: Why the environment cannot be had, as a sentence; or empty.
-        undo_stack: The history.
+        draft: Configuration as the table shows it.
+        env_info: Description of its environment; ``None`` until it is known.
+        report: Result of the last check, or ``None``.
+        checks: Checks with the available workers; ``None`` until the workers have been found.
+        trouble: Why the environment is not available, as a sentence; empty if it is.
+        undo_stack: Undo history of the draft.
     """
 
     draft_changed = pyqtSignal()
@@ -60,7 +60,7 @@ class ConfigurationModel(QObject):
     report_changed = pyqtSignal()
     looking_changed = pyqtSignal(bool)
     policy_binding_changed = pyqtSignal(str, str)
-    """A slot, and the id of the policy that decides for it from now on."""
+    """Emits a slot, and the id of the policy that decides for it from now on."""
 
     def __init__(self, context: AppContext, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -86,18 +86,18 @@ class ConfigurationModel(QObject):
 
     @property
     def catalog(self) -> CatalogCache:
-        """What is known of environments and workers."""
+        """Descriptions of environments and workers."""
         return self._catalog
 
     @property
     def spawn(self) -> Spawn:
-        """Starts what takes a moment."""
+        """Function that runs background tasks."""
         return self._context.spawn
 
     # -- editing ---------------------------------------------------------------------
 
     def edit(self, draft: Draft, text: str, field: str = "") -> None:
-        """Change the draft, undoably; a name that the user did not choose follows the slots' policies.
+        """Change the draft, with undo; a name that the user did not choose is derived from the policies.
 
         Args:
             draft: The draft after the change.
@@ -113,7 +113,7 @@ class ConfigurationModel(QObject):
             self.undo_stack.push(Edit(self.show_draft, self.draft, draft, text, field))
 
     def show_draft(self, draft: Draft) -> None:
-        """Take a draft over without a step in the history."""
+        """Show a draft without adding a step to the history."""
         before, self.draft = self.draft, draft
         self._verdict = None
         if self.env_info is None or draft.request() != before.request() or self.trouble:
@@ -126,16 +126,19 @@ class ConfigurationModel(QObject):
         self.draft_changed.emit()
 
     def reset(self) -> None:
-        """Everybody random, nothing linked, the environment as it comes; undoable."""
+        """Reset everything but the environment: random actions in all slots, no links, default settings.
+
+        Undo brings the previous draft back.
+        """
         task, name = self.draft.task, self.draft.env_name
         self.edit(Draft(task, self.draft.operator_id, env_name=name), "reset to defaults")
 
     def open_config(self, config: OperatorConfig) -> None:
-        """Show a configuration; the one before comes back with undo."""
+        """Show a configuration; undo brings back the previous one."""
         self._push(Draft.of(config), f"open {config.display_name}")
 
     def choose_environment(self, task: str) -> None:
-        """Change the environment; a slot of the same name keeps its policy where that policy fits."""
+        """Change the environment; a slot of the same name keeps its policy if that policy fits."""
         where = {"task": task, "env_name": "", "api": None, "env_kwargs": {}, "teams": None}
         fresh = replace(self.draft, **where, operator_id="operator", name="", named=False, max_steps=None)
         rows = {agent: row for agent, row in fresh.rows.items() if not agent.endswith(GOAL_SUFFIX)}
@@ -161,15 +164,15 @@ class ConfigurationModel(QObject):
         return worker is not None and any(s.kind == "policy" for s in worker.settings_schema)
 
     def can_share(self, agent: str) -> bool:
-        """Whether the slot's policy is read from a file that others could play too."""
+        """Return whether the slot's policy is read from a file that other slots could play too."""
         row = self.draft.rows.get(agent)
         return row is not None and self._reads_files(row)
 
-    # -- what is known ---------------------------------------------------------------
+    # -- results of checks -----------------------------------------------------------
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Everything to be said, the worst first."""
+        """All findings, the most severe first."""
         if self.trouble:
             return (Finding(Level.ERROR, self.trouble),)
         own = self.report.findings if self.report is not None else ()
@@ -180,28 +183,28 @@ class ConfigurationModel(QObject):
 
     @property
     def verdict(self) -> Finding | None:
-        """What the engine says of the draft as it is now; ``None`` until it has said it."""
+        """Finding of the engine about the current draft; ``None`` until the engine has answered."""
         return self._verdict
 
     @property
     def config(self) -> OperatorConfig | None:
-        """The configuration, where nothing is known to be wrong with it."""
+        """Configuration, or ``None`` if it is not checked yet or something is wrong with it."""
         refused = self.verdict is not None and self.verdict.level is Level.ERROR
         return None if self.report is None or refused or self.looking else self.report.config
 
     @property
     def settled(self) -> bool:
-        """Whether the report is about the draft as it is now, and not as it was a moment ago."""
+        """Whether the report is about the current draft."""
         return self._checked is self.draft
 
     async def checked_config(self) -> OperatorConfig | None:
-        """The configuration as it stands now; what was changed a moment ago is checked first."""
+        """Return the current configuration, after checking the latest edit; ``None`` if it is not valid."""
         while not self.settled:
             draft = self.draft
             self._check_timer.stop()
             self._on_check_due()
             if self._checking is None or self._checking.done():
-                return None  # there is no environment yet to check it against
+                return None  # There is no environment yet for the check.
             await asyncio.wait([self._checking])
             if draft is self.draft and not self.settled:
                 return None
@@ -209,11 +212,11 @@ class ConfigurationModel(QObject):
 
     @property
     def looking(self) -> bool:
-        """Whether the environment is being looked at."""
+        """Whether the environment's description is being read."""
         return self._look is not None
 
     def policy_id(self, agent: str) -> str:
-        """Id of the policy that plays a slot; the worker's where no policy here is it."""
+        """Return the id of the policy that plays a slot; if no known policy matches, the id of the worker."""
         row = self.draft.rows.get(agent)
         if row is None:
             return ""
@@ -221,34 +224,34 @@ class ConfigurationModel(QObject):
         return policy.policy_id if policy is not None else row.worker_id
 
     def player_title(self, agent: str) -> str:
-        """Name of the slot's policy; empty where the slot has none, or the name is not known yet."""
+        """Return the name of the slot's policy; empty if the slot has none or the name is not known yet."""
         row = self.draft.rows.get(agent)
         return "" if row is None or self.checks is None else self.checks.title(row)
 
     def policy_for(self, agent: str, policy_id: object) -> Policy | None:
-        """A policy as it is offered to a slot; ``None`` where there is neither."""
+        """Return a policy as it is offered to a slot; ``None`` if the slot or the policy is not known."""
         slot = self.env_info.slots.get(agent) if self.env_info is not None else None
         return None if slot is None or self.checks is None else self.checks.policy_for(slot, policy_id)
 
     async def preview(self, seed: int) -> Preview:
-        """How the episode of ``seed`` begins.
+        """Return a preview of the beginning of the episode with this seed.
 
         Raises:
-            UsageError: It cannot be drawn, or :meth:`stop_looking` was called.
+            UsageError: The environment cannot be drawn, or :meth:`stop_looking` was called.
         """
         return await self._catalog.probe.preview(self.draft.request(), seed)
 
     def renew(self) -> None:
-        """A worker or environments were installed: what there is, and who may play, is found out anew."""
+        """Read environments and workers again, after some were installed."""
         self._catalog.renew()
         self._look_at_environment()
 
     def stop_looking(self) -> None:
-        """Give up whatever is being found out about the environment."""
+        """Cancel the requests about the environment."""
         self._catalog.probe.cancel()
 
     async def close(self) -> None:
-        """Nothing goes on afterwards."""
+        """Cancel all work and close the catalog."""
         self._closed = True
         self._check_timer.stop()
         self._engine_timer.stop()
@@ -258,7 +261,7 @@ class ConfigurationModel(QObject):
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._catalog.close()
 
-    # -- finding out -----------------------------------------------------------------
+    # -- checking --------------------------------------------------------------------
 
     def _look_at_environment(self) -> None:
         self._stop(self._look)
@@ -285,7 +288,7 @@ class ConfigurationModel(QObject):
                 self.looking_changed.emit(False)
                 self.report_changed.emit()
             return
-        # Reads policies' files, so not in the GUI's thread.
+        # The check reads policy files, so it does not run in the GUI thread.
         moved = draft is self._moved
         misfits = await asyncio.to_thread(self.checks.misfits, self.draft.rows, env_info) if moved else {}
         if self._look is not me:
@@ -303,7 +306,7 @@ class ConfigurationModel(QObject):
         self._on_check_due()
 
     def check_again(self) -> None:
-        """Files that it names have changed: look at the configuration, and ask the engine, anew."""
+        """Check the configuration again, here and with the engine, after files that it names have changed."""
         self._verdict, self._checked = None, None
         self._on_check_due()
 
@@ -315,7 +318,7 @@ class ConfigurationModel(QObject):
         self._checking = self._context.spawn(work, "Checking the configuration")
 
     async def _check(self, checks: ConfigurationChecks, draft: Draft, env_info: EnvironmentInfo) -> None:
-        # Looks at files and keyrings, so not in the GUI's thread.
+        # The check reads files and keyrings, so it does not run in the GUI thread.
         report = await asyncio.to_thread(checks.check, draft, env_info)
         if draft is not self.draft or env_info is not self.env_info:
             return
@@ -327,9 +330,9 @@ class ConfigurationModel(QObject):
 
     def _on_engine_due(self) -> None:
         if self.report is None or self.report.config is None or self._closed or not self.settled:
-            return  # the check that is under way asks again
+            return  # The check that is running will ask again.
         if self._asking is not None and not self._asking.done():
-            self._engine_timer.start()  # cancelling it would cost the process that answers
+            self._engine_timer.start()  # Canceling would end the process that answers.
             return
         work = self._ask_engine(self.draft, self.report.config)
         self._asking = self._context.spawn(work, "Asking the engine")
@@ -346,7 +349,7 @@ class ConfigurationModel(QObject):
             self.report_changed.emit()
 
     def _tell_bindings(self, *, policies_only: bool) -> None:
-        """Say whose policy has changed; other settings go out once the user stops typing."""
+        """Emit the slots whose policy has changed; other changes are emitted once the draft is checked."""
         for agent, row in self.draft.rows.items():
             before = self._rows_said.get(agent)
             if before is None or before == row:
@@ -368,7 +371,7 @@ class ConfigurationModel(QObject):
 
 
 def _accepted(slow: Sequence[str]) -> Finding:
-    """What the engine says of a configuration with which nothing is wrong."""
+    """Return the finding for a configuration that the engine accepts."""
     if not slow:
         return Finding(Level.OK, "The engine accepts the configuration as it stands")
     text = f"The engine accepts the configuration; {listed(slow)} takes long to load and was not waited for"

@@ -1,4 +1,4 @@
-"""What concerns the whole operator: its name, its limits, who sits where."""
+"""A form for the settings of the whole operator: its name, its limits and its seats."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_STEPS = 1_000_000
 
 
 class OperatorPanel(QWidget):
-    """Name, step limit, seats, interface, managers.
+    """Edits name, step limit, interface, seats, managers and environment settings.
 
     Args:
         model: The configuration.
@@ -86,7 +86,7 @@ class OperatorPanel(QWidget):
         typed = draft.name if draft.named else ""
         if not self.name.hasFocus() and self.name.text() != typed:
             self.name.setText(typed)
-            self.name.setCursorPosition(0)  # a long name shows its beginning
+            self.name.setCursorPosition(0)  # A long name shows its beginning.
         self.environment.show_values(draft.env_kwargs)
         self.name.setToolTip(draft.name or "What tables and cards call it")
         self.name.setPlaceholderText(draft.name or draft.operator_id)

@@ -1,4 +1,4 @@
-"""How the episode of a seed begins."""
+"""A panel that shows how the episode of a seed begins."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WAIT_MS = 150
 
 
 class PreviewPanel(Card):
-    """Draws the first look, in another process; the newest seed asked for wins.
+    """Draws the first observation in another process; if the seed changes, only the newest one is shown.
 
     Args:
-        context: ``theme`` and ``spawn`` are used.
+        context: Provides theme and background tasks.
         model: The configuration.
         parent: Qt owner.
     """
@@ -55,11 +55,11 @@ class PreviewPanel(Card):
 
     @property
     def drawing(self) -> bool:
-        """Whether a look is on its way."""
+        """Whether a preview is being drawn or about to be."""
         return self._due.isActive() or self._task is not None
 
     async def close_down(self) -> None:
-        """Nothing is drawn afterwards."""
+        """Stop drawing."""
         self._due.stop()
         task, self._task = self._task, None
         await end_task(task)
@@ -80,7 +80,7 @@ class PreviewPanel(Card):
             self._due.start()
 
     def _wanted(self) -> object:
-        # Who plays does not change how it begins; managers are no part of the picture.
+        # Players do not change how the episode begins, and managers are not part of the picture.
         request = self._model.draft.request()
         return request.task, request.env_name, request.api, str(request.env_kwargs), self.seed.seed
 
@@ -89,7 +89,7 @@ class PreviewPanel(Card):
             self._task = self._context.spawn(self._draw_newest(), "Drawing the preview")
 
     async def _draw_newest(self) -> None:
-        """Draw until the picture is the one that is wanted: the user may change the seed during a drawing."""
+        """Draw until the newest requested preview is drawn, because the seed may change meanwhile."""
         try:
             self._cancel.show()
             while self._model.env_info is not None and (wanted := self._wanted()) != self._drawn:

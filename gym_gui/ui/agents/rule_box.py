@@ -1,4 +1,4 @@
-"""What follows an answer that cannot be played."""
+"""A box for the rule that applies to an invalid or late action."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _USUAL: Final = (
 
 
 class RuleBox(SteadyComboBox):
-    """The usual rules, and the one that a slot has.
+    """A list of the usual rules, and of the slot's rule if it is another one.
 
     Args:
-        name: Its name as an object.
+        name: Its ``objectName``.
         parent: Qt owner.
     """
 
@@ -41,11 +41,11 @@ class RuleBox(SteadyComboBox):
 
     @property
     def rule(self) -> OnInvalid:
-        """The one that is chosen."""
+        """Chosen rule."""
         return self.currentData()
 
     def show_rule(self, rule: OnInvalid) -> None:
-        """Choose a rule; one that is not in the list is added to it."""
+        """Choose a rule; a rule that is not in the list is added."""
         known = [self.itemData(i) for i in range(self.count())]
         if rule not in known:
             self.addItem(_rule_words(rule), rule)
@@ -54,5 +54,5 @@ class RuleBox(SteadyComboBox):
 
 
 def _rule_words(rule: OnInvalid) -> str:
-    """``"retry 2, no-op"``: short, for forms are narrow."""
+    """Return a rule as short text for narrow forms: ``"retry 2, no-op"``."""
     return f"retry {rule.retry}, {_THEN[rule.then]}" if rule.retry else _THEN[rule.then]

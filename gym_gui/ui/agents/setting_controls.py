@@ -1,4 +1,4 @@
-"""One control per kind of setting; all say their value, take one, and tell when a person changed it."""
+"""Controls for the kinds of settings; each returns and shows a value and signals edits by the user."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from gym_gui.ui.widgets.number_fields import KeptGroups, SteadyField
 from gym_gui.workers.settings.settings_schema import Setting
 
 _ASIDE_GAP, _LEAST_ASIDE = 12, 30
-"""Between a value and what is said of it; room below which nothing is."""
+"""Gap between a value and its explanation, and smallest space for an explanation, in pixels."""
 
 
 class SettingControl(QWidget):
-    """Base of all controls.
+    """Base class of all controls.
 
     Args:
-        setting: What it edits.
+        setting: Setting that it edits.
         parent: Owner.
     """
 
@@ -47,7 +47,7 @@ class SettingControl(QWidget):
         self._row = row
 
     def value(self) -> Any:
-        """What holds: what stands in it, else the default."""
+        """Return the value that is entered, else the default."""
         raise NotImplementedError
 
     def set_value(self, value: Any) -> None:
@@ -55,10 +55,10 @@ class SettingControl(QWidget):
         raise NotImplementedError
 
     def adapt(self, env_id: str, agent: str) -> None:
-        """The slot is known: a control that depends on it takes note."""
+        """Adapt to the slot of the setting; the base class does nothing."""
 
     def set_wrong(self, wrong: bool) -> None:
-        """Mark it, or not."""
+        """Mark the control as wrong, or remove the mark."""
         seen = self.focusProxy()
         if seen is not None and (seen.property("invalid") == "true") != wrong:
             seen.setProperty("invalid", "true" if wrong else "false")
@@ -79,7 +79,7 @@ class SettingControl(QWidget):
 
 
 class SaidLineEdit(QLineEdit):
-    """A field that says behind what stands in it what that means: ``0  no limit``.
+    """A field that explains its value in muted text behind it: ``0  no limit``.
 
     Args:
         parent: Owner.
@@ -91,17 +91,17 @@ class SaidLineEdit(QLineEdit):
 
     @property
     def aside(self) -> str:
-        """What is said."""
+        """Explanation that is shown."""
         return self._aside
 
     def say(self, aside: str) -> None:
-        """Say this from now on."""
+        """Show an explanation."""
         if aside != self._aside:
             self._aside = aside
             self.update()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """The text as ever, and what it means in what room there is left."""
+        """Draw the field, and the explanation in the space behind its text."""
         super().paintEvent(a0)
         if not self._aside or not self.text():
             return
@@ -121,15 +121,15 @@ class SaidLineEdit(QLineEdit):
 
 
 class TextControl(SettingControl):
-    """What a person types: text, a list, a JSON object.
+    """A field for typed values: text, a list or a JSON object.
 
-    Emptied, it stands for the default, which is then shown greyed; what is no value of its kind stands as
-    it was typed, for the check to refuse.
+    An empty field stands for the default, which is then shown as a gray placeholder. A text that is not
+    a valid value stays as typed, and the check reports it.
 
     Args:
-        setting: What it edits.
+        setting: Setting that it edits.
         parent: Owner.
-        editor: What is seen, where it is more than a line.
+        editor: Widget that holds the field, if it is more than a line.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class TextControl(SettingControl):
         super().__init__(setting, parent)
         self.line = SaidLineEdit(self if editor is None else editor)
         if editor is not None:
-            self.line.setObjectName("qt_spinbox_lineedit")  # or Qt tells of it beside the box itself
+            self.line.setObjectName("qt_spinbox_lineedit")  # Otherwise Qt reports the line twice.
             editor.setLineEdit(self.line)
             KeptGroups(self.line)
         self.line.setPlaceholderText(_hint(setting))
@@ -160,7 +160,7 @@ class TextControl(SettingControl):
         text = "" if value is None and not self.setting.nullable else written(value)
         if self.line.text() != text:
             self.line.setText(text)
-            self.line.setCursorPosition(0)  # a long text shows its beginning
+            self.line.setCursorPosition(0)  # A long text shows its beginning.
 
 
 def _hint(setting: Setting) -> str:
@@ -177,7 +177,7 @@ def _hint(setting: Setting) -> str:
 
 
 class PathControl(TextControl):
-    """The path of a file or folder, with a button that opens the chooser."""
+    """A field for the path of a file or folder, with a button that opens a file dialog."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -191,7 +191,7 @@ class PathControl(TextControl):
         self._row.addWidget(self.button)
 
     def set_value(self, value: Any) -> None:
-        """A long path shows its end, which tells files apart; the tooltip has all of it."""
+        """Show a path by its end, which distinguishes files; the tooltip has all of it."""
         super().set_value(value)
         if not self.line.hasFocus():
             self.line.setCursorPosition(len(self.line.text()))
@@ -200,8 +200,8 @@ class PathControl(TextControl):
     def _on_browse(self) -> None:
         dialog = QFileDialog(self.window(), f"Choose {self.setting.label.lower()}")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        # A policy is a folder, or a single file (.pth of a joint training): its description
-        # or the file itself is pointed at, and a description stands for its folder.
+        # A policy is a folder or a single file (.pth of a joint training). The user chooses its
+        # description or the file itself; a description stands for its folder.
         folder = self.setting.kind == "prompts"
         dialog.setFileMode(QFileDialog.FileMode.Directory if folder else QFileDialog.FileMode.ExistingFile)
         if self.setting.kind == "policy":
@@ -219,7 +219,7 @@ class PathControl(TextControl):
 
 
 class FlagControl(SettingControl):
-    """Yes or no."""
+    """A checkbox for a yes-or-no setting."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -236,10 +236,10 @@ class FlagControl(SettingControl):
 
 
 class NumberBox(SteadyField, QAbstractSpinBox):
-    """Any text, with arrows that count: what is typed is judged by the form, not cut to fit.
+    """A number field that accepts any text, with arrows that count; the form checks what is typed.
 
     Args:
-        setting: Says where counting begins and ends.
+        setting: Setting with the limits for counting.
         parent: Owner.
     """
 
@@ -254,7 +254,10 @@ class NumberBox(SteadyField, QAbstractSpinBox):
         )
 
     def stepBy(self, steps: int) -> None:
-        """Count on, within the limits; small numbers by their last figure, so that 3e-4 becomes 4e-4."""
+        """Count up or down within the limits.
+
+        Small numbers count by their first digit, so that 3e-4 becomes 4e-4.
+        """
         line, schema = self.lineEdit(), self._setting.schema
         now = read(self.text(), schema) if self.text().strip() else self._setting.default
         if line is None or isinstance(now, str):
@@ -274,7 +277,7 @@ class NumberBox(SteadyField, QAbstractSpinBox):
 
 
 def _step(number: float, *, down: bool) -> float:
-    """A tenth, or a one of a small number's first figure."""
+    """Return the step for a number: 0.1, or for a smaller number one unit of its first digit."""
     if not 0 < abs(number) < 0.1:
         return 0.1
     power = math.floor(math.log10(abs(number)) + 1e-9)
@@ -282,14 +285,14 @@ def _step(number: float, *, down: bool) -> float:
 
 
 class NumberControl(TextControl):
-    """A number; ``3e-4`` and ``500,000`` are numbers too."""
+    """A field for a number; accepts ``3e-4`` and ``500,000``, too."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent, NumberBox(setting))
 
 
 class ChoiceControl(SettingControl):
-    """One of some options; those that do not fit the slot are shown, disabled, with the reason."""
+    """A list of options; options that do not fit the slot are disabled and show the reason."""
 
     def __init__(self, setting: Setting, parent: QWidget | None = None) -> None:
         super().__init__(setting, parent)
@@ -310,7 +313,7 @@ class ChoiceControl(SettingControl):
     def set_value(self, value: Any) -> None:
         place = self._box.findData(value)
         if place < 0 and value is not None:
-            # Shown as it stands: an unknown value is the person's to correct, not ours to swap.
+            # Show an unknown value as it is: the user has to correct it.
             self._box.addItem(written(value), value)
             place = self._box.count() - 1
         self._box.setCurrentIndex(place)

@@ -1,4 +1,4 @@
-"""The form of settings, of a worker or of a training, made from their JSON Schema."""
+"""A form for the settings of a worker or of a training, built from their JSON Schema."""
 
 from __future__ import annotations
 
@@ -42,36 +42,33 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.settings.settings_schema import Setting, grouped, problems
 
 LABEL_WIDTH = 92
-"""As in the inspector's other forms, so that controls stand in one line."""
+"""Width of the labels, in pixels: the same as in the inspector's other forms, so that controls align."""
 
 _NOTHING: Final = object()
-"""In the place of a value that was not given."""
+"""Marks a value that was not given."""
 
 
 class SettingsForm(QWidget):
-    """One row per setting: its label, its control, and below it what is wrong.
+    """A form with one row per setting: its label, its control and, below, its error.
 
-    Settings of a group stand together below its heading; settings without a group stand above all groups.
-    An advanced setting is hidden until the user asks for it, unless its value was changed or is wrong; the
-    form builds no row that it does not show. The form keeps settings that the schema does not know, and
-    :meth:`values` returns them unchanged, so that a form never loses what a file says.
+    Settings of a group are shown together below its heading; settings without a group come first.
 
     Args:
-        schema: The settings of a worker, or of a training.
-        values: Their current values.
+        schema: Settings of a worker or of a training.
+        values: Current values of the settings.
         env_id: Environment of the slot; options made for other environments are disabled.
         policy: Which of the worker's policies plays; settings of other policies are left out.
         agent: The slot's name.
         without: Names of settings that are edited elsewhere and not shown here.
-        worker: Whose settings they are.
-        services: Asks servers and keeps keys; without it fields are plain.
-        unknown: Says what is wrong with the name of a setting that the schema does not know; by default
-            nothing is.
+        worker: Worker that the settings belong to.
+        services: Asks servers and keeps keys; ``None`` for plain fields.
+        unknown: Returns the error for a setting name that the schema does not know; ``None`` accepts
+            every name.
         parent: Owner.
     """
 
     values_changed = pyqtSignal(dict)
-    """All values, after a person changed one."""
+    """Emits all values after the user changed one."""
 
     def __init__(
         self,
@@ -89,7 +86,7 @@ class SettingsForm(QWidget):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("settings_form")
-        # In a column that is too short, the column scrolls: rows are not squeezed.
+        # If the column is too short, the column scrolls: rows are not squeezed.
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         mine = [s for s in schema if s.name not in without and s.concerns(env_id, policy)]
         self._schema = grouped(mine)
@@ -97,7 +94,7 @@ class SettingsForm(QWidget):
         self._worker, self._services, self._env_id, self._agent = worker, services, env_id, agent
         self._unknown = unknown
         self.action_words: Sequence[str] = ()
-        """Words of the slot's actions, where they are known."""
+        """Words for the slot's actions, if they are known."""
         self._unfolded = services is not None and services.unfolded
         self._labels: dict[str, QLabel] = {}
         self._controls: dict[str, SettingControl] = {}
@@ -105,7 +102,7 @@ class SettingsForm(QWidget):
         self._headings: dict[str, QLabel] = {}
         self._kept: dict[str, Any] = {}
         self._given: dict[str, tuple[Any, Any]] = {}
-        """Of each row that no person changed: what its control shows, and the value that it was given."""
+        """For each row that the user did not change: the value its control shows, and the value given."""
         self._found: dict[str, str] = {}
         self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -122,7 +119,7 @@ class SettingsForm(QWidget):
         self.set_values(values or {})
 
     def _build_to(self, place: int) -> None:
-        """Make the rows up to there, in their order, which is the order of the Tab key."""
+        """Build the rows up to a place, in the order of the schema. This is also the order of the Tab key."""
         for setting in self._schema[len(self._controls) : place + 1]:
             self._build(setting, 3 * len(self._controls))
 
@@ -143,7 +140,7 @@ class SettingsForm(QWidget):
         title.setBuddy(control)
         note = label("", "error", wrap=True, parent=self, name=f"setting_{setting.name}_problem")
         note.setVisible(False)
-        # Beside a control that says something below its field, the label stays with the field.
+        # If a control shows text below its field, the label is aligned with the field.
         top = isinstance(control, HelpedControl)
         side = Qt.AlignmentFlag.AlignTop if top else Qt.AlignmentFlag.AlignVCenter
         if top:
@@ -156,19 +153,19 @@ class SettingsForm(QWidget):
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to set."""
+        """Whether there are no settings."""
         return not self._schema
 
     @property
     def problems(self) -> Mapping[str, str]:
-        """What is wrong, by the setting's name."""
+        """Errors by the setting's name."""
         return self._found
 
     def control(self, name: str) -> SettingControl:
-        """The control of one setting.
+        """Return the control of one setting.
 
         Raises:
-            KeyError: The form does not show it.
+            KeyError: The form does not have the setting.
         """
         if name not in self._controls:
             self._build_to(self._places[name])
@@ -184,7 +181,7 @@ class SettingsForm(QWidget):
             setting, value = control.setting, values.get(name)
             if value is None and not (name in values and setting.nullable):
                 value = setting.default
-            # What stands there already is left alone: the cursor in a field stays where it is.
+            # A control that already has the value is left alone, so that the cursor stays in its place.
             if control.value() != value:
                 control.set_value(value)
         self._given = {
@@ -193,10 +190,10 @@ class SettingsForm(QWidget):
         self._look()
 
     def values(self) -> dict[str, Any]:
-        """What is set; settings left to the worker, or at their default, are not in it.
+        """Return the values that are set, without those left to the worker or at their default.
 
-        A value that was given to the form comes back as it was until a person changes that row: a form that
-        only shows a configuration changes nothing in it.
+        A value that was given to the form is returned unchanged until the user changes its row: a form
+        that only shows a configuration changes nothing in it.
         """
         told = dict(self._kept)
         for name, control in self._controls.items():
@@ -209,12 +206,15 @@ class SettingsForm(QWidget):
         return told
 
     def effective(self, name: str) -> Any:
-        """What will hold for a setting: what is set, else its default; ``None``: it is not known."""
+        """Return the value that applies to a setting: the value set, else its default.
+
+        Returns ``None`` if the value is not known.
+        """
         place = self._places.get(name)
         return self.values().get(name, None if place is None else self._schema[place].default)
 
     def show_problems(self, found: Mapping[str, str]) -> None:
-        """Say below each row what is wrong with it."""
+        """Show each error below its row."""
         self._found = dict(found)
         for name in found:
             if name in self._places:
@@ -230,16 +230,16 @@ class SettingsForm(QWidget):
         self._fold()
 
     def _look(self) -> None:
-        """Find out what is wrong, and say it."""
+        """Find the errors and show them."""
         found = problems(self._schema, self.values())
         if self._unknown is not None:
             found |= {name: wrong for name in self._kept if (wrong := self._unknown(name))}
         self.show_problems(found)
 
-    # -- all of them, or the main ones -------------------------------------------------
+    # -- all settings, or the main ones ------------------------------------------------
 
     def toggle_all(self) -> None:
-        """All settings, or the main ones alone."""
+        """Show all settings, or only the main ones."""
         self._unfolded = not self._unfolded
         if self._services is not None:
             self._services.unfolded = self._unfolded
@@ -248,7 +248,7 @@ class SettingsForm(QWidget):
         self._fold()
 
     def _fold(self) -> None:
-        """What is wrong, or was set, is shown also where it is folded away."""
+        """Hide advanced settings, but not those that are wrong or set."""
         if self._worker is not None and self._services is not None:
             for helped in self._helped():
                 if helped.access is None:
@@ -265,31 +265,31 @@ class SettingsForm(QWidget):
             heading.setVisible(group in filled)
         self._more.set_text("Fewer settings" if self._unfolded else all_settings(len(self._schema)))
 
-    # -- what controls ask (see FormAccess) --------------------------------------------
+    # -- requests of controls (see FormAccess) -----------------------------------------
 
     @property
     def services(self) -> SettingsServices:
-        """The window's help."""
+        """The window's services for settings."""
         assert self._services is not None
         return self._services
 
     def server(self, module: str) -> ServerRequest:
-        """The server that the form describes now."""
+        """Return the server that the form describes now."""
         assert self._worker is not None
         return server_request(self._worker, self._schema, module, self.values())
 
     def provider(self, setting: Setting) -> Provider:
-        """Whose key a secret is."""
+        """Return the provider whose key a secret holds."""
         return provider_of(setting, self._schema, self.values())
 
     def prompts(self, setting: Setting) -> PromptsRequest:
-        """The prompts that the form names."""
+        """Return the prompts that the form names."""
         assert self._worker is not None
         settings = {s.name: s.default for s in self._schema if s.default is not None} | self.values()
         return PromptsRequest(self._worker, setting, settings, self._agent, _Choose(self, setting.name))
 
     def file(self, setting: Setting) -> FileRequest:
-        """The file that a setting names now."""
+        """Return the file that a setting names now."""
         assert self._worker is not None
         path = str(self.effective(setting.name) or "")
         return for_setting(self._worker, setting, path, self.action_words, _Choose(self, setting.name))
@@ -315,21 +315,21 @@ class SettingsForm(QWidget):
 
 
 class _Choose:
-    """Takes a value for one setting from elsewhere, as if it had been typed."""
+    """Sets one setting from elsewhere, as if the user had typed the value."""
 
     def __init__(self, form: SettingsForm, name: str) -> None:
         self._form, self._name = form, name
 
     def __call__(self, value: str) -> None:
         if sip.isdeleted(self._form):
-            return  # the slot has another policy by now, and another form
+            return  # Another form has replaced this one.
         control = self._form.control(self._name)
         control.set_value(value)
         control.changed.emit()
 
 
 def _control_for(setting: Setting, parent: QWidget) -> SettingControl:
-    """The control that edits ``setting``."""
+    """Create the control for a setting."""
     kinds: dict[str, type[SettingControl]] = {
         "choice": ChoiceControl,
         "boolean": FlagControl,

@@ -1,4 +1,4 @@
-"""Colors and letters by which teams and link groups are told apart."""
+"""Colors and letters that distinguish teams and link groups."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _BY_NAME = {"blue": 0, "orange": 1, "green": 2, "purple": 3, "yellow": 4, "red":
 
 
 def team_color(team: str, teams: Sequence[str]) -> QColor:
-    """The color a team is named after, else one by its place."""
+    """Return the color after which a team is named, else a color by the team's place."""
     place = _BY_NAME.get(team.casefold())
     return QColor(GROUP_COLORS[place if place is not None else list(teams).index(team) % len(GROUP_COLORS)])
 
 
 def link_letter(draft: Draft, link: Link) -> str:
-    """``A`` for the first link, and so on."""
+    """Return the letter of a link: ``A`` for the first one, and so on."""
     return letter_of(draft.links.index(link))
 
 
 def link_color(link: Link) -> QColor:
-    """The color of a link's mark."""
+    """Return the color of a link's mark."""
     return QColor(link.color or group_color(link.primary))
 
 
 class LinkMark(QWidget):
-    """A diamond and a letter: filled for the primary agent, hollow for those that follow."""
+    """A diamond and a letter: filled for the link's primary slot, hollow for linked slots."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,7 +41,7 @@ class LinkMark(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def show_link(self, draft: Draft, agent: str) -> None:
-        """Show the link of an agent, or a dash."""
+        """Show the link of a slot, or a dash if it has none."""
         link = draft.link_of(agent)
         self._letter = "" if link is None else link_letter(draft, link)
         self._color = QColor() if link is None else link_color(link)
@@ -57,11 +57,11 @@ class LinkMark(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Room for the diamond and its letter."""
+        """Return the size of the diamond and its letter."""
         return QSize(44, 20)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw it."""
+        """Draw the diamond and its letter, or the dash."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         current = theme.current()

@@ -1,4 +1,4 @@
-"""The settings of one slot: what its worker understands, and the engine's own rules for it."""
+"""A form for one slot: the settings of its worker, and the engine's rules for the slot."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _MODES = ((None, "policy default"), (True, "most likely"), (False, "sampled"))
 
 
 class SlotPanel(QWidget):
-    """Settings of the slot that is selected in the table.
+    """Edits the settings of the slot that is selected in the table.
 
     Args:
         model: The configuration.
         parent: Qt owner.
-        services: Asks servers and keeps keys for the form.
+        services: Asks servers and keeps keys for the form; ``None`` for plain fields.
     """
 
     link_asked = pyqtSignal(str)
@@ -72,7 +72,7 @@ class SlotPanel(QWidget):
 
     @property
     def agent(self) -> str:
-        """The slot that is shown."""
+        """Slot that is shown."""
         return self._agent
 
     def show_slot(self, agent: str) -> None:
@@ -80,7 +80,7 @@ class SlotPanel(QWidget):
         self._agent = agent
         self._refresh()
 
-    # -- showing ---------------------------------------------------------------------
+    # -- display ---------------------------------------------------------------------
 
     def _refresh(self) -> None:
         row = self._model.draft.rows.get(self._agent)
@@ -92,9 +92,9 @@ class SlotPanel(QWidget):
         single = self._model.env_info is not None and self._model.env_info.single
         self._heading.setText("SETTINGS" if single else f"SETTINGS OF {self._agent.upper()}")
         link = self._model.draft.link_of(self._agent)
-        # What the form is made of; its values alone do not make it anew, which would take the focus.
+        # The form is rebuilt only if one of these changes: a rebuild takes the focus.
         made_of = (self._agent, row.worker_id, self._model.policy_id(self._agent), link, self._env_id())
-        # A user who types a path must not lose the field when the path begins to fit.
+        # A user who types a path must keep the field when the path begins to match a policy.
         same_form = self._built[:2] == made_of[:2] and self._holds_focus()
         if made_of == self._built or same_form:
             self._fill(row)
@@ -193,7 +193,7 @@ class SlotPanel(QWidget):
             rows.add_row("Observation", line)
 
     def _steps_words(self, row: WorkerAssignment) -> str:
-        """What happens to observations, on one line."""
+        """Return the preprocessing of observations as one line."""
         worker = self._model.checks.worker(row) if self._model.checks is not None else None
         steps = row.preprocess or (own_steps(row, worker, self._agent) if worker is not None else ())
         try:
@@ -249,7 +249,7 @@ class SlotPanel(QWidget):
         try:
             changed = replace(row, settings=values)
         except ConfigError as error:
-            # A key that is written out never reaches the draft, whose history would keep it.
+            # A key that is written out must not reach the draft, whose history would keep it.
             assert self.form is not None
             name = error.where.removeprefix("settings.").split(".")[0]
             self.form.show_problems({name: f"{error.problem}. {error.fix}"})
@@ -289,7 +289,7 @@ def _box(name: str, options: Any) -> SteadyComboBox:
 
 
 def _choose(box: SteadyComboBox, value: object, else_text: str) -> None:
-    """Show a value; one that the box does not have is added to it."""
+    """Choose a value; a value that the box does not have is added."""
     place = next((i for i in range(box.count()) if box.itemData(i) == value), -1)
     if place < 0:
         box.addItem(else_text, value)
@@ -298,7 +298,7 @@ def _choose(box: SteadyComboBox, value: object, else_text: str) -> None:
 
 
 def _usual_part(file: PolicyFile | None, agent: str) -> str:
-    """What a slot plays that names no part."""
+    """Return the text for the part that a slot plays if it names no part."""
     part = part_of(file, agent, None) if file is not None else agent
     if part == agent:
         return "its own"

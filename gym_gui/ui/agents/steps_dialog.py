@@ -1,4 +1,4 @@
-"""What happens to observations before a slot's policy sees them: steps, each with what comes out."""
+"""A dialog for the preprocessing of a slot's observations: steps, each with the space that it gives."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Spawn = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
 
 @dataclass(frozen=True)
 class _Step:
-    """A row: a step as it is written, and what the observation is after it."""
+    """A row of the table: a step as written, and the space of the observation after it."""
 
     number: int
     written: Any
@@ -59,18 +59,18 @@ _GIVES: Column[_Step] = Column("Gives", lambda step: step.gives)
 
 
 class StepsDialog(Dialog):
-    """Edits the steps of one slot; what the policy brings itself is where it begins.
+    """Edits the preprocessing steps of one slot; begins with the policy's own steps if the slot has none.
 
     Args:
-        slot: The slot.
-        player: Who plays it.
-        checks: The workers there are.
-        spawn: Starts what takes a moment: Gymnasium applies the steps, and is not loaded before.
+        slot: Description of the slot.
+        player: Player of the slot.
+        checks: Checks with the available workers.
+        spawn: Runs background tasks: Gymnasium applies the steps and is loaded only then.
         parent: The window.
     """
 
     chosen = pyqtSignal(list)
-    """The slot's own steps; none where the policy's hold."""
+    """Emits the slot's own steps; an empty list if the policy's steps apply."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class StepsDialog(Dialog):
 
     @property
     def settled(self) -> bool:
-        """Whether what is said is about the steps as they are now."""
+        """Whether the shown results are about the current steps."""
         return not self.working
 
     # -- editing -----------------------------------------------------------------------
@@ -191,10 +191,10 @@ class StepsDialog(Dialog):
     def _place(self) -> int:
         return self.table.currentIndex().row()
 
-    # -- showing -----------------------------------------------------------------------
+    # -- display -----------------------------------------------------------------------
 
     def _refresh(self, select: int = 0) -> None:
-        """The table anew; ``select`` is the number of the step that is selected, 0: as it was."""
+        """Fill the table; ``select`` is the number of the step to select, 0 keeps the selection."""
         self._show_rows([row.gives for row in self.model.rows])
         if select:
             self.table.select(select)
@@ -216,7 +216,7 @@ class StepsDialog(Dialog):
         self._accept.setEnabled(not problem)
 
     def _found(self, steps: list[Any]) -> tuple[list[str], str, str]:
-        """What each step gives, why one cannot be applied, why the policy does not fit then."""
+        """Return the space after each step, why a step cannot be applied, and why the policy does not fit."""
         spaces, problem = seen_after(steps, self._slot.observation_space)
         player = replace(self._player, preprocess=steps)
         worker = self._checks.worker(player)
@@ -240,7 +240,7 @@ class StepsDialog(Dialog):
         self._options.addWidget(self._form)
 
     def accept(self) -> None:
-        """Say which steps they are; the policy's own are none of the slot's."""
+        """Emit the steps and close; the policy's own steps are emitted as an empty list."""
         if not self._accept.isEnabled():
             return
         own = check_steps(self.steps) == check_steps(self._own)

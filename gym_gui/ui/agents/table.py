@@ -1,4 +1,4 @@
-"""A row per slot: who decides there, by which worker, with what file, linked to whom."""
+"""A table with one row per slot: its policy, worker, file and link."""
 
 from __future__ import annotations
 
@@ -36,23 +36,25 @@ from gym_gui.ui.widgets.tables import NOTHING
 ROW_HEIGHT = 44
 HEADER_HEIGHT = 36
 MOST_ROWS = 8
-"""More of them scroll."""
+"""Largest number of rows that are shown at once; further rows scroll."""
 
 _SLOT, _TEAM, _KIND, _POLICY, _WORKER, _FILE, _LINK, _MORE = range(8)
 _WIDE = (_POLICY, _WORKER, _FILE)
-"""These share what room is left when every column has what its words need."""
+"""Columns that share the space that is left when every column has the width of its words."""
 _GIVE_WAY: tuple[tuple[int, ...], ...] = ((), (_FILE, _LINK), (_FILE, _LINK, _WORKER))
-"""Columns that are left out, one set after the other, until no word is cut: the inspector has the file
-and the link, and the policy's tooltip names its worker."""
+"""Sets of columns to hide, tried in order until no word is cut.
+
+The inspector shows file and link as well, and the tooltip of the policy names its worker.
+"""
 _FILE_ROOM = 110
-"""Names of files are cut where there is less room than they need, and keep this much."""
+"""Width that names of files keep if there is too little space, in pixels."""
 _PADDING = 24
-"""Of a cell or a heading, on both sides together."""
+"""Padding of a cell or heading, left and right together, in pixels."""
 _COLUMNS = ("Slot", "Team", "Decided by", "Policy", "Worker", "File or model", "Link", "")
 
 
 def worker_items(offers: Sequence[WorkerOffer]) -> list[PickerItem]:
-    """Workers to choose from; what does not fit comes last, with the reason."""
+    """Return the workers to choose from; workers that do not fit come last, with the reason."""
     items = [
         PickerItem(
             offer.worker.type_id,
@@ -68,16 +70,16 @@ def worker_items(offers: Sequence[WorkerOffer]) -> list[PickerItem]:
 
 
 _FILES = ("checkpoint", "program", "task_file", "script")
-"""Settings that name the file that a slot's policy plays by."""
+"""Settings that name the file from which a slot's policy is read."""
 
 
 def file_words(row: WorkerAssignment, followed: str = "", part: str = "") -> str:
-    """What the row is read from: a file's name, a model's, or a dash.
+    """Return what a row's policy is read from: the name of a file or a model, or a dash.
 
     Args:
-        row: Who plays the slot.
-        followed: The slot whose file is shared.
-        part: Whose part of a joint policy it plays; empty where it plays no part, or its own.
+        row: Player of the slot.
+        followed: Slot whose file is shared; empty for none.
+        part: Slot whose part of a joint policy it plays; empty if it plays no part or its own.
     """
     of = f", part {part}" if part else ""
     if followed:
@@ -93,7 +95,7 @@ def file_words(row: WorkerAssignment, followed: str = "", part: str = "") -> str
 
 
 def file_path(row: WorkerAssignment) -> str:
-    """Where that file is; empty where there is none."""
+    """Return the path of that file; empty if there is none."""
     return next((str(row.settings[key]) for key in _FILES if isinstance(row.settings.get(key), str)), "")
 
 
@@ -136,7 +138,7 @@ class _Row:
 
 
 class AgentConfigTable(QTableWidget):
-    """The PolicyMappingPanel of the design documents.
+    """The table that assigns policies to slots (PolicyMappingPanel in the design documents).
 
     Args:
         model: The configuration.
@@ -144,12 +146,12 @@ class AgentConfigTable(QTableWidget):
     """
 
     policy_chosen = pyqtSignal(str, object)
-    """A slot, and the policy's id."""
+    """Emits a slot, and the id of the policy that was chosen."""
     worker_chosen = pyqtSignal(str, object)
-    """A slot, and the worker's id."""
+    """Emits a slot, and the id of the worker that was chosen."""
     slot_selected = pyqtSignal(str)
     link_asked = pyqtSignal(str)
-    """The user asks to link other slots to this slot."""
+    """Emits the slot to which the user asks to link other slots."""
 
     def __init__(self, model: ConfigurationModel, parent: QWidget | None = None) -> None:
         super().__init__(0, len(_COLUMNS), parent)
@@ -193,12 +195,12 @@ class AgentConfigTable(QTableWidget):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """Share what the fixed columns leave."""
+        """Share the width again."""
         super().resizeEvent(e)
         self._share_width()
 
     def _share_width(self) -> None:
-        """Every column as its words need it; the wide ones share the rest."""
+        """Give every column the width of its words; wide columns share the rest."""
         viewport = self.viewport()
         width = viewport.width() if viewport is not None else 0
         gone = () if self._with_teams else (_TEAM,)
@@ -223,26 +225,26 @@ class AgentConfigTable(QTableWidget):
         return (min(room, _FILE_ROOM) if column == _FILE else room) + _PADDING
 
     def sizeHint(self) -> QSize:
-        """All rows, up to :data:`MOST_ROWS`."""
+        """Return the size of all rows, up to :data:`MOST_ROWS`."""
         rows = min(max(self.rowCount(), 1), MOST_ROWS)
         return QSize(super().sizeHint().width(), HEADER_HEIGHT + rows * ROW_HEIGHT + 4)
 
     def minimumSizeHint(self) -> QSize:
-        """As high as it wants to be."""
+        """Return the preferred height."""
         return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
 
     @property
     def selected(self) -> str:
-        """The slot of the current row, or empty."""
+        """Slot of the current row, or ``""``."""
         agents = list(self._rows)
         return agents[self.currentRow()] if 0 <= self.currentRow() < len(agents) else ""
 
     def select(self, agent: str) -> None:
-        """Make a slot's row the current one."""
+        """Select the row of a slot."""
         if agent in self._rows:
             self.setCurrentCell(list(self._rows).index(agent), _SLOT)
 
-    # -- showing ---------------------------------------------------------------------
+    # -- display ---------------------------------------------------------------------
 
     def _on_sheet_changed(self) -> None:
         env_info = self._model.env_info
@@ -260,7 +262,7 @@ class AgentConfigTable(QTableWidget):
         self._rows = {}
         self.setRowCount(len(agents))
         for number, agent in enumerate(agents):
-            # The items are what a screen reader finds in the cells below the controls.
+            # Screen readers read these items, which lie below the controls.
             for column in range(len(_COLUMNS)):
                 self.setItem(number, column, QTableWidgetItem())
             self._say(number, _SLOT, agent)
@@ -270,7 +272,7 @@ class AgentConfigTable(QTableWidget):
         self.updateGeometry()
 
     def _show_teams(self, env_info: EnvironmentInfo) -> None:
-        # Where everybody plays alone, the team's name says what the slot's says.
+        # If every team has one slot, its name says no more than the slot's name.
         self._with_teams = 1 < len(env_info.teams) < len(env_info.slots)
         for number, agent in enumerate(self._rows):
             team = env_info.team_of(agent)
@@ -329,7 +331,7 @@ class AgentConfigTable(QTableWidget):
             style.unpolish(row.slot)
             style.polish(row.slot)
 
-    # -- doing -----------------------------------------------------------------------
+    # -- actions ---------------------------------------------------------------------
 
     def _on_policy_chosen(self, agent: str, policy_id: object) -> None:
         policy = self._model.policy_for(agent, policy_id)
@@ -339,7 +341,7 @@ class AgentConfigTable(QTableWidget):
         self.select(agent)
 
     def _on_worker_chosen(self, agent: str, worker_id: object) -> None:
-        """The worker's first policy that fits: a worker alone says not yet how it plays."""
+        """Choose the worker's first policy that fits, because a worker alone does not say how it plays."""
         report, before = self._model.report, self._model.draft.rows.get(agent)
         if report is None or before is None or before.worker_id == worker_id:
             return
@@ -357,7 +359,7 @@ class AgentConfigTable(QTableWidget):
             self.open_menu(self.selected)
 
     def open_menu(self, agent: str, *_: object) -> None:
-        """What else can be done with a slot."""
+        """Show the menu of further commands for a slot."""
         self.select(agent)
         menu = QMenu(self)
         menu.setObjectName(f"menu_{agent}")
@@ -374,7 +376,7 @@ class AgentConfigTable(QTableWidget):
         menu.popup(self._rows[agent].more.mapToGlobal(self._rows[agent].more.rect().bottomLeft()))
 
     def commands(self) -> list[Command]:
-        """What else can be done with the selected slot."""
+        """Return the further commands for the selected slot."""
         return [
             Command("agents.link", "Link agents…", self._link, icon="agents", enabled=self._can_link),
             Command("agents.unlink", "Unlink the slot", self._unlink, enabled=self._is_linked),
@@ -406,7 +408,7 @@ class AgentConfigTable(QTableWidget):
         self._model.edit(self._model.draft.unlinked(agent), f"unlink {agent}")
 
     def _mates(self) -> list[str]:
-        """Others of the selected slot's team."""
+        """Return the other slots of the selected slot's team."""
         env_info, agent = self._model.env_info, self.selected
         if env_info is None or not agent:
             return []
@@ -417,7 +419,7 @@ class AgentConfigTable(QTableWidget):
         return [a for a in env_info.agents if a != agent] if env_info is not None and agent else []
 
     def copy_to(self, agent: str, others: Sequence[str]) -> None:
-        """Have others play as this slot does."""
+        """Copy this slot's player to other slots."""
         draft = self._model.draft
         row = replace(draft.rows[agent], checkpoint_agent=None)
         for other in others:
@@ -430,10 +432,10 @@ def _whose(agent: str, part: str) -> str:
 
 
 def _cell(*widgets: QWidget, fill: bool = False) -> QWidget:
-    """Controls in the middle of a cell, from its left edge."""
+    """Return a cell with controls, vertically centered, from its left edge."""
     cell = QWidget()
     row = row_layout(cell, margin=(3, 0, 0, 0))
-    # The style sheet's padding of a cell is kept by what stands in it; text has 3 px more by itself.
+    # The content has to keep the cell padding of the style sheet; text adds 3 px by itself.
     for widget in widgets:
         row.addWidget(widget, 1 if fill else 0, Qt.AlignmentFlag.AlignVCenter)
     if not fill:

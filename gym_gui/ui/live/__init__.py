@@ -1,1 +1,1 @@
-"""Sessions that are watched and played while they run, as Qt objects."""
+"""Qt objects for live sessions: operators, their playback and their recording."""

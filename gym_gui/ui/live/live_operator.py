@@ -1,4 +1,4 @@
-"""One operator that is watched and played, for Qt: its player, and what it tells as signals."""
+"""One live operator for Qt: it owns a player and emits the player's events as signals."""
 
 from __future__ import annotations
 
@@ -33,43 +33,45 @@ if TYPE_CHECKING:
 
 
 class LiveOperator(QObject):
-    """Tells in signals what its player tells; what is asked for is asked of the player.
+    """Emits the events of its player as signals; commands go to the player directly.
 
     Args:
         context: The window's services.
-        config: The operator.
-        seeds: As for :class:`EpisodePlayer`.
-        run: Where finished episodes are written; ``None`` records nothing.
-        open_session: Makes the session; a host process by default.
+        config: Configuration of the operator.
+        seeds: Seeds of the episodes, as for :class:`EpisodePlayer`.
+        run: Run that finished episodes are written to; ``None`` records nothing.
+        open_session: Creates the session; by default in a host process.
         parent: Qt parent.
 
     Attributes:
-        player: Plays.
-        former_ids: Ids that it had before others played for it.
-        named_for: The configuration that its id was made for.
+        player: Plays the episodes.
+        former_ids: Ids that the operator had before its players changed.
+        named_for: The configuration from which its id was made.
     """
 
     state_changed = pyqtSignal(object)
-    """An ``OperatorState``; emitted repeatedly while a policy or a person decides."""
+    """Emits an ``OperatorState``, repeatedly while a policy or a person decides."""
     viewed = pyqtSignal(object)
-    """A :class:`LiveView`."""
+    """Emits a :class:`LiveView`."""
     framed = pyqtSignal(object)
-    """A picture, ``(height, width, 3)``, ``uint8``."""
+    """Emits a frame, ``(height, width, 3)``, ``uint8``."""
     asked = pyqtSignal(object)
-    """A :class:`HumanQuestion`."""
+    """Emits a :class:`HumanQuestion`."""
     withdrawn = pyqtSignal(int)
-    """Id of a question whose answer the session no longer waits for."""
+    """Emits the id of a question whose answer the session no longer waits for."""
     episode_over = pyqtSignal(object)
-    """The line of an episode that ended by itself, as recorded."""
+    """Emits the record line of an episode that ended by itself."""
     called = pyqtSignal(object)
-    """A model was asked or more was told of a decision: the
-    :class:`~gym_gui.analysis.transcripts.transcript.Turn`, which is in the player's tally too."""
+    """Emits a :class:`~gym_gui.analysis.transcripts.transcript.Turn` that is new or has grown.
+
+    The turn is in the player's tally, too.
+    """
     broke = pyqtSignal(str)
-    """Why it cannot go on."""
+    """Emits a sentence that says why the operator cannot go on."""
     stepped = pyqtSignal()
-    """A step that was asked for has been taken."""
+    """Emitted when a requested step has been taken."""
     config_changed = pyqtSignal(object)
-    """The new :class:`OperatorConfig`."""
+    """Emits the new :class:`OperatorConfig`."""
 
     def __init__(
         self,
@@ -97,7 +99,7 @@ class LiveOperator(QObject):
         )
 
     def go_by(self, config: OperatorConfig) -> None:
-        """Be another operator, of another id, from the next start on."""
+        """Take another configuration with another id, from the next start on."""
         self.former_ids = (self.former_ids | {self.player.config.operator_id}) - {config.operator_id}
         self.named_for = config
         self.setObjectName(f"operator.{config.operator_id}")

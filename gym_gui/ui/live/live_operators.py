@@ -1,4 +1,4 @@
-"""The live operators of a deck, in order, and the one that was removed last."""
+"""The live operators of a deck, in order, and the operator that was removed last."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ if TYPE_CHECKING:
     from gym_gui.services.operator import MultiOperatorService
 
 MOST: Final = 8
-"""Operators side by side."""
+"""Largest number of operators side by side."""
 HELD_MS: Final = 15_000
-"""How long one that was removed keeps its processes, so that undo finds it as it stood."""
+"""How long a removed operator keeps its processes, so that undo can continue it, in ms."""
 
 
 class LiveOperators(Sequence[LiveOperator]):
-    """Operators come, change and go as configurations say; the service knows those that are here.
+    """The live operators of a deck, which configurations add, change and remove.
+
+    The service always has the same operators.
 
     Args:
-        service: Starts and stops them.
-        run: Records them.
-        make: Makes one.
-        added: Told of one that is here now, and of its place.
-        removed: Told of one that is not here any more.
-        forgotten: Told of one that was removed and has ended: it does not come back as it stood.
+        service: Starts and stops operators.
+        run: Records operators.
+        make: Creates a live operator for a configuration.
+        added: Called with a new operator and its place.
+        removed: Called with an operator that was removed.
+        forgotten: Called with a removed operator that has ended, so that undo cannot continue it.
         parent: Qt owner.
     """
 
@@ -67,40 +69,40 @@ class LiveOperators(Sequence[LiveOperator]):
 
     @property
     def configs(self) -> tuple[OperatorConfig, ...]:
-        """Who plays."""
+        """Configurations of the operators, in order."""
         return tuple(operator.player.config for operator in self._here)
 
     def players(self) -> Sequence[EpisodePlayer]:
-        """Their players, as they are at this moment."""
+        """Return the operators' players at this moment."""
         return [operator.player for operator in self._here]
 
     @property
     def full(self) -> bool:
-        """Whether no more fit."""
+        """Whether no more operators fit."""
         return len(self._here) >= MOST
 
     @property
     def active(self) -> bool:
-        """Whether any has a session."""
+        """Whether any operator has a session."""
         return any(player.is_running() for player in self.players())
 
     @property
     def touched(self) -> bool:
-        """Whether anything has been played since the last reset."""
+        """Whether any operator has played since the last reset."""
         return any(player.has_played for player in self.players())
 
     def find(self, operator_id: str) -> LiveOperator | None:
-        """The operator of that id, or that had it before its player changed."""
+        """Return the operator that has this id, or had it before its players changed; else ``None``."""
         known = {operator.player.config.operator_id: operator for operator in self._here}
         return known.get(operator_id) or next(
             (operator for operator in self._here if operator_id in operator.former_ids), None
         )
 
     def get(self, operator_id: str) -> LiveOperator:
-        """The operator of that id.
+        """Return the operator that has or had this id.
 
         Raises:
-            UsageError: There is none.
+            UsageError: There is no such operator.
         """
         operator = self.find(operator_id)
         if operator is None:
@@ -110,18 +112,18 @@ class LiveOperators(Sequence[LiveOperator]):
     # -- ids -------------------------------------------------------------------------
 
     def with_free_name(self, config: OperatorConfig) -> OperatorConfig:
-        """A configuration with an id and a name that no operator has, nor the one that was removed last."""
+        """Return a configuration whose id and name are free; those of the operator removed last are not."""
         held = [self._held.player.config] if self._held is not None else []
         return with_free_name(config, [*self.configs, *held])
 
     def following_id(self, operator: LiveOperator, before: OperatorConfig, after: OperatorConfig) -> str:
-        """The id of an operator after its player has changed."""
+        """Return the id of an operator after its players have changed."""
         others = [other for other in self._here if other is not operator]
         taken = {other.player.config.operator_id for other in others}
         return following_id(before, after, taken.union(*(other.former_ids for other in others)))
 
     def follow_rebinding(self, operator: LiveOperator) -> None:
-        """One whose slots were taken over while it played is recorded from now on under an id of its own."""
+        """Give an operator a new id if other players took over its slots, so that it is recorded apart."""
         config = operator.player.config
         named_for = replace(config, workers=operator.named_for.workers, manager=operator.named_for.manager)
         operator_id = self.following_id(operator, named_for, config)
@@ -129,7 +131,10 @@ class LiveOperators(Sequence[LiveOperator]):
             self._identify(operator, replace(config, operator_id=operator_id))
 
     def identify(self, configs: Sequence[OperatorConfig]) -> tuple[OperatorConfig, ...]:
-        """Have one that alone is another, and goes by another id, be that one at its place; returns it."""
+        """Give one operator a new configuration and id, if it alone differs from ``configs``.
+
+        Returns the configuration of that operator, or nothing.
+        """
         here = self.configs
         changed = [(a, b) for a, b in zip(here, configs, strict=False) if a != b]
         if len(here) != len(configs) or len(changed) != 1:
@@ -145,15 +150,15 @@ class LiveOperators(Sequence[LiveOperator]):
         self._service.add_operator(config, operator.player)
         operator.go_by(config)
 
-    # -- who comes and goes ----------------------------------------------------------
+    # -- adding and removing operators -----------------------------------------------
 
     def remove_others(self, ids: Sequence[str]) -> None:
-        """Take off those that have none of these ids; all, where the others would have to change places."""
+        """Remove the operators that have none of these ids; all, if others would have to change places."""
         here = [config.operator_id for config in self.configs]
         places = [ids.index(operator_id) for operator_id in here if operator_id in ids]
         stay = ids if places == sorted(places) else ()
         gone = [operator for operator in self._here if operator.player.config.operator_id not in stay]
-        # One that is taken off by itself can be had back as it stood.
+        # An operator that is removed alone is held for a while, so that undo can continue it.
         hold = len(gone) == 1 and len(ids) == len(here) - 1
         for operator in gone:
             self._take_off(operator, hold=hold)
@@ -172,7 +177,7 @@ class LiveOperators(Sequence[LiveOperator]):
             self.forget_removed()
 
     def forget_removed(self) -> None:
-        """End what was removed last: undo begins it anew."""
+        """End the operator that was removed last; if undo brings it back, it restarts."""
         self._hold.stop()
         held, self._held = self._held, None
         if held is not None:
@@ -185,8 +190,8 @@ class LiveOperators(Sequence[LiveOperator]):
         """Add or change an operator, so that it matches its configuration.
 
         Returns:
-            Whether the operator is new, or plays by another configuration than before (its name aside);
-            false where it was just removed and continues.
+            Whether the operator is new, or got a configuration that differs in more than the name;
+            false if it was just removed and continues.
         """
         operator = self.find(config.operator_id)
         if operator is None:
@@ -200,7 +205,7 @@ class LiveOperators(Sequence[LiveOperator]):
         return not renamed
 
     def _insert(self, config: OperatorConfig, place: int) -> bool:
-        """Put an operator there; one that was just removed goes on where it stood."""
+        """Insert an operator at a place; one that was just removed continues where it stopped."""
         operator = self._held
         back = operator is not None and operator.player.config == config
         if operator is not None and back and operator.player.recording is self._run.recording:

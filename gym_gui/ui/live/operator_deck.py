@@ -1,4 +1,4 @@
-"""Up to eight live operators side by side: one seed, one step or one pace, one run folder."""
+"""Up to eight live operators side by side, with one seed, one pace and one run folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Push:
 
     Attributes:
         starts: Whether sessions of new operators start at once, to show their first frames.
-        anew: Whether operators that stay begin again, too.
+        anew: Whether operators that stay restart, too.
     """
 
     starts: bool = True
@@ -50,23 +50,23 @@ class OperatorDeck(QObject):
 
     Args:
         context: The window's services.
-        seed: Environment seed of the first episode; the next ones count up from it.
-        open_session: Makes an operator's session; a host process by default.
+        seed: Environment seed of the first episode; each following episode adds one.
+        open_session: Creates an operator's session; by default in a host process.
         parent: Qt parent.
 
     Attributes:
-        operators: Who plays, in order.
-        play: How they play.
-        undo_stack: The history of who plays, and of the seed.
-        seed: Environment seed of the first episode, as :meth:`set_seed` says.
-        look: What the hosts draw (``rgb_array``, ``ansi`` or ``none``), and how often a second at most, from
-            the next start on.
+        operators: The operators, in order.
+        play: Runs, steps and pauses the operators.
+        undo_stack: History of the operators and of the seed.
+        seed: Environment seed of the first episode; :meth:`set_seed` changes it.
+        look: What the hosts draw (``rgb_array``, ``ansi`` or ``none``), and the most frames per second.
+            A change applies from the next start on.
     """
 
     added = pyqtSignal(object, int)
     removed = pyqtSignal(object)
     forgotten = pyqtSignal(object)
-    """One that was removed has ended: it does not come back as it stood."""
+    """Emits a removed operator that has ended, so that undo cannot continue it."""
     changed = pyqtSignal()
     run_changed = pyqtSignal()
 
@@ -109,26 +109,26 @@ class OperatorDeck(QObject):
 
     @property
     def recording(self) -> LiveRun | None:
-        """The run folder that finished episodes go to."""
+        """Run that finished episodes are written to, or ``None``."""
         return self._run.recording
 
-    # -- who plays -------------------------------------------------------------------
+    # -- the operators ---------------------------------------------------------------
 
     @property
     def table(self) -> OperatorTable:
-        """Who plays, and from which seed on."""
+        """The operators' configurations and the first seed."""
         return OperatorTable(self.operators.configs, self.seed)
 
     def add(self, config: OperatorConfig, *, start: bool = True) -> LiveOperator:
-        """Put an operator on the table; where its id or name is taken, it gets another.
+        """Add an operator; if its id or name is taken, the new operator gets another one.
 
         Args:
-            config: Who plays.
-            start: Show its first frame at once. Where others have played already, all begin
-                again, so that they stay comparable.
+            config: Configuration of the operator.
+            start: Whether to show its first frame at once. If others have played already, all operators
+                restart, so that they stay comparable.
 
         Raises:
-            UsageError: There are eight.
+            UsageError: There are eight operators already.
         """
         if self.operators.full:
             raise UsageError(f"There is room for {MOST} operators", fix="Remove one first")
@@ -138,13 +138,13 @@ class OperatorDeck(QObject):
         return self.operators.get(config.operator_id)
 
     def duplicate(self, operator_id: str) -> LiveOperator:
-        """Put another one like this on the table."""
+        """Add a copy of an operator."""
         return self.add(self.operators.get(operator_id).player.config)
 
     def change(self, config: OperatorConfig) -> None:
-        """Have the operator of this id be another; a new name alone interrupts nothing.
+        """Change the operator that has this configuration's id; a new name alone interrupts nothing.
 
-        Its id follows who plays, unless a file has given it.
+        If the id was not set in a file, it is made again from the operator's players.
 
         Raises:
             UsageError: There is no such operator.
@@ -162,15 +162,15 @@ class OperatorDeck(QObject):
     def replace(
         self, configs: Sequence[OperatorConfig], seed: int | None = None, *, run: bool = False
     ) -> None:
-        """Put these on the table instead of what is there, from the seed on.
+        """Replace the operators by these, and begin at the seed.
 
         Args:
-            configs: Who plays.
-            seed: Environment seed of the first episode; as it is by default.
-            run: Play at once; otherwise their first frames are shown.
+            configs: Configurations of the new operators.
+            seed: Environment seed of the first episode; by default the current one.
+            run: Whether to play at once; otherwise only the first frames are shown.
 
         Raises:
-            UsageError: There are more than eight, or the seed is out of range.
+            UsageError: There are more than eight configurations, or the seed is out of range.
         """
         if len(configs) > MOST:
             raise UsageError(f"There is room for {MOST} operators, and these are {len(configs)}")
@@ -187,24 +187,24 @@ class OperatorDeck(QObject):
             self.play.run()
 
     def restore(self, table: OperatorTable) -> None:
-        """Put operators there that were there the last time: nothing is started, and no step to undo."""
+        """Put back the operators of the last session, without starting them and without a step to undo."""
         self._arrange(table, _Push(starts=False))
 
     def show_beginnings(self) -> None:
-        """Start those that have no session, to show their first frames."""
+        """Start the operators that have no session, to show their first frames."""
         if self.operators:
             self._prepare()
 
     def remove(self, operator_id: str) -> None:
-        """Take an operator off the table."""
+        """Remove an operator."""
         operator, table = self.operators.get(operator_id), self.table
         left = tuple(o for o in table.operators if o.operator_id != operator_id)
         self._edit(replace(table, operators=left), f"remove {operator.player.config.display_name}")
 
-    # -- from one table to another -----------------------------------------------------
+    # -- changes of the table ------------------------------------------------------------
 
     def _edit(self, table: OperatorTable, text: str, field: str = "", push: _Push = _Push()) -> None:
-        """Have the table be another, undoably."""
+        """Replace the table, as a step that can be undone."""
         table = replace(table, operators=tuple(map(seated_as_written, table.operators)))
         if table == self.table:
             return
@@ -223,7 +223,7 @@ class OperatorDeck(QObject):
 
         Args:
             table: The operators and the seed from now on.
-            push: How to apply the table; ``None``: undo has brought it back.
+            push: How to apply the table; ``None`` if undo has brought it back.
         """
         self.play.catch_up.end()
         operators, played, seeded = self.operators, self.operators.touched, table.seed != self.seed
@@ -237,7 +237,7 @@ class OperatorDeck(QObject):
         if not operators or (fresh and (push is None or any(map(asks_models, fresh)))):
             self.play.pause()  # the user has not started these operators, and asking a model costs money
         mixed = fresh and (played or not self._run.admit(fresh))
-        # What the run before has in flight is of the id before.
+        # Episodes in flight of the current run belong to the old id.
         moved = bool(renamed) and self._run.recording is not None
         again = mixed or moved or (seeded and operators.active) or (played and anew)
         if again:
@@ -252,7 +252,7 @@ class OperatorDeck(QObject):
         self._after_change()
 
     def _start_anew(self, fresh: Sequence[OperatorConfig]) -> None:
-        """Those that were changed, and had a session, begin with what they are now."""
+        """Restart those changed operators that had a session, with their new configuration."""
         for config in fresh:
             operator = self.operators.get(config.operator_id)
             if operator.player.busy:
@@ -261,21 +261,21 @@ class OperatorDeck(QObject):
     # -- play ------------------------------------------------------------------------
 
     def set_seed(self, seed: int) -> None:
-        """Another seed for all: they begin again.
+        """Set the first seed; all operators restart.
 
         Raises:
-            UsageError: It is out of range.
+            UsageError: The seed is out of range.
         """
         self._edit(replace(self.table, seed=check_seed(seed)), f"seed {seed}", "seed")
 
     def reset_all(self) -> None:
-        """Everybody plays from the seed on again, paused or running as they are; a new run begins."""
+        """Restart all operators at the first seed in a new run; they stay paused or running."""
         self._begin_again()
         self._prepare()
         self.changed.emit()
 
     def _begin_again(self) -> None:
-        """A new run, in which all that have a session begin at the seed."""
+        """Begin a new run, and restart at the seed every operator that has begun."""
         self.play.catch_up.end()
         self.operators.forget_removed()
         for operator in self.operators:
@@ -307,7 +307,7 @@ class OperatorDeck(QObject):
         self.play.beat.nudge()
 
     async def close(self) -> None:
-        """End everything; nothing that was started is left."""
+        """End all sessions and runs, and wait until they have ended."""
         self.stop_all()
         await self._run.ended()
         await asyncio.gather(*(player.close() for player in self.operators.players()))
@@ -315,7 +315,7 @@ class OperatorDeck(QObject):
     def _launch(self, config: OperatorConfig) -> EpisodePlayer:
         """Start an operator (the launcher of :class:`MultiOperatorService`)."""
         operator = self.operators.get(config.operator_id)
-        if not operator.player.trouble:  # what is broken waits for a person
+        if not operator.player.trouble:  # A broken operator waits for the user.
             self._start(operator)
         return operator.player
 
@@ -329,7 +329,7 @@ class OperatorDeck(QObject):
         operator.player.start(first.seed, render=render, fps=fps, paused=paused)
 
     def _prepare(self) -> None:
-        """Start those that have no session; what can be recorded no more begins again in a new run."""
+        """Start the operators that have no session; if recording has failed, begin a new run first."""
         if self._run.recording is not None and self._run.recording.problem:
             self._begin_again()
         self._try(self.service.start_all)
@@ -340,17 +340,17 @@ class OperatorDeck(QObject):
         except MosaicError as exc:
             self._context.notify(str(exc), kind="error")
 
-    # -- what they say ---------------------------------------------------------------
+    # -- events of runs and operators --------------------------------------------------
 
     def _on_run_changed(self) -> None:
-        """Nothing is played on that is not on record."""
+        """Pause if the run can no longer be recorded, so that no unrecorded steps are played."""
         run = self._run.recording
         if run is not None and run.problem and self.play.running:
             self.play.pause()
         self.run_changed.emit()
 
     def _on_state(self, state: object) -> None:
-        if state is not OperatorState.THINKING:  # said again and again, for its seconds
+        if state is not OperatorState.THINKING:  # This state is emitted repeatedly, with the seconds so far.
             self._after_change()
 
     def _after_change(self) -> None:

@@ -1,4 +1,4 @@
-"""How the operators of a deck play: in common steps or each at its pace, on and on or step by step."""
+"""Runs the operators of a deck: in common steps or each at its own pace, continuously or step by step."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from gym_gui.ui.live.live_operators import LiveOperators
 
 
 class OperatorPlayback(QObject):
-    """Has operators take steps, and holds them.
+    """Runs, steps and pauses the operators of a deck.
 
     Args:
-        operators: Who plays.
-        prepare: Starts those that have no session.
+        operators: The operators.
+        prepare: Starts the operators that have no session.
         parent: Qt owner.
 
     Attributes:
-        running: Whether they play on by themselves.
-        lock_step: Whether all take a step before any takes the next.
-        beat: Takes the common steps.
-        evening: Has those play on that have finished fewer episodes; ends with whatever else is asked for.
+        running: Whether the operators play continuously.
+        lock_step: Whether all operators take a step before any takes the next.
+        beat: Requests the common steps.
+        catch_up: Lets operators that have finished fewer episodes play on; any other command ends this.
     """
 
     changed = pyqtSignal()
@@ -40,15 +40,15 @@ class OperatorPlayback(QObject):
 
     @property
     def rate(self) -> float | None:
-        """Most steps a second; ``None``: as many as come."""
+        """Largest number of steps per second; ``None`` for no limit."""
         return self.beat.rate
 
     def set_pace(self, rate: float | None, *, lock_step: bool) -> None:
         """Set how fast the operators play.
 
         Args:
-            rate: Most steps a second; ``None``: no limit.
-            lock_step: No operator takes a step before all operators have taken the previous one.
+            rate: Largest number of steps per second; ``None`` for no limit.
+            lock_step: Whether no operator takes a step before all have taken the previous one.
         """
         again = self.running and lock_step != self.lock_step
         self.beat.rate, self.lock_step = rate, lock_step
@@ -60,7 +60,7 @@ class OperatorPlayback(QObject):
         self.changed.emit()
 
     def run(self) -> None:
-        """Play on; operators that have no session are started."""
+        """Play continuously; operators that have no session are started."""
         if not self._operators:
             return
         self.catch_up.end()
@@ -73,27 +73,27 @@ class OperatorPlayback(QObject):
         self.changed.emit()
 
     def set_off(self, operator: LiveOperator) -> None:
-        """Have one that has begun play on as the others do."""
+        """Let a started operator play like the others: at their rate, or in common steps."""
         operator.player.set_rate(None if self.lock_step else self.rate)
         operator.player.drive(self.lock_step)
         if not self.lock_step:
             operator.player.resume()
 
     def even_out(self) -> None:
-        """Play the episodes that some have finished and others have not."""
+        """Play the episodes that some operators have finished and others have not."""
         self.pause()
         self._prepare()
         self.catch_up.begin()
 
     def pause(self) -> None:
-        """Hold all before the next step."""
+        """Pause all operators before their next step."""
         self.stop()
         for player in self._operators.players():
             player.pause()
         self.changed.emit()
 
     def stop(self) -> None:
-        """Have no more steps taken; sessions that run by themselves go on until they are held or ended."""
+        """Request no more steps; sessions that run by themselves go on until they are paused or ended."""
         self.catch_up.end()
         self.running = False
         self.beat.stop()
@@ -101,7 +101,7 @@ class OperatorPlayback(QObject):
             player.drive(False)
 
     def step_all(self) -> None:
-        """One step of every operator; while some have not taken the last one, nothing happens."""
+        """Let every operator take one step; does nothing while some operator is still taking the last one."""
         self._hold()
         players = self._operators.players()
         if not any(player.stepping for player in players):
@@ -110,7 +110,7 @@ class OperatorPlayback(QObject):
         self.changed.emit()
 
     def step_player(self, operator_id: str) -> None:
-        """One agent's move in one operator; the others wait."""
+        """Let one agent of one operator move; the other operators wait."""
         self._hold()
         self._operators.get(operator_id).player.step(by_agent=True)
         self.changed.emit()
@@ -121,7 +121,7 @@ class OperatorPlayback(QObject):
         self._prepare()
 
     def look(self) -> None:
-        """An operator stands elsewhere: go on where that was waited for."""
+        """Continue common steps and catching up after an operator's state has changed."""
         self.beat.nudge()
         self.catch_up.look()
 
@@ -130,18 +130,18 @@ class OperatorPlayback(QObject):
 
 
 class LockStep(QObject):
-    """Beats at a rate, as long as everybody keeps up.
+    """Requests a common step of all players at a rate, but not before all have taken the last one.
 
     Args:
-        players: Who steps, as they are at that moment.
+        players: Returns the players at that moment.
         parent: Qt owner.
 
     Attributes:
-        rate: Most steps a second; ``None``: as many as come.
+        rate: Largest number of steps per second; ``None`` for no limit.
     """
 
     exhausted = pyqtSignal()
-    """No operator can take another step by itself."""
+    """Emitted when no player can take another step by itself."""
 
     def __init__(self, players: Callable[[], Sequence[EpisodePlayer]], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -154,18 +154,18 @@ class LockStep(QObject):
         self._beat.timeout.connect(self._on_beat)
 
     def start(self) -> None:
-        """Beat from now on; where it does already, the next beat is due at once."""
+        """Begin to request steps; if it has begun already, the next step is due at once."""
         self._on = True
         self._due = time.monotonic()
         self.nudge()
 
     def stop(self) -> None:
-        """No step more."""
+        """Request no more steps."""
         self._on = False
         self._beat.stop()
 
     def nudge(self) -> None:
-        """Have the next step taken when it is due, if everybody has taken the last."""
+        """Request the next step at its time, if all players have taken the last one."""
         if self._on and not self._beat.isActive() and not self._waited_for():
             wait = self._due - time.monotonic()
             self._beat.start(max(0, round(wait * 1000)))
@@ -189,15 +189,15 @@ class LockStep(QObject):
 
 
 class CatchUp:
-    """Lets players that are behind go on until all have finished as many episodes, of the same seeds.
+    """Lets players that are behind play on until all have finished as many episodes, of the same seeds.
 
     Args:
         players: Returns all players of the deck at that moment.
-        on_changed: Called when it begins, advances and ends.
+        on_changed: Called when catching up begins, advances and ends.
 
     Attributes:
-        target: Episodes that each player is to finish; 0 while no evening is on.
-        missing: How many episodes were missing when it began.
+        target: Number of episodes that each player is to finish; 0 while no player is catching up.
+        missing: Number of episodes that were missing at the beginning.
     """
 
     def __init__(
@@ -208,17 +208,17 @@ class CatchUp:
         self.target = self.missing = 0
 
     def lacking(self) -> int:
-        """Episodes that some have finished and others have not, summed up; 0: all stand alike."""
+        """Return the number of episodes that players lack, compared with the one that has finished most."""
         counts = [player.feed.played for player in self._players()]
         return sum(max(counts) - count for count in counts) if counts else 0
 
     @property
     def left(self) -> int:
-        """Episodes that are still missing, while it is on."""
+        """Number of episodes that are still missing while players catch up."""
         return sum(max(self.target - player.feed.played, 0) for player in self._behind)
 
     def begin(self) -> None:
-        """Play what is missing, each at its own pace; the others wait."""
+        """Let the players that are behind play the missing episodes at their own pace; the others wait."""
         players, self.missing = self._players(), self.lacking()
         if not self.missing:
             return
@@ -229,7 +229,7 @@ class CatchUp:
         self._on_changed()
 
     def look(self) -> None:
-        """Call this when a player has moved on or has stopped; ends the evening once no player plays."""
+        """Check the progress after a player has moved on or stopped; end once no player is catching up."""
         if self.target and not any(self._plays(player) for player in self._behind):
             self.end()
         elif self.target:
@@ -239,7 +239,7 @@ class CatchUp:
         return not (player.done or player.trouble or player.budget_message) and player.is_running()
 
     def end(self) -> None:
-        """Hold everybody where they are; when asked, they play on without end."""
+        """End catching up: pause its players and remove their limit of episodes."""
         if not self.target:
             return
         behind, self._behind, self.target = self._behind, [], 0

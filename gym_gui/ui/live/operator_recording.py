@@ -1,4 +1,4 @@
-"""The run folder of operators side by side: one from reset to reset."""
+"""The run folder of operators side by side; each reset begins a new one."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class OperatorRecording:
-    """Begins a run, and ends it in the background once everybody's last episode is written.
+    """Begins a run, and ends it in the background once the last episodes of all operators are written.
 
     Args:
         context: The window's services.
         changed: Called when the run, its folder or its figures have changed.
 
     Attributes:
-        recording: The run that is on, or ``None``.
+        recording: The current run, or ``None``.
     """
 
     def __init__(self, context: AppContext, changed: Callable[[], None]) -> None:
@@ -32,7 +32,7 @@ class OperatorRecording:
         self._leaving: set[asyncio.Task[None]] = set()
 
     def begin(self, operators: Sequence[LiveOperator], seed: int) -> None:
-        """End the run that is on; another one for these operators, if there are any."""
+        """End the current run, and begin another one for these operators, if there are any."""
         from gym_gui.controllers.live_play.live_run import LiveRun
 
         self.end(operators)
@@ -48,16 +48,19 @@ class OperatorRecording:
             )
 
     def admit(self, configs: Sequence[OperatorConfig]) -> bool:
-        """Whether these can play in the run that is on, or in the next; not in one that holds something."""
+        """Add operators to the current run, or change them in it, as long as the run holds no episodes.
+
+        Returns whether that was possible; without a current run, it always is.
+        """
         return self.recording is None or all(map(self.recording.admit, configs))
 
     def describe(self, config: OperatorConfig) -> None:
-        """An operator goes by another name."""
+        """Record an operator's new name."""
         if self.recording is not None:
             self.recording.describe(config)
 
     def end(self, operators: Sequence[LiveOperator]) -> None:
-        """What these operators were playing is written as aborted, then the run is closed."""
+        """Write these operators' current episodes as aborted, then close the run."""
         run, self.recording = self.recording, None
         if run is not None:
             self._background(self._close(run, list(operators)), self._ending)
@@ -70,7 +73,7 @@ class OperatorRecording:
         self._changed()
 
     def leave(self, operator: LiveOperator) -> None:
-        """An operator is gone for good: what it was playing is written as aborted, its processes end."""
+        """End a removed operator: write its current episode as aborted and end its processes."""
         self._background(self._close_one(operator), self._leaving)
 
     async def _close_one(self, operator: LiveOperator) -> None:
@@ -85,6 +88,6 @@ class OperatorRecording:
         task.add_done_callback(among.discard)
 
     async def ended(self) -> None:
-        """Wait until all of it has ended."""
+        """Wait until all runs and removed operators have ended."""
         while self._ending or self._leaving:
             await asyncio.gather(*self._ending, *self._leaving, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""The words and colors for where a live operator stands."""
+"""Words and colors for the states of a live operator."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _TONES = {
 
 
 def state_words(state: OperatorState, *, thinking_s: float = 0.0, done: bool = False) -> str:
-    """What a card says of a state.
+    """Return the text that a card shows for a state.
 
     Args:
         state: The state.
-        thinking_s: How long the policies have been thinking.
-        done: Every episode that was asked for has been played.
+        thinking_s: Seconds for which the policies have been thinking.
+        done: Whether every requested episode has been played.
     """
     if state is OperatorState.THINKING:
         return f"Thinking {local(thinking_s):.1f} s"
@@ -45,7 +45,7 @@ def state_words(state: OperatorState, *, thinking_s: float = 0.0, done: bool = F
 
 
 def words_of(player: EpisodePlayer) -> str:
-    """Where a player stands, as its card says it; of trouble and of budgets, the reason."""
+    """Return a player's state as its card shows it; after an error or a used-up budget, the reason."""
     if player.state is OperatorState.BROKEN:
         return player.trouble
     if player.state is OperatorState.SPENT:
@@ -56,10 +56,11 @@ def words_of(player: EpisodePlayer) -> str:
 
 
 def starting_words(compiling: Compiling | None) -> tuple[str, str]:
-    """What stands where the first picture will be, and below that.
+    """Return title and text that a card shows before the first frame.
 
     Args:
-        compiling: How far the compiling is of what the environment needs, if something is compiled.
+        compiling: Progress of compiling functions of the environment, or ``None`` if nothing is
+            compiled.
     """
     if compiling is None:
         return "Starting…", ""
@@ -68,5 +69,5 @@ def starting_words(compiling: Compiling | None) -> tuple[str, str]:
 
 
 def state_tone(state: OperatorState) -> str:
-    """Which token colors the dot: ``ok``, ``warning``, ``error``, ``accent`` or ``muted``."""
+    """Return the theme color of a state's dot: ``ok``, ``warning``, ``error``, ``accent`` or ``muted``."""
     return _TONES.get(state, "muted")

@@ -1,4 +1,4 @@
-"""A picture of what is played elsewhere: an episode of a running experiment, or of a policy in training."""
+"""A pane that shows an episode from elsewhere: from a running experiment or a policy in training."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from gym_gui.ui.widgets.layouts import row_layout
 
 
 class WatchPane(Card):
-    """Shows episodes, and takes no moves.
+    """Shows episodes and accepts no moves.
 
     Args:
-        current: Colors.
+        current: Theme with the colors.
         parent: Qt owner.
     """
 
     closed = pyqtSignal()
-    """A person has seen enough (its button, or Escape)."""
+    """Emitted when the user closes the pane (with its button or Escape)."""
 
     def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -52,7 +52,7 @@ class WatchPane(Card):
         Args:
             name: Name of the operator or policy that is watched.
             seats: Who plays each slot.
-            title: Shown until there is a picture.
+            title: Shown until there is a frame.
             text: Shown below the title.
         """
         self.name.setText(name)
@@ -64,7 +64,7 @@ class WatchPane(Card):
         self.facts.setText(title)
 
     def show_view(self, view: LiveView) -> None:
-        """Show a look."""
+        """Show a view of the current step."""
         self.stage.show_view(view)
         if not self.stage.ways:
             self.stage.set_hint("The next episode comes with pictures", "This one began before you looked.")
@@ -72,11 +72,11 @@ class WatchPane(Card):
         self.dock_slot.set_note(self.facts.text())
 
     def show_frame(self, frame: Any) -> None:
-        """Show a picture, ``(height, width, 3)``, ``uint8``."""
+        """Show a frame, ``(height, width, 3)``, ``uint8``."""
         self.stage.show_frame(frame)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Escape closes it."""
+        """Close the pane on Escape."""
         if a0 is not None and a0.key() == Qt.Key.Key_Escape:
             self.closed.emit()
             return

@@ -1,7 +1,7 @@
-"""What a card says below its frame.
+"""The figures that a card shows below its frame.
 
-It paints itself: labels that change thirty times a second would have the whole card laid
-out again each time.
+The strip paints its text itself: labels that change thirty times a second would make Qt lay out the
+whole card each time.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 from gym_gui.ui import theme
 
 _LEAST = 28
-"""Pixels of the narrowest figure."""
+"""Smallest width of a figure, in pixels."""
 
 
 class FactsStrip(QWidget):
-    """A few figures under their names, always in the same places."""
+    """Shows a few figures, each below its name, always in the same places."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,12 +28,12 @@ class FactsStrip(QWidget):
 
     @property
     def facts(self) -> dict[str, str]:
-        """What it says."""
+        """Figures that the strip shows, by name."""
         return dict(self._facts)
 
     @property
     def needed(self) -> int:
-        """Pixels from the left in which all of them fit, as wide as each has been so far."""
+        """Pixels from the left that all figures need, each as wide as it has been so far."""
         return sum(self._widths.values()) + self._gap * max(0, len(self._widths) - 1)
 
     @property
@@ -41,7 +41,7 @@ class FactsStrip(QWidget):
         return 16 if self.width() > 200 else 10
 
     def set_facts(self, *facts: tuple[str, str]) -> None:
-        """Say these: (name, value). Each keeps the widest place that it has had as long as it is said."""
+        """Show these figures: (name, value). Each figure keeps its largest width so far while it is shown."""
         if facts != self._facts:
             self._facts = facts
             narrow, wide = (QFontMetrics(font) for font in self._fonts())
@@ -58,15 +58,15 @@ class FactsStrip(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """Two lines."""
+        """Return the size of two lines of text."""
         return QSize(160, 38)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for the first figures; those that do not fit are left out."""
+        """Return a size that fits the first figures; ``paintEvent`` leaves out those that do not fit."""
         return QSize(90, 38)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw name over value, from the left, as far as there is room."""
+        """Draw each name above its value, from the left, as far as there is space."""
         painter = QPainter(self)
         small, large = self._fonts()
         now, left, gap = theme.current(), 0, self._gap
@@ -84,6 +84,6 @@ class FactsStrip(QWidget):
 
     @staticmethod
     def _fonts() -> tuple[QFont, QFont]:
-        """Of names and of values."""
+        """Return the font of names and the font of values."""
         small = theme.tabular(theme.font(theme.SMALL_PX))
         return small, theme.tabular(theme.font(theme.TEXT_PX + 1, weight=QFont.Weight.DemiBold))

@@ -1,4 +1,4 @@
-"""A comparison is an experiment file: what stands side by side has a name, and is saved and opened."""
+"""The operators side by side as an experiment file that has a name and can be saved and opened."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from gym_gui.ui.operators.recent_files import RecentFiles
 from gym_gui.ui.widgets import QuietButton
 
 HEADING: Final = "A comparison that MOSAIC wrote: when it is saved again, this file is replaced."
-"""First line of files that MOSAIC may overwrite; a file that a user wrote has another and is kept."""
+"""First line of the files that MOSAIC may overwrite; a file that a user wrote begins differently."""
 EPISODES: Final = 10
-"""Of each operator, where the file says nothing else: one per seed from the page's on."""
+"""Episodes of each operator if the file gives no number: one per seed, beginning with the page's seed."""
 _FILE, _CLEAN = "comparison/file", "comparison/saved"
 _UNTITLED: Final = "Untitled"
 _WIDEST: Final = 24
-"""Letters of a name in the bar; the tooltip has the whole path."""
+"""Largest number of letters of a name in the bar; the tooltip shows the whole path."""
 _KNOWN: Final = 20
-"""Tables of which the file is known again, when undo brings them back."""
+"""Number of saved tables that are remembered, so that undo finds the file of an earlier table."""
 _FILTER: Final = "Experiments (*.yaml *.yml *.json *.py)"
 
 
 class Comparison(QObject):
-    """The file that the operators side by side are, or will be.
+    """Links the operators side by side to the experiment file that holds or will hold them.
 
     Args:
         context: The window's services.
-        deck: The operators.
-        parent: Whose dialogs these are.
+        deck: Deck that holds the operators.
+        parent: Widget whose window the file dialogs belong to.
 
     Attributes:
-        button: Name and menu, for the page's bar.
+        button: Button with the name and the menu, for the page's bar.
         path: The file; ``None`` before it is saved.
     """
 
     opened = pyqtSignal(list, int)
-    """Configurations, and the seed that they begin with."""
+    """Emits the configurations from a file and their first seed."""
 
     def __init__(self, context: AppContext, deck: OperatorDeck, parent: QWidget) -> None:
         super().__init__(parent)
@@ -77,16 +77,16 @@ class Comparison(QObject):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name of the comparison: that of its file without suffix, or ``Untitled``."""
         return self.path.stem if self.path is not None else _UNTITLED
 
     @property
     def changed(self) -> bool:
-        """Whether it differs from its file."""
+        """Whether the operators differ from those in the file."""
         return self.path is not None and self._deck.table != self._saved
 
     def begin(self) -> None:
-        """The operators of the last time are back, if there were any; from now on changes are seen."""
+        """Begin to notice changes, once the operators of the last session are restored."""
         if self._begun:
             return
         self._begun = True
@@ -95,18 +95,18 @@ class Comparison(QObject):
         self.refresh()
 
     def forget(self) -> None:
-        """Others stand in the place of what was here: a comparison without a file."""
+        """Forget the file, because other operators have replaced those of the comparison."""
         self._execution = None
         self._set_path(None, None)
 
     def refresh(self) -> None:
-        """Say which it is, and whether it was changed."""
+        """Show the name of the comparison, and whether it was changed since it was saved."""
         if not self._begun:
             return
         table = self._deck.table
         if table != self._saved:
             known = next((path for each, path in reversed(self._known) if each == table), self.path)
-            if known is not None and known != self.path:  # undo has brought it back
+            if known is not None and known != self.path:  # Undo has brought this file's operators back.
                 self.path, self._saved = known, self._contents[known]
                 self._context.layout.setValue(_FILE, str(known))
         short = self.name if len(self.name) <= _WIDEST else f"{self.name[: _WIDEST - 1]}…"
@@ -128,7 +128,7 @@ class Comparison(QObject):
         self._context.layout.setValue(_FILE, str(path or ""))
         self.refresh()
 
-    # -- its runs ----------------------------------------------------------------------
+    # -- runs of the comparison --------------------------------------------------------
 
     def _on_run_changed(self) -> None:
         run = self._deck.recording
@@ -139,7 +139,7 @@ class Comparison(QObject):
             )
 
     def show_runs(self) -> None:
-        """Show what was recorded of it, by hand and as a script."""
+        """Show the recorded runs of the comparison on the Results page, played by hand or as a script."""
         self._context.go("results", find=f'group:"{self.name}"')
 
     # -- the menu ----------------------------------------------------------------------
@@ -176,7 +176,7 @@ class Comparison(QObject):
         return action
 
     def commands(self) -> list[Command]:
-        """What its menu has."""
+        """Return the commands of the comparison's menu."""
         some, saved, clean = self._has_operators, self._has_file, self._is_clean
         return [
             Command("operators.save", "Save comparison", self.save, "Ctrl+S", "File", "save", some),
@@ -207,14 +207,14 @@ class Comparison(QObject):
     # -- saving ------------------------------------------------------------------------
 
     def save(self) -> None:
-        """Write the comparison to its file; asks for a file where there is none or a user wrote it."""
+        """Write the comparison to its file; ask for a file if there is none or a user wrote it."""
         if self.path is None or not _is_ours(self.path):
             self.ask_save()
         else:
             self.save_to(str(self.path))
 
     def ask_save(self) -> None:
-        """Ask for a file, and write it."""
+        """Ask for a file and write the comparison to it."""
         if not self._deck.operators:
             return
         dialog = self._dialog("Save the comparison", "comparison-save-dialog")
@@ -226,10 +226,10 @@ class Comparison(QObject):
         dialog.open()
 
     def save_to(self, written: str) -> None:
-        """Write it as an experiment.
+        """Write the comparison as an experiment file.
 
         Args:
-            written: The file; it becomes the comparison's.
+            written: Path of the file; it becomes the comparison's file.
         """
         path = Path(written if Path(written).suffix in (".yaml", ".yml") else f"{written}.yaml").absolute()
         table = self._deck.table
@@ -243,14 +243,18 @@ class Comparison(QObject):
         self._context.notify(f"Saved as {path}", "ok")
 
     def _execution_of(self, table: OperatorTable) -> ExecutionConfig:
-        """What its file said of episodes and seeds, from the page's seed on."""
+        """Return the file's settings for episodes and seeds, with the page's seed as first seed."""
         before = self._execution or self._written()
         if before is None:
             return ExecutionConfig(EPISODES, seeds=table.seed)
         return before if before.seeds[0] == table.seed else replace(before, seeds=table.seed)
 
     def _written(self) -> ExecutionConfig | None:
-        """What stands in its file, which is not known after a restart; ``None`` where it is not ours."""
+        """Read the settings for episodes and seeds from the file.
+
+        The window does not keep them when it restarts. Returns ``None`` if the file is missing, cannot
+        be read or was not written by MOSAIC.
+        """
         if self.path is None or not self.path.is_file() or not _is_ours(self.path):
             return None
         try:
@@ -259,21 +263,21 @@ class Comparison(QObject):
             return None
 
     def duplicate(self) -> None:
-        """The same operators, as a comparison that has no file yet."""
+        """Detach the operators from their file, so that the next save asks for a new one."""
         table = self._deck.table
         self._known = [(each, path) for each, path in self._known if each != table]
         self._set_path(None, None)
         self._context.notify("A copy without a file: Save asks where to")
 
     def run_as_script(self) -> None:
-        """All its episodes, from the file."""
+        """Open the file in script mode, which plays all its episodes."""
         if self.path is not None:
             self._context.go("operators", script=self.path)
 
     # -- opening -----------------------------------------------------------------------
 
     def ask_open(self) -> None:
-        """Ask for a file, and show its operators side by side."""
+        """Ask for a file and show its operators side by side."""
         dialog = self._dialog("Open an experiment side by side", "comparison-open-dialog")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilter(_FILTER)
@@ -281,12 +285,12 @@ class Comparison(QObject):
         dialog.open()
 
     def open(self, path: Path) -> None:
-        """Show a file's operators side by side."""
+        """Show the operators of a file side by side."""
         self._context.spawn(self._open(path), f"Opening {path.name}")
 
     async def _open(self, path: Path) -> None:
         try:
-            # Where a matrix sits, its environments are made for it.
+            # Loading creates the environments in which a matrix assigns policies to slots.
             experiment: Experiment = await asyncio.to_thread(load_experiment, path, allow_code=False)
         except MosaicError as error:
             script = partial(self._context.go, "operators", script=path)
@@ -295,7 +299,7 @@ class Comparison(QObject):
         before = self._deck.table
         self.opened.emit(list(experiment.operators), experiment.execution.seeds[0])
         if self._deck.table == before and before.ids != tuple(o.operator_id for o in experiment.operators):
-            return  # there was no room; it has been said
+            return  # Not all operators fit on the page; a message has said so.
         self._execution = experiment.execution
         self._recent.add(path.absolute())
         self._set_path(path.absolute(), self._deck.table)
@@ -311,11 +315,11 @@ class Comparison(QObject):
 
 
 async def keep_run(folder: Path, comparison: Path) -> None:
-    """Put a run into the group that has a comparison's name, unless it is in one.
+    """Put a run into the group named after a comparison, unless it is in a group already.
 
     Args:
-        folder: The run's.
-        comparison: The file; nothing happens where it is no comparison of the window's.
+        folder: Folder of the run.
+        comparison: File of the comparison; if MOSAIC did not write it, nothing happens.
 
     Raises:
         LabelsError: The run's labels cannot be read or written.
@@ -329,7 +333,7 @@ def _keep_run(folder: Path, comparison: Path) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a file is one that may be written over: ours, or not there any more."""
+    """Return whether a file may be overwritten: MOSAIC wrote it, or it does not exist any more."""
     try:
         with path.open(encoding="utf-8") as file:
             return file.readline().strip() == f"# {HEADING}"

@@ -1,4 +1,4 @@
-"""The inspector's content: what one operator is, edited in place."""
+"""The inspector's content: a form that edits one operator."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
     from gym_gui.ui.context import AppContext
 
 _SETTLE_MS = 350
-"""Quiet time after an edit before the operator begins anew with it."""
+"""Time without further edits before the operator restarts with an edit, in ms."""
 _MOST_FINDINGS = 3
 
 
 @dataclass(frozen=True, eq=False)
 class _AfterCheck:
-    """What to do after a check of the draft; compared by identity, so that each check has one of its own.
+    """What to do after a check of the draft. Compared by identity, because each check has its own instance.
 
     Attributes:
-        rebuild_panel: Show anew who plays.
-        refresh_offers: Show anew who could play.
-        emit_config: Hand out the configuration.
+        rebuild_panel: Fill the panel of players from the draft.
+        refresh_offers: Show again which policies could play.
+        emit_config: Emit the new configuration.
     """
 
     rebuild_panel: bool = False
@@ -58,7 +58,7 @@ class _AfterCheck:
     emit_config: bool = False
 
     def after(self, before: _AfterCheck | None) -> _AfterCheck:
-        """A new one: this, and what was to follow from a check that is given up."""
+        """Return a new instance that also does what should have followed a check that is given up."""
         if before is None:
             return replace(self)
         return _AfterCheck(
@@ -72,23 +72,23 @@ _EDITED = _AfterCheck(emit_config=True)
 
 
 class OperatorConfigWidget(QWidget):
-    """Edits one operator; adapts to its environment and to who decides.
+    """Edits one operator; adapts to its environment and to the kind of its policies.
 
-    A change that is whole and right is handed out after a moment; until then the inspector
-    says what is missing, and the operator goes on as it is.
+    A change that is complete and valid is emitted after a moment. Until then the inspector says what is
+    missing, and the operator plays on unchanged.
 
     Args:
         context: The window's services.
-        catalog: Environments, workers, policies.
+        catalog: Provides environments, workers and policies.
         parent: Qt owner.
     """
 
     changed = pyqtSignal(object)
-    """A new :class:`OperatorConfig` of the same id."""
+    """Emits a new :class:`OperatorConfig` with the same id."""
     duplicate_requested = pyqtSignal(str)
     remove_requested = pyqtSignal(str)
     installed = pyqtSignal(object)
-    """What the operator (a :class:`LiveOperator`) lacked is there."""
+    """Emits the operator (a :class:`LiveOperator`) for which a missing package was installed."""
     details_requested = pyqtSignal(object)
 
     def __init__(self, context: AppContext, catalog: CatalogCache, parent: QWidget | None = None) -> None:
@@ -105,7 +105,7 @@ class OperatorConfigWidget(QWidget):
         self._pending: OperatorConfig | None = None
         self._check: _AfterCheck | None = None
         self._unsent_edit = False  # An edit waits for the environment's description.
-        self._is_looking = False  # The environment's description is waited for.
+        self._is_looking = False  # The environment's description is being read.
         self._finishing: set[asyncio.Task[None]] = set()
         self._settle = single_shot_timer(self, _SETTLE_MS, self._hand_out)
         self._build()
@@ -187,21 +187,21 @@ class OperatorConfigWidget(QWidget):
         box.valueChanged.connect(self._on_limit)
         return box
 
-    # -- whose settings these are ----------------------------------------------------
+    # -- the edited operator ---------------------------------------------------------
 
     @property
     def operator(self) -> LiveOperator | None:
-        """The operator that is edited."""
+        """Operator that is edited."""
         return self._operator
 
     @property
     def draft(self) -> Draft | None:
-        """What stands in the form."""
+        """Configuration as the form shows it."""
         return self._draft
 
     @property
     def panel(self) -> SingleAgentPanel | MultiAgentPanel | None:
-        """Who plays; ``None`` until the environment is known."""
+        """Panel that shows who plays; ``None`` until the environment is known."""
         return self._panel
 
     def show_operator(self, operator: LiveOperator, number: int, count: int) -> None:
@@ -220,7 +220,7 @@ class OperatorConfigWidget(QWidget):
         self._adopt(operator.player.config)
 
     def forget(self) -> None:
-        """There is nothing to edit."""
+        """Stop editing: there is no operator to show."""
         self._settle.stop()
         self._pending = self._check = None
         self._is_looking = False
@@ -234,7 +234,7 @@ class OperatorConfigWidget(QWidget):
         self._look.stop()
 
     def _on_config_changed(self, config: OperatorConfig) -> None:
-        """Adopt a change that was made outside this inspector (a slot was bound to another policy)."""
+        """Show a change that was made elsewhere, for example when a slot was bound to another policy."""
         if self._pending is None and not self._is_edited and self._draft is not None:
             from gym_gui.controllers.setup.configuration_draft import Draft
 
@@ -256,10 +256,10 @@ class OperatorConfigWidget(QWidget):
         self._record.refresh()
         self._look_again()
 
-    # -- what the environment is -----------------------------------------------------
+    # -- the environment -------------------------------------------------------------
 
     def _look_again(self) -> None:
-        # What was about to be handed out names the environment of before.
+        # The configuration that was about to be emitted names the previous environment.
         self._unsent_edit = self._unsent_edit or self._is_edited or self._pending is not None
         self._settle.stop()
         self._check = self._pending = None
@@ -277,7 +277,7 @@ class OperatorConfigWidget(QWidget):
         self._show_notes([InlineMessage("error", reason, install)])
 
     def _on_installed(self) -> None:
-        """What was missing is there: it is looked at anew, and begins."""
+        """Read the environment again after a missing package was installed."""
         self._catalog.renew()
         self.environment.renew()
         self._look_again()
@@ -297,7 +297,7 @@ class OperatorConfigWidget(QWidget):
         self._look_over(_AfterCheck(rebuild_panel=True, emit_config=edited))
 
     def _on_list_opening(self) -> None:
-        """Policies may have been trained since."""
+        """Read the policies again, because some may have been trained since the last time."""
         self._context.spawn(self._renew_offers(), "Looking for policies")
 
     async def _renew_offers(self) -> None:
@@ -308,13 +308,14 @@ class OperatorConfigWidget(QWidget):
         self._look_over(_AfterCheck(refresh_offers=True))
 
     def _look_over(self, wanted: _AfterCheck) -> None:
-        """Check the draft, and show and hand out what follows from it.
+        """Check the draft, then update the form and emit the configuration as ``wanted`` says.
 
-        Policies' files and the keyring are read, so it is done in a thread. A check of an earlier draft that
-        is still under way is given up, and what was to follow from it follows from this one.
+        The check reads policy files and the keyring, so it runs in a thread. If the check of an earlier
+        draft is still running, its result is dropped, and what should have followed it follows this
+        check.
         """
         if self._is_looking or self._draft is None or self._env_info is None or self._checks is None:
-            # What was edited is handed out once the environment is known.
+            # The edit is emitted once the environment is known.
             self._unsent_edit = self._unsent_edit or wanted.emit_config
             self._settle.stop()
             self._pending = None
@@ -340,7 +341,7 @@ class OperatorConfigWidget(QWidget):
             assert self._panel is not None
             self._panel.show_draft(self._draft, report, self._env_info, self._checks)
         elif wanted.refresh_offers and self._panel is not None:
-            # A model or a file that is set in the form is who decides.
+            # A model or a file that is set in the form changes who decides.
             self._panel.show_offers(self._draft, report, self._checks)
         self._say_findings(report)
         if wanted.emit_config:
@@ -356,7 +357,7 @@ class OperatorConfigWidget(QWidget):
         return self._check is not None and self._check.emit_config
 
     def _make_panel(self, agents: tuple[AgentID, ...]) -> None:
-        """A panel for these agents, where the one that is there is not."""
+        """Make a panel for these agents, unless the current one has the same agents."""
         shown = self._panel
         if shown is not None and agents == (
             shown.agents if isinstance(shown, MultiAgentPanel) else (shown.agent,)
@@ -400,7 +401,7 @@ class OperatorConfigWidget(QWidget):
         for note in notes:
             self._notes_place.addWidget(note)
 
-    # -- what a person changes -------------------------------------------------------
+    # -- edits by the user -----------------------------------------------------------
 
     def _on_name(self) -> None:
         name = " ".join(self.name.text().split())
@@ -414,7 +415,7 @@ class OperatorConfigWidget(QWidget):
         if self._draft is None or (self._env_info is not None and task == self._env_info.env_id):
             return
         same = self._draft
-        # What belonged to the other environment goes with it; who decides stays where it can.
+        # Drop what belonged to the other environment; policies stay where they can play.
         self._draft = replace(
             same, task=str(task), env_name="", api=None, env_kwargs={}, teams=None, links=()
         )
@@ -458,7 +459,7 @@ class OperatorConfigWidget(QWidget):
             self._decided(self._draft.with_row(agent, player), whole=False)
 
     def _decided(self, draft: Draft, *, whole: bool) -> None:
-        """Take over a draft with other policies; a name that the user did not choose follows them."""
+        """Adopt a draft with other policies; a name that the user did not choose is derived anew."""
         assert self._draft is not None and self._checks is not None
         self._draft = draft.following(self._draft, self._checks.name_of)
         self.name.setText(self._draft.name)
@@ -466,7 +467,8 @@ class OperatorConfigWidget(QWidget):
 
     def _hand_out(self) -> None:
         if self._check is not None and self._is_edited and self._draft and self._env_info and self._checks:
-            # Another operator is shown at once: what was edited is not lost with the check.
+            # Another operator is shown at once: check now, so that the edit is not lost with the
+            # running check.
             self._take(self._check, self._checks.check(self._draft, self._env_info))
         self._settle.stop()
         config, self._pending = self._pending, None
@@ -474,7 +476,7 @@ class OperatorConfigWidget(QWidget):
             self.changed.emit(config)
 
     def _finish_apart(self) -> None:
-        """Have an edit that waits for its environment's description handed out without being shown."""
+        """Check and emit an edit whose environment is still being read, without showing the result."""
         if self._is_looking and self._unsent_edit and self._draft is not None and self._operator is not None:
             work = self._finish(self._draft, self._operator, self._operator.player.config)
             task = self._context.spawn(work, "Checking the operator")
@@ -484,11 +486,11 @@ class OperatorConfigWidget(QWidget):
     async def _finish(self, draft: Draft, operator: LiveOperator, before: OperatorConfig) -> None:
         checks, env_info = await self._catalog.checks(), await self._catalog.env_info(draft.request())
         report = await asyncio.to_thread(checks.check, draft.seated(env_info, _random), env_info)
-        # An operator that was changed during the check stays so.
+        # If the operator was changed meanwhile, the later change is kept.
         if report.config is not None and operator.player.config == before:
             self.changed.emit(report.config)
 
-    # -- the rest --------------------------------------------------------------------
+    # -- further actions -------------------------------------------------------------
 
     def _on_details(self) -> None:
         if self._operator is not None:
@@ -505,6 +507,6 @@ class OperatorConfigWidget(QWidget):
 
 
 def _random(agent: str) -> WorkerAssignment:
-    """The policy of a slot until the user chooses one: random, or the MiniGrid manager in a goal slot."""
+    """Return the policy until the user chooses one: random, or in a goal slot the MiniGrid manager."""
     behavior = "minigrid_manager" if agent.endswith(GOAL_SUFFIX) else "random"
     return WorkerAssignment("operators_worker", "baseline", {"behavior": behavior})

@@ -16,16 +16,16 @@ RATES: tuple[float | None, ...] = (1, 2, 5, 10, 15, 30, 60, None)
 
 
 def rate_words(rate: float | None) -> str:
-    """``15 /s``, or that there is no limit."""
+    """Return a speed as text: ``15 /s``, or that there is no limit."""
     return "Fastest" if rate is None else f"{local(rate):g} /s"
 
 
 class ControlPanelContainer(QObject):
-    """Puts the controls into a bar and keeps them true.
+    """Puts the controls into the page's bar and keeps their state up to date.
 
     Args:
-        deck: What they control.
-        bar: Where they stand.
+        deck: Deck whose operators the controls act on.
+        bar: Bar that holds the controls.
         parent: Qt owner.
     """
 
@@ -128,28 +128,28 @@ class ControlPanelContainer(QObject):
         return rates
 
     def commands(self) -> list[Command]:
-        """What the menu of speeds has."""
+        """Return the commands of the speed menu."""
         return commands_of(self._menu.actions(), "operators", "Speed: ")
 
     def set_manual(self, manual: bool) -> None:
-        """Whether operators are played by hand now; a script has controls of its own."""
+        """Show the controls if operators are played by hand, else hide them."""
         for widget in (self.seed, self.add, *self.actions):
             widget.setVisible(manual)
         if manual:
             self.step_player.setVisible(self._turn_based)
 
     def set_turn_based(self, turn_based: bool) -> None:
-        """Whether the selected operator's agents take turns: only then can one be stepped alone."""
+        """Show the button that steps one agent only if the selected operator's agents take turns."""
         self._turn_based = turn_based
         self.step_player.setVisible(turn_based and self.step.isVisibleTo(self.step.parentWidget()))
 
     def toggle(self) -> None:
-        """Run, or pause."""
+        """Run the operators, or pause them."""
         play = self._deck.play
         (play.pause if play.running else play.run)()
 
     def refresh(self) -> None:
-        """Show what can be done now."""
+        """Update which controls are enabled, the seed and the speed."""
         deck = self._deck
         some = bool(deck.operators)
         running = deck.play.running

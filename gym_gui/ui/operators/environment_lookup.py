@@ -1,4 +1,4 @@
-"""Finds out what the environment of a configuration is, while the window goes on."""
+"""Reads what the environment of a configuration is, without blocking the window."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _HEAD_START_S = 2.0
 
 
 class EnvironmentLookup(QObject):
-    """One look at a time; the answer to one that was replaced is not told.
+    """Describes one environment at a time; the answer to a replaced request is dropped.
 
     Args:
         spawn: Runs work in the background.
-        catalog: Environments, workers, policies.
-        picker: Is filled with all environments first.
+        catalog: Provides environments, workers and policies.
+        picker: Environment picker, which is filled with all environments first.
         parent: Qt owner.
     """
 
     found = pyqtSignal(object, object)
-    """What is known of the environment, and the checks of who may play there."""
+    """Emits the environment's description and the checks of who may play there."""
     failed = pyqtSignal(str)
-    """Why there is no such environment, as a sentence."""
+    """Emits a sentence that says why there is no such environment."""
 
     def __init__(
         self, spawn: Spawn, catalog: CatalogCache, picker: EnvironmentPicker, parent: QObject
@@ -42,17 +42,17 @@ class EnvironmentLookup(QObject):
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, draft: Draft, operator: LiveOperator | None) -> None:
-        """Look at a draft's environment.
+        """Begin to read the description of a draft's environment.
 
         Args:
             draft: The configuration.
-            operator: Its session begins first where it is about to.
+            operator: If its session is just starting, the request waits for its first frame.
         """
         self.stop()
         self._task = self._spawn(self._describe(draft, operator), "Looking at the environment")
 
     def stop(self) -> None:
-        """Cancel the look that is going on."""
+        """Cancel the request that is running."""
         task, self._task = self._task, None
         if task is not None and not task.done():
             task.cancel()
@@ -74,7 +74,7 @@ class EnvironmentLookup(QObject):
 
 
 async def _head_start(operator: LiveOperator) -> None:
-    """A session has the processor to itself until its first frame or its end, or for a while."""
+    """Wait at most 2 s for a session's first frame or end, so that it has the processor to itself."""
     if operator.player.last_view is not None or not operator.player.is_running():
         return
     done = asyncio.Event()

@@ -1,4 +1,4 @@
-"""What comes with MOSAIC to begin with: a trained policy, an experiment file, operators made of them."""
+"""Examples that come with MOSAIC: a trained policy, an experiment file and operators made of them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from gym_gui.core.paths import EXAMPLES
 
 
 def bundled_policies() -> tuple[Path, ...]:
-    """Folders that trained policies come in."""
+    """Return the folders that hold the bundled trained policies."""
     return tuple(place / "checkpoints" for place in EXAMPLES if (place / "checkpoints").is_dir())
 
 
 def example_experiment() -> Path | None:
-    """An experiment file to look at, if there is one here."""
+    """Return the example experiment file, or ``None`` if it is not installed."""
     return next((path for place in EXAMPLES if (path := place / "quickstart.py").is_file()), None)
 
 
 def random_operator(task: str = "CartPole-v1") -> OperatorConfig:
-    """Random actions in a single-agent environment."""
+    """Return an operator that plays random actions in a single-agent environment."""
     player = WorkerAssignment("operators_worker", "baseline", {"behavior": "random"})
     return OperatorConfig("random", "Random", "", task, {"agent_0": player}, named=False)
 
 
 def trained_against_random() -> list[OperatorConfig]:
-    """The trained policy that comes with MOSAIC beside random actions; empty where it is not here."""
+    """Return the bundled trained policy and random actions as operators; empty if there is no policy."""
     checkpoint = next((p for root in bundled_policies() if (p := root / "ppo_cartpole").is_dir()), None)
     if checkpoint is None:
         return []

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 def people_of(config: OperatorConfig) -> tuple[str, ...]:
-    """Slots in which a person chooses; a human's script is none."""
+    """Return the slots in which a person chooses actions, without humans whose actions come from a script."""
     return tuple(
         slot
         for slot, player in config.resolved_slots().items()
@@ -33,17 +33,17 @@ def people_of(config: OperatorConfig) -> tuple[str, ...]:
 
 
 class OperatorHumans(QObject):
-    """Brings the questions of one operator to the person at its card, and the answers back.
+    """Shows the questions of one operator to the person at its card and sends back the answers.
 
     Args:
         context: The window's services.
-        operator: Who asks.
-        catalog: Knows the keys of environments.
-        card: Whose keyboard and board are listened to.
+        operator: Operator that asks.
+        catalog: Provides the keys of environments.
+        card: Card whose keyboard and board give the answers.
     """
 
     ready = pyqtSignal()
-    """The keys are known, or no slot is played by a person."""
+    """Emitted when the keys are known, or no slot is played by a person."""
     refused = pyqtSignal(str)
 
     def __init__(
@@ -71,15 +71,15 @@ class OperatorHumans(QObject):
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Slots in which a person chooses."""
+        """Slots in which a person chooses actions."""
         return people_of(self._operator.player.config)
 
     def choose(self, slot: str, action: Any) -> None:
-        """A button."""
+        """Answer for a slot with the action of a button."""
         self.input.choose(slot, action)
 
     def release(self) -> None:
-        """Listen to nothing any more; keys that are still being read come too late."""
+        """Stop listening to the card, and ignore keys that are still being read."""
         self._asked_for = ""
         self.input.detach()
 
@@ -101,7 +101,7 @@ class OperatorHumans(QObject):
         try:
             env_info = await self._catalog.env_info(Draft.of(config).request())
         except MosaicError as error:
-            # The operator itself cannot start either, and says so on its card.
+            # The operator cannot start either, and its card shows why.
             _log.info("the keys of %s are not known: %s", config.task, error)
             return
         if wanted == self._asked_for:
@@ -141,11 +141,11 @@ class OperatorHumans(QObject):
         self._show_asked()
 
     def _show_asked(self) -> None:
-        """The picture takes clicks while a person is asked for an action."""
+        """Let the picture accept clicks while a person is asked for an action."""
         self._card.stage.set_interactive(bool(self.schemes and self._operator.player.questions))
 
     def _on_move(self, _operator_id: str, action: object) -> None:
-        """Answer for the slot that is asked first: on a board, that slot is on turn."""
+        """Answer for the slot that was asked first: on a board, this slot is to move."""
         questions = self._operator.player.questions
         if questions:
             self.input.choose(questions[0].slot, action)

@@ -1,4 +1,4 @@
-"""Manual mode: the cards of a deck, one of them selected, and what is said about them."""
+"""Manual mode: the cards of a deck, the selected card and messages about the operators."""
 
 from __future__ import annotations
 
@@ -39,26 +39,26 @@ _MENU = (
     "operators.duplicate",
     "operators.remove",
 )
-"""What a card's menu does, to the card."""
+"""Commands in the context menu of a card."""
 
 
 class ManualOperators(QWidget):
-    """Makes a card for each operator of a deck, and passes on what is done with it.
+    """Makes a card for each operator of a deck and handles the actions on it.
 
     Args:
         context: The window's services.
-        deck: The operators.
-        catalog: Environments, workers, policies.
+        deck: Deck that holds the operators.
+        catalog: Provides environments, workers and policies.
         parent: Qt owner.
 
     Attributes:
-        transcript: What its players were asked and answered, below the cards or in a window of its own.
+        transcript: Prompts and replies of its players, below the cards or in a window of its own.
     """
 
     selected = pyqtSignal(object)
-    """The selected :class:`LiveOperator`, or ``None``."""
+    """Emits the selected :class:`LiveOperator`, or ``None``."""
     plots_changed = pyqtSignal(bool)
-    """Whether plots are wanted."""
+    """Emits whether plots are wanted."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class ManualOperators(QWidget):
     # -- plots -----------------------------------------------------------------------
 
     def set_plots_wanted(self, wanted: bool) -> None:
-        """Show the plots as long as there are operators, or put them away; remembered."""
+        """Show the plots while there are operators, or hide them, and remember the choice."""
         if wanted != self.plots_wanted:
             self.plots_wanted = wanted
             self._context.layout.setValue(_PLOTS, wanted)
@@ -133,7 +133,7 @@ class ManualOperators(QWidget):
         self._context.layout.setValue(_SPLIT, self._splitter.saveState())
 
     def _show_colors(self, *_: object) -> None:
-        """Of one kind there may be several: each has a color, the same on its card and in the plots."""
+        """Give each operator a color, the same on its card and in the plots; several may be of one kind."""
         operators = self._deck.operators
         kinds = [leading_kind(operator.player.config) for operator in operators]
         for operator, color in zip(operators, told_apart(kinds), strict=True):
@@ -143,7 +143,7 @@ class ManualOperators(QWidget):
     # -- counts ----------------------------------------------------------------------
 
     def _show_counts(self) -> None:
-        """Say who has finished how many episodes where that differs, and offer to even it out."""
+        """Show how many episodes each operator has finished if that differs, and offer to play the rest."""
         deck = self._deck
         catch_up = deck.play.catch_up
         counts = tuple(operator.player.feed.played for operator in deck.operators)
@@ -185,14 +185,14 @@ class ManualOperators(QWidget):
         self._column.insertWidget(self._column.count() - 1, self._uneven)
 
     def _on_counts_dismissed(self) -> None:
-        """Said once of the same counts."""
+        """Show the message only once for the same counts."""
         self._uneven_seen = tuple(operator.player.feed.played for operator in self._deck.operators)
         self._show_counts()
 
     # -- transcript ------------------------------------------------------------------
 
     def show_mind(self, agent: str = "") -> None:
-        """Show what this agent (seat) of the selected operator sees and thinks."""
+        """Show what this agent (seat) of the selected operator observes and thinks."""
         self.transcript.show_what(MIND, agent)
 
     def _on_agent_chosen(self, operator: LiveOperator, agent: str) -> None:
@@ -210,23 +210,23 @@ class ManualOperators(QWidget):
         self.select(operator)
         self.transcript.show_last_turn()
 
-    # -- which one -------------------------------------------------------------------
+    # -- the selected operator -------------------------------------------------------
 
     @property
     def current(self) -> LiveOperator | None:
-        """The selected operator."""
+        """Selected operator."""
         return self._selected
 
     def card(self, operator: LiveOperator) -> OperatorRenderContainer:
-        """The card of an operator."""
+        """Return the card of an operator."""
         return self._cards[operator]
 
     def humans(self, operator: LiveOperator) -> OperatorHumans:
-        """The people at an operator's card."""
+        """Return the people at an operator's card."""
         return self._humans[operator]
 
     def select(self, operator: LiveOperator | None) -> None:
-        """Outline one card."""
+        """Select an operator and outline its card; ``None`` selects none."""
         if operator is not None and operator not in self._cards:
             operator = None
         self._selected = operator
@@ -236,7 +236,7 @@ class ManualOperators(QWidget):
         self.selected.emit(operator)
 
     def select_next(self, step: int) -> None:
-        """The operator after the selected one, or before it."""
+        """Select the operator ``step`` places after the selected one."""
         operators = self._deck.operators
         if operators:
             at = operators.index(self._selected) if self._selected in operators else -step
@@ -245,14 +245,17 @@ class ManualOperators(QWidget):
             self._cards[operator].setFocus()
 
     def toggle_enlarged(self) -> None:
-        """Enlarge the selected card, or bring the others back."""
+        """Enlarge the selected card, or show all cards again."""
         if self._grid.enlarged is not None:
             self._grid.enlarge(None)
         elif self._selected is not None:
             self._grid.enlarge(self._cards[self._selected])
 
     def toggle_pinned(self, card: QWidget | None = None) -> None:
-        """Make a card (the selected one) large beside the others, or of their size again; remembered."""
+        """Show a card (by default the selected one) large beside the others, or at their size again.
+
+        The choice is remembered.
+        """
         if card is None and self._selected is not None:
             card = self._cards[self._selected]
         if not isinstance(card, OperatorRenderContainer):
@@ -263,7 +266,7 @@ class ManualOperators(QWidget):
         self._show_pinned()
 
     def _show_pinned(self) -> None:
-        """The operator that was pinned is the large one wherever it is on the table, also after a restart."""
+        """Show the pinned operator's card large, wherever it is on the table, also after a restart."""
         kept = str(self._context.layout.value(_PINNED, "") or "")
         operator = self._deck.operators.find(kept) if kept else None
         pinned = self._cards.get(operator) if operator is not None else None
@@ -317,7 +320,7 @@ class ManualOperators(QWidget):
         self._context.detached_windows.look_after(card.dock_slot, _window_key(operator.player.config))
 
     def _on_config_changed(self, card: OperatorRenderContainer, config: OperatorConfig) -> None:
-        """Where its id has followed who plays, its window and its pin are remembered under the new one."""
+        """Update the card's window, pin and color to a new configuration, whose id may have changed."""
         key = _window_key(config)
         if card.dock_slot.key and card.dock_slot.key != key:
             card.dock_slot.look_after(key)
@@ -341,14 +344,14 @@ class ManualOperators(QWidget):
             self.select(self._deck.operators[min(place, len(self._deck.operators) - 1)])
 
     def _level(self) -> None:
-        """Keep pictures beside each other at one size, also where only some cards have a strip below."""
+        """Keep pictures beside each other at one size, even if only some cards have a strip below."""
         cards = [self._cards[operator] for operator in self._deck.operators if operator in self._cards]
         room = any(card.has_strip for card in cards)
         for card in cards:
             card.leave_room(room)
 
     def forget(self, operator: LiveOperator) -> None:
-        """An operator cannot come back: its card goes."""
+        """Delete the card of an operator that cannot come back."""
         card = self._cards.pop(operator, None)
         humans = self._humans.pop(operator, None)
         if humans is not None:
@@ -357,7 +360,7 @@ class ManualOperators(QWidget):
             card.deleteLater()
 
     def remove(self, operator_id: str) -> None:
-        """Take an operator off the table, with a way back."""
+        """Remove an operator from the table and offer to undo it."""
         operator = self._deck.operators.find(operator_id)
         if operator is not None:
             name = operator.player.config.display_name
@@ -365,20 +368,20 @@ class ManualOperators(QWidget):
             self.say_undoable(f"{name} was removed.")
 
     def say_undoable(self, what: str) -> None:
-        """Say what was done last, with a way back."""
+        """Say what was done last and offer to undo it."""
         self.say(InlineMessage("info", what, ("Undo", self._deck.undo_stack.undo), closable=True))
 
     def _on_history_moved(self, _index: int) -> None:
-        """Its button would undo something else now."""
+        """Remove the message, because its Undo button would now undo something else."""
         self.say(None)
 
     def say(self, message: InlineMessage | None) -> None:
-        """Show a message above the cards instead of the one before."""
+        """Show a message above the cards in place of the last one; ``None`` removes it."""
         self._message = replace_message(self._column, self._message, message)
 
     @property
     def message(self) -> InlineMessage | None:
-        """What is said above the cards."""
+        """Message above the cards."""
         return self._message
 
     def _on_card_clicked(self) -> None:
@@ -392,7 +395,10 @@ class ManualOperators(QWidget):
             card.set_enlarged(card is enlarged)
 
     def _on_asked(self, _question: HumanQuestion) -> None:
-        """A person is asked for an action: their card gets the keyboard unless another widget has it."""
+        """Move the keyboard focus to the card of a person who is asked for an action.
+
+        A visible widget that has the focus keeps it.
+        """
         operator = self.sender()
         if not isinstance(operator, LiveOperator) or operator not in self._cards:
             return
@@ -402,12 +408,12 @@ class ManualOperators(QWidget):
             take_focus(self._cards[operator])
 
     def release(self) -> None:
-        """The page closes."""
+        """Release the transcript and stop listening to people, because the page closes."""
         self.transcript.release()
         for humans in self._humans.values():
             humans.release()
 
 
 def _window_key(config: OperatorConfig) -> str:
-    """Under which the window of an operator's picture is remembered."""
+    """Return the key under which the window of an operator's picture is remembered."""
     return f"operators/{config.operator_id}"

@@ -1,4 +1,4 @@
-"""The strip of plots below the cards: returns, rewards, actions, a color for each operator."""
+"""The strip of plots below the cards: returns, rewards and actions, with a color for each operator."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from gym_gui.ui.widgets import Card, IconButton, section_label
 from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 GATHER_MS = 250
-"""What is counted within this time is fetched together."""
+"""Milliseconds within which new results are collected into one update."""
 
 
 class OperatorPlots(Card):
-    """Draws what the operators of a deck have counted; costs nothing while it is hidden.
+    """Plots returns, rewards and actions of a deck's operators; does no work while it is hidden.
 
     Args:
-        theme_: Colors.
-        deck: The operators.
+        theme_: Theme with the colors.
+        deck: Deck that holds the operators.
         parent: Qt owner.
     """
 
@@ -78,18 +78,18 @@ class OperatorPlots(Card):
         return column
 
     def sizeHint(self) -> QSize:
-        """Low enough to leave the cards most of the window, at its smallest and on a screen of 2160."""
+        """Return a height that leaves most of the window to the cards, on small and large screens."""
         window = self.window()
         return QSize(720, max(220, window.height() // 5 if window is not None else 0))
 
     def minimumSizeHint(self) -> QSize:
-        """Smaller than this the axes cannot be read."""
+        """Return the smallest size at which the axes can be read."""
         return QSize(480, 180)
 
-    # -- while it is seen --------------------------------------------------------------
+    # -- while the plots are visible ---------------------------------------------------
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """Listen, and catch up."""
+        """Begin to listen to the deck and draw what happened while the plots were hidden."""
         super().showEvent(a0)
         if not self._awake:
             self._awake = True
@@ -120,7 +120,7 @@ class OperatorPlots(Card):
             self._timer.start()
 
     def _on_deck_changed(self) -> None:
-        """An operator was added, removed or renamed, or it began anew."""
+        """Update the plots after an operator was added, removed, renamed or restarted."""
         operators = tuple(self._deck.operators)
         if list(operators) != self._heard:
             self._listen(operators)
@@ -142,7 +142,7 @@ class OperatorPlots(Card):
         self._key.show_names([(one.name, look[one.id]) for one in series])
 
     def _gather(self) -> None:
-        """Fetch what has been counted since the last time."""
+        """Draw what the operators have counted since the last update."""
         words: set[tuple[int, str]] = set()
         changed: list[LiveOperator] = []
         for operator in self._heard:

@@ -8,27 +8,27 @@ from typing import Final
 from PyQt6.QtCore import QSettings
 
 MOST: Final = 5
-"""Files that are offered again."""
+"""Largest number of files that are remembered."""
 _RECENT: Final = "script/recent"
 
 
 class RecentFiles:
-    """Experiments that were opened before, the newest first.
+    """Experiments that were opened before, the newest first; the list is stored in the window's settings.
 
     Args:
-        layout: Where they are kept.
+        layout: Settings that store the list.
     """
 
     def __init__(self, layout: QSettings) -> None:
         self._layout = layout
 
     def add(self, path: Path) -> None:
-        """It is opened now."""
+        """Put a file that is opened now first in the list."""
         kept = [str(path), *(known for known in self._known() if known != str(path))]
         self._layout.setValue(_RECENT, kept[:MOST])
 
     def files(self) -> list[Path]:
-        """Those that are still there."""
+        """Return the files that still exist, the newest first."""
         return [path for known in self._known() if (path := Path(known)).is_file()]
 
     def _known(self) -> list[str]:

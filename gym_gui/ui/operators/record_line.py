@@ -1,4 +1,4 @@
-"""What an operator has done since it began, on one line of the inspector."""
+"""A line of the inspector that says what an operator has done since it began."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REFRESH_MS = 500
 
 
 class OperatorRecord(QLabel):
-    """Follows one operator; says anew at most twice a second."""
+    """Shows the record of one operator, updated at most twice a second."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class OperatorRecord(QLabel):
         self._timer = single_shot_timer(self, REFRESH_MS, self.refresh)
 
     def follow(self, operator: LiveOperator | None) -> None:
-        """Say what this operator has done; ``None``: nothing."""
+        """Show the record of this operator; ``None`` shows nothing."""
         before, self._operator = self._operator, operator
         if before is not None:
             before.viewed.disconnect(self._on_counted)
@@ -45,7 +45,7 @@ class OperatorRecord(QLabel):
         self.refresh()
 
     def refresh(self) -> None:
-        """Say it now."""
+        """Update the line now."""
         self._timer.stop()
         player = self._operator.player if self._operator is not None else None
         self.setText(record_words(player.tally, player.config) if player is not None else "")
@@ -56,7 +56,10 @@ class OperatorRecord(QLabel):
 
 
 def record_words(tally: Tally, config: OperatorConfig) -> str:
-    """What an operator has done, for example ``4 episodes · mean return 0.97 · median decision 1.4 s``."""
+    """Return an operator's record as text.
+
+    Example: ``4 episodes · mean return 0.97 · median decision 1.4 s``.
+    """
     parts = [count(tally.episodes, "episode") if tally.episodes else "No episode has ended yet"]
     if tally.mean_return is not None:
         parts.append(f"mean return {local(tally.mean_return):,.2f}")

@@ -1,4 +1,4 @@
-"""An operator's card: who decides, where it stands, what it sees, how it has done."""
+"""An operator's card: its players, episode, frame and returns."""
 
 from __future__ import annotations
 
@@ -38,63 +38,63 @@ from gym_gui.ui.widgets import (
 
 NARROW = 290
 SLIM = 170
-"""A card that is slimmer has no room for a pin beside its name; its menu has it."""
+"""A card narrower than this, in pixels, has no space for a pin button; its menu offers the pin."""
 LOW = 200
-"""A card that is lower has no room for figures: its picture needs it."""
+"""A card lower than this, in pixels, shows no figures, because the picture needs the space."""
 _SPARKLINE, _SMALL_SPARKLINE = 96, 32
 _RETURNS = 60
 _PLACE = 110
-"""Most pixels for the name of a host."""
+"""Largest width of the name of a host, in pixels."""
 _DOT = 10
 
 
 def leading_kind(config: OperatorConfig) -> str:
-    """The kind a card is marked with: whose it is beside rules and chance, mixed where they are several."""
+    """Return the kind that marks a card: the only one besides ``baseline``, or ``mixed`` for several."""
     return colors.leading_kind(player.worker_type for player in config.resolved_slots().values())
 
 
 def everybody(config: OperatorConfig) -> str:
-    """Which kind decides in each slot, a line for each; empty where there is one slot."""
+    """Return one line per slot with the kind that decides there; empty if there is only one slot."""
     slots = config.resolved_slots()
     lines = [f"{slot}: {theme.kind_word(player.worker_type)}" for slot, player in slots.items()]
     return "\n".join(lines) if len(lines) > 1 else ""
 
 
 class OperatorRenderContainer(Card):
-    """Shows one live operator; paints only what has changed.
+    """Shows one live operator and repaints only what has changed.
 
     Args:
-        theme_: Colors of the stage.
-        operator: What is shown.
+        theme_: Theme with the colors of the stage.
+        operator: Operator that the card shows.
         parent: Qt owner.
     """
 
     restart_requested = pyqtSignal(str)
     enlarge_requested = pyqtSignal(object)
     pin_requested = pyqtSignal(object)
-    """It is to be large beside the others, or of their size again."""
+    """Emits the card that is to be large beside the others, or to return to their size."""
     move_chosen = pyqtSignal(str, object)
-    """Operator id and a move that was made on its board."""
+    """Emits the operator's id and a move that was made on its board."""
     transcript_requested = pyqtSignal(object)
-    """The operator whose calls are to be shown in full."""
+    """Emits the operator whose transcript is to be shown."""
     agent_chosen = pyqtSignal(object, str)
-    """The operator, and the agent (seat) whose view is to be shown."""
+    """Emits the operator and the agent (seat) whose observation is to be shown."""
     place_requested = pyqtSignal(object)
-    """The operator whose trouble is at a line of a file, which is to be opened."""
+    """Emits the operator whose error names a line of a file, so that the file is opened there."""
     strip_changed = pyqtSignal()
-    """It has a strip of calls now, or has none any more."""
+    """Emitted when the strip of model calls appears or disappears."""
 
     def __init__(self, theme_: theme.Theme, operator: LiveOperator, parent: QWidget | None = None) -> None:
         super().__init__(clickable=True, parent=parent)
         self.operator = operator
         self.setObjectName(f"card-{operator.player.config.operator_id}")
         self.calls: CallStrip | None = None
-        # Names that were made alike differ at their ends.
+        # Shorten names in the middle: names that were generated alike differ at their ends.
         self.name = ElidedLabel("", "strong", mode=Qt.TextElideMode.ElideMiddle, parent=self)
         self.name.setObjectName("operator-card-name")
         self._badge = KindBadge("baseline", self)
         self._place = ElidedLabel("", "muted", parent=self, name="operator-place")
-        self._place.setMinimumWidth(1)  # a card is as narrow with a host as without
+        self._place.setMinimumWidth(1)  # A host's name does not make a card wider.
         self.status = StatusDot("muted", "", self)
         self.status.setObjectName("operator-status")
         self._expand = IconButton(
@@ -161,7 +161,7 @@ class OperatorRenderContainer(Card):
         self._sparkline.setMaximumWidth(_SPARKLINE)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """In a narrow card badge and state have a line of their own; a low one leaves its figures out."""
+        """Give the badge and the state their own line in a narrow card; hide the figures in a low one."""
         super().resizeEvent(a0)
         self._fit_figures()
         self._divide_head()
@@ -174,7 +174,7 @@ class OperatorRenderContainer(Card):
 
     @property
     def _has_room(self) -> bool:
-        """Whether there is room for figures beside the picture, its agents and what they were asked."""
+        """Whether there is space for figures below the picture and the strip of calls."""
         below = HEIGHT if self.has_strip or self._room.sizeHint().height() else 0
         return self.height() >= LOW + below
 
@@ -195,13 +195,16 @@ class OperatorRenderContainer(Card):
             self._top.insertWidget(self._top.count() - 2, self.status)
 
     def _fit_returns(self) -> None:
-        """The line of past returns leaves the figures their room, as far as it can still be read."""
+        """Narrow the sparkline of past returns to leave space for the figures, but keep it readable."""
         room = self.contentsRect().width() - 2 * theme.GAP - theme.ROW - self._facts.needed
         most = _SMALL_SPARKLINE if self._narrow else _SPARKLINE
         self._sparkline.setMaximumWidth(min(max(room, _SMALL_SPARKLINE), most))
 
     def _fit_head(self) -> None:
-        """A name is read whole before a host is, and a host before a state: its dot says it, too."""
+        """Give space to the operator's name first, then to the host, then to the state's word.
+
+        The state's dot is always shown.
+        """
         self._pin.setVisible(not self._alone and (self._pinned or self.width() >= SLIM))
         beside: list[QWidget] = [self._badge] if self._narrow else [self.name, self._badge, self._expand]
         if not self._narrow and not self._pin.isHidden():
@@ -214,10 +217,10 @@ class OperatorRenderContainer(Card):
             taken += place + theme.ROW
         self.status.set_word_shown(taken + self.status.whole_width <= self.width() - 2 * theme.GAP)
 
-    # -- what it shows ---------------------------------------------------------------
+    # -- contents --------------------------------------------------------------------
 
     def refresh(self) -> None:
-        """Show everything as it is now."""
+        """Show the operator's current state, view, frame, returns and last call."""
         operator = self.operator
         self._on_state_changed(operator.player.state)
         if operator.player.last_view is not None:
@@ -238,14 +241,14 @@ class OperatorRenderContainer(Card):
         self._place.setText(f"on {config.host}")
         self._place.setVisible(bool(config.host))
         players = config.resolved_slots()
-        if asks_models(config) or runs_programs(config):  # others get a place for it with their first turn
+        if asks_models(config) or runs_programs(config):  # Other operators get a strip with their first turn.
             self._strip()
             self._begin_strip()
         elif self.has_strip and self.operator.player.tally.calls is None:
             assert self.calls is not None
             self.calls.hide()
             self.strip_changed.emit()
-        # One agent's action stands among the facts; of several, each has its chip.
+        # A single agent's action is shown among the facts; each of several agents has a chip.
         self.stage.set_overlay_shown(len(players) > 1)
         self.stage.set_seats(slot_players(config))
         self._describe()
@@ -293,7 +296,7 @@ class OperatorRenderContainer(Card):
         if view.step == 0:
             self._show_returns()
             if self.operator.player.tally.calls is None:
-                self._begin_strip()  # the operator has begun anew: there is no turn to show yet
+                self._begin_strip()  # The operator has restarted: there is no turn to show yet.
 
     def _begin_strip(self) -> None:
         """Clear the strip while no player has had a turn yet."""
@@ -302,14 +305,17 @@ class OperatorRenderContainer(Card):
             self.calls.clear("No model has been asked yet" if models else "It has not decided yet")
 
     def _on_called(self, turn: Turn) -> None:
-        """A model was asked or more was told of a decision: cards of other players have no place for it."""
+        """Show a turn of a model or a program in the strip; cards of other players have no strip."""
         calls = self.operator.player.tally.calls
         if calls is None:
             return
         self._strip().show_call(turn, calls.spending, several=len(calls.agents) > 1)
 
     def _strip(self) -> CallStrip:
-        """Once there it stays: a card whose picture changed its size with a call would be hard to watch."""
+        """Return the strip of calls, made when it is first needed.
+
+        It then stays, because a picture that changed its size with each call would be hard to watch.
+        """
         if self.calls is None:
             self.calls = CallStrip(self)
             self.calls.opened.connect(self._on_transcript)
@@ -321,11 +327,11 @@ class OperatorRenderContainer(Card):
 
     @property
     def has_strip(self) -> bool:
-        """Whether it says what models were asked."""
+        """Whether the card shows the strip of calls."""
         return self.calls is not None and not self.calls.isHidden()
 
     def leave_room(self, room: bool) -> None:
-        """Leave the place of a strip free: pictures beside each other are then of one size."""
+        """Leave the space of a strip free, so that pictures beside each other have one size."""
         height = HEIGHT + self.body.spacing() if room and not self.has_strip else 0
         if height != self._room.sizeHint().height():
             self._room.changeSize(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
@@ -373,7 +379,7 @@ class OperatorRenderContainer(Card):
         self.setAccessibleName(f"Operator {player.config.display_name}{place}{trouble}")
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """A broken operator's card has a red edge."""
+        """Draw a red edge around the card of a broken operator."""
         super().paintEvent(a0)
         if self.property("broken"):
             painter = QPainter(self)
@@ -382,15 +388,15 @@ class OperatorRenderContainer(Card):
             radius = theme.RADIUS_PANEL - 1
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), radius, radius)
 
-    # -- what people do --------------------------------------------------------------
+    # -- actions of the user ---------------------------------------------------------
 
     def set_color(self, color: QColor) -> None:
-        """Its operator's color, which its lines in plots have, too."""
+        """Show the operator's color, which its curves in the plots have as well."""
         self._badge.set_color(color)
         self._sparkline.set_color(color)
 
     def set_enlarged(self, enlarged: bool) -> None:
-        """Say what the corner button does."""
+        """Set the icon and tooltip of the enlarge button."""
         self._expand.set_icon("shrink" if enlarged else "expand")
         tip = "Show all operators (Esc)" if enlarged else "Enlarge (double click)"
         self._expand.setToolTip(tip)
@@ -398,11 +404,11 @@ class OperatorRenderContainer(Card):
         self._expand.setAccessibleName("Show all operators" if enlarged else f"Enlarge {name}")
 
     def set_pinned(self, pinned: bool, *, alone: bool) -> None:
-        """Say what the pin does.
+        """Set the icon and tooltip of the pin button.
 
         Args:
-            pinned: It is the large one.
-            alone: There is no other card.
+            pinned: Whether this card is the large one.
+            alone: Whether there is no other card.
         """
         self._pinned, self._alone = pinned, alone
         self._pin.set_icon("pinned" if pinned else "pin")
@@ -417,7 +423,7 @@ class OperatorRenderContainer(Card):
         self._fit_head()
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Enter selects; Space is left to the page, whose shortcut it is."""
+        """Select the card on Enter; leave Space to the page, which uses it as a shortcut."""
         if a0 is not None and a0.key() == Qt.Key.Key_Space:
             a0.ignore()
             return

@@ -1,4 +1,4 @@
-"""The cards, sharing the space evenly; one of them can be large beside the others, or take all of it."""
+"""A grid of cards that share the space evenly; one can be large beside the others, or fill the grid."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ from gym_gui.ui import theme
 
 _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4}
 NARROWEST = 270
-"""Three beside each other that would be narrower stand two and one."""
+"""Smallest width of three cards side by side, in pixels; narrower ones are placed two and one."""
 LOWEST, SLIMMEST = 260, 190
-"""Four in two rows that would be lower stand beside each other, where each is wide enough."""
+"""Smallest height of cards in two rows, and smallest width of four cards in one row, in pixels."""
 FLATTEST, HEAD = 150, 80
-"""Beside a large one, none is lower where that can be helped; what a card has above and below its picture."""
+"""Preferred smallest height of cards beside a large one, and card height without the picture, in pixels."""
 
 
 def grid_shape(count: int, width: int, height: int) -> tuple[int, int]:
-    """Columns and rows of ``count`` cards: 1, 2, 3x1, 2x2, 3x2, 4x2; two above each other in a tall window.
+    """Return columns and rows for ``count`` cards: 1, 2, 3x1, 2x2, 3x2, 4x2.
+
+    In a window that is taller than wide, two cards are placed one above the other.
 
     Args:
-        count: Cards.
-        width: Room, in pixels.
-        height: Room, in pixels.
+        count: Number of cards.
+        width: Available width, in pixels.
+        height: Available height, in pixels.
     """
     if not count:
         return 0, 0
@@ -43,13 +45,13 @@ def grid_shape(count: int, width: int, height: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """How a large card and small ones share the space.
+    """How a large card and the small cards share the space.
 
     Attributes:
-        large: Where the large one is.
-        small: Where all the others are.
-        columns: Of the small ones, in ``small``.
-        rows: The same.
+        large: Area of the large card.
+        small: Area of all small cards.
+        columns: Columns of small cards in ``small``.
+        rows: Rows of small cards in ``small``.
     """
 
     large: QRect
@@ -59,12 +61,12 @@ class Pinned:
 
 
 def pinned_shape(count: int, width: int, height: int) -> Pinned:
-    """A large card, the small ones to the right of it or below it: where the pictures have most room.
+    """Place a large card and, to its right or below it, the small ones, so that pictures get most space.
 
     Args:
-        count: Small cards, at least one.
-        width: Room, in pixels.
-        height: Room, in pixels.
+        count: Number of small cards, at least one.
+        width: Available width, in pixels.
+        height: Available height, in pixels.
     """
     gap, area = theme.GAP, QRect(0, 0, width, height)
     best: tuple[tuple[float, int], Pinned] | None = None
@@ -87,7 +89,7 @@ def pinned_shape(count: int, width: int, height: int) -> Pinned:
 
 
 def _picture(card: QSize) -> int:
-    """Side of a square picture in a card of this size."""
+    """Return the side of a square picture in a card of this size, in pixels."""
     return max(0, min(card.width(), card.height() - HEAD))
 
 
@@ -101,10 +103,10 @@ def _cell(area: QRect, place: int, columns: int, rows: int) -> QRect:
 
 
 class RenderTabs(QWidget):
-    """Lays cards out in a grid, one of them large beside the others, or shows one alone."""
+    """Lays out cards in a grid, with one of them large beside the others, or shows only one."""
 
     enlarged_changed = pyqtSignal(object)
-    """The card that stands alone, or ``None``."""
+    """Emits the card that fills the grid, or ``None``."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -117,21 +119,21 @@ class RenderTabs(QWidget):
 
     @property
     def cards(self) -> Sequence[QWidget]:
-        """The cards, in order."""
+        """Cards, in order."""
         return tuple(self._cards)
 
     @property
     def enlarged(self) -> QWidget | None:
-        """The card that stands alone."""
+        """Card that fills the grid, or ``None``."""
         return self._enlarged
 
     @property
     def pinned(self) -> QWidget | None:
-        """The card that is large beside the others."""
+        """Card that is large beside the others, or ``None``."""
         return self._pinned
 
     def insert(self, place: int, card: QWidget) -> None:
-        """Add a card; a card that stood alone makes room for all."""
+        """Add a card and show all cards, even if one has filled the grid."""
         card.setParent(self)
         self._cards.insert(place, card)
         self.enlarge(None)
@@ -140,7 +142,7 @@ class RenderTabs(QWidget):
             self.setTabOrder(before, after)
 
     def take(self, card: QWidget) -> None:
-        """Take a card out; it is hidden, not deleted."""
+        """Take a card out of the grid; the card is hidden, not deleted."""
         if card in self._cards:
             self._cards.remove(card)
             card.hide()
@@ -151,7 +153,7 @@ class RenderTabs(QWidget):
             self._arrange()
 
     def enlarge(self, card: QWidget | None) -> None:
-        """Give a card all of the space; ``None``: all share it again."""
+        """Let a card fill the grid; ``None`` shows all cards again."""
         if card is self._enlarged:
             return
         self._enlarged = card
@@ -159,26 +161,26 @@ class RenderTabs(QWidget):
         self.enlarged_changed.emit(card)
 
     def toggle(self, card: QWidget) -> None:
-        """Enlarge a card, or bring the others back."""
+        """Enlarge a card, or show all cards again if it is enlarged."""
         self.enlarge(None if self._enlarged is card else card)
 
     def pin(self, card: QWidget | None) -> None:
-        """Make a card large beside the others, which share what is left; ``None``: all are of one size."""
+        """Show a card large beside the others, which share the rest; ``None`` gives all cards one size."""
         self._pinned = card
         self.enlarge(None)
         self._arrange()
 
     def minimumSizeHint(self) -> QSize:
-        """The window may be as small as it likes; cards leave out what has no room."""
+        """Return a small size, so that the window may be small; cards hide what does not fit."""
         return QSize(320, 240)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Share the space anew."""
+        """Lay out the cards again."""
         super().resizeEvent(a0)
         self._arrange()
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Escape brings all back."""
+        """Show all cards again on Escape."""
         if a0 is not None and a0.key() == Qt.Key.Key_Escape and self._enlarged is not None:
             self.enlarge(None)
             return

@@ -1,4 +1,4 @@
-"""Script mode: an experiment from a file, looked at first, then run while its progress is watched."""
+"""Script mode: reads an experiment file, shows what it will do, then runs it and shows the progress."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ FILTER: Final = "Experiments and tournaments (*.py *.yaml *.yml *.json);;All fil
 
 
 class ScriptExperimentWidget(QWidget):
-    """One file at a time: chosen, understood, run, stopped, resumed.
+    """Opens, reads, runs, stops and resumes one experiment file at a time.
 
     Args:
         context: The window's services.
-        catalog: Looks at environments.
+        catalog: Describes environments.
         bar: The page's bar, which gets the buttons.
         parent: Qt owner.
 
     Attributes:
         card: Shows the file.
-        work: The work in progress, and the message about it.
+        work: The work in progress, and its message.
         file: The file that is open.
         play: The run of that file.
     """
@@ -98,14 +98,14 @@ class ScriptExperimentWidget(QWidget):
         self._shown = True
 
     def set_shown(self, shown: bool) -> None:
-        """Whether script mode is what the page shows: its actions come and go with it."""
+        """Show the mode's buttons in the bar if the page shows script mode, else hide them."""
         self._shown = shown
         if shown:
             self.where.look()
         self._show()
 
     def choose_file(self) -> None:
-        """Ask for a file."""
+        """Ask for a file and open it."""
         dialog = QFileDialog(self.window(), "Open an experiment or a tournament")
         dialog.setObjectName("script-dialog")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

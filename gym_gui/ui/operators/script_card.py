@@ -1,6 +1,6 @@
-"""What is shown of an experiment file: its name, what it will do, a row per operator, or its text.
+"""The card of an experiment file: its name, its plan, a row per operator, or the text of the file.
 
-Of a tournament there are three views: its policies, its pairings, and the standings so far.
+A tournament has three views: its policies, its pairings and the current standings.
 """
 
 from __future__ import annotations
@@ -30,26 +30,28 @@ if TYPE_CHECKING:
     from gym_gui.controllers.runs.tournament_run import TournamentRun
 
 _LIST, _PICTURE = 3, 2
-"""How wide rows or standings are beside the picture of a tournament's game; an experiment's are alike."""
+"""Stretch factors of a tournament's rows or standings and of its picture; an experiment uses equal ones."""
 _BESIDE = 760
-"""Width from which a picture stands beside the rows."""
+"""Card width, in pixels, from which a picture is placed beside the rows."""
 
 WIDEST: Final = 1840
-"""Of the rows: how far one is stands in sight of who it is, on a screen of 3840 pixels too; one of 1920 is
-filled."""
+"""Largest width of the rows, in pixels: it keeps names near their progress on a screen of 3840 pixels.
+
+Rows fill a screen of 1920 pixels.
+"""
 PlanLink = Callable[[OperatorPlan], Action | None]
-"""What leads to the line that an operator's error is about."""
+"""Function that returns a link to the line that an operator's error is about."""
 
 
 class ScriptCard(Card):
-    """Shows one experiment; does nothing with it.
+    """Shows one experiment or tournament without running it.
 
     Attributes:
-        stage: What stands before how far it is: the round of a Swiss tournament.
+        stage: Text before the progress: the round of a Swiss tournament.
     """
 
     watch_toggled = pyqtSignal(str, bool)
-    """Operator id, and whether a person wants to see what it plays."""
+    """Emits the operator's id and whether the user wants to watch its play."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -98,22 +100,25 @@ class ScriptCard(Card):
         return scroll_over(self._list, "script-operators", called="Operators of the file")
 
     def show_path(self, path: Path | None, name: str) -> None:
-        """Name the file, or the run."""
+        """Show the name of the file or of the run."""
         self.name.setText(name)
         self.name.setToolTip(str(path or ""))
 
     def say(self, sentence: str) -> None:
-        """Say something of it below its name."""
+        """Show a sentence below the name."""
         self._about.setText(sentence)
 
     def show_source(self, text: str) -> None:
-        """Have a person see what would be run, before they agree; ``""``: the operators again."""
+        """Show the text of a file so that the user can agree to run it; ``""`` shows the operators again."""
         self._source.setPlainText(text)
         self._source.setVisible(bool(text))
         self._scroll.setVisible(not text)
 
     def show_plan(self, plan: ScriptPlan, link_of: PlanLink) -> None:
-        """Say what it will do, with a row for each operator; one that cannot play leads to its line."""
+        """Show what the file will do, with a row for each operator.
+
+        The row of an operator that cannot play links to its line in the file.
+        """
         if plan.tournament_run is not None:
             for policy in plan.operators:
                 known = PolicyRow(policy, link_of(policy) if policy.error else None, self._list)
@@ -141,7 +146,7 @@ class ScriptCard(Card):
             row.show_standing(Standing(done, row.plan.episodes, failed, at_most=at_most))
 
     def show_pairings(self, plan: ScriptPlan, tournament_run: TournamentRun) -> None:
-        """Show who meets whom as far as that is settled; rounds of a Swiss tournament under their number."""
+        """Show the pairings that are settled so far; rounds of a Swiss tournament have headings."""
         pairings = {each.config.operator_id: each for each in pairings_of(plan, tournament_run)}
         for gone in [key for key in self.rows if key not in pairings]:
             _drop(self.rows.pop(gone))
@@ -173,7 +178,7 @@ class ScriptCard(Card):
     # -- the views of a tournament -----------------------------------------------------
 
     def set_standings(self, view: QWidget | None) -> None:
-        """Show this where standings are; ``None``: what was there is gone."""
+        """Show this view as the standings; ``None`` removes the old view."""
         if self._standings is not None:
             _drop(self._standings)
         self._standings = view
@@ -201,11 +206,11 @@ class ScriptCard(Card):
 
     @property
     def is_tournament(self) -> bool:
-        """Whether what is shown is one."""
+        """Whether the card shows a tournament."""
         return bool(self._policies)
 
     def show_standings(self, standings: Mapping[str, Standing]) -> None:
-        """Say how far each operator is, and all together."""
+        """Show the progress of each operator and of all together."""
         for operator_id, standing in standings.items():
             row = self.rows.get(operator_id)
             if row is not None:
@@ -214,7 +219,10 @@ class ScriptCard(Card):
         self.say(f"{self.stage}: {words}" if self.stage else words)
 
     def show_pane(self, pane: WatchPane | None, operator_id: str = "") -> None:
-        """Show what an operator plays beside the rows, or below in a narrow window; ``None``: no more."""
+        """Show a pane with an operator's play beside the rows (below them in a narrow window).
+
+        ``None`` removes the pane.
+        """
         if pane is None and self.pane is not None:
             self.pane.hide()
             self.pane.deleteLater()
@@ -225,13 +233,13 @@ class ScriptCard(Card):
             row.set_watched(pane is not None and each == operator_id)
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Divide the room."""
+        """Place the picture beside the rows, or below them in a narrow card."""
         super().resizeEvent(a0)
         beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         self._halves.setDirection(beside if self.width() >= _BESIDE else below)
 
     def clear(self) -> None:
-        """Show no operators."""
+        """Remove all operators from the card."""
         for row in (*self.rows.values(), *self._policies, *self._rounds):
             _drop(row)
         self.rows.clear()

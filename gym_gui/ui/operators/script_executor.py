@@ -1,4 +1,4 @@
-"""Where an experiment file is played: by this window, or in shards by an executor that can be used here."""
+"""A menu button that chooses where an experiment file is played: in this window or by an executor."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _WORDS: Final = {
     "slurm": ("Slurm", "In shards, as jobs of the cluster"),
     "ray": ("Ray", "In shards, as tasks of the cluster"),
 }
-"""Of each executor: what it is called, and what it does."""
+"""Name and description of each executor; the empty key is this window."""
 
 
 class ExecutorChoice(QuietButton):
-    """Says where **Run** plays, and lets one choose among what is usable here.
+    """Shows where **Run** plays a file and lets the user choose among the executors that are available.
 
     Args:
-        context: Whose event loop looks for executors.
+        context: Runs the search for executors in the background.
         parent: Qt owner.
     """
 
@@ -48,12 +48,12 @@ class ExecutorChoice(QuietButton):
         self._show()
 
     executor: str
-    """Its name; empty: this window."""
+    """Name of the executor; empty for this window."""
     profile: Path | None
-    """A file that says where, or what jobs ask for."""
+    """Profile file of the executor, with its hosts or what its jobs request; ``None`` for no file."""
 
     def look(self) -> None:
-        """Look for what is usable, in the background."""
+        """Look for available executors in the background."""
         self._context.spawn(self._look(), "Looking for executors")
 
     async def _look(self) -> None:
@@ -62,11 +62,11 @@ class ExecutorChoice(QuietButton):
             self.choose("")
 
     def choose(self, executor: str, profile: Path | None = None) -> None:
-        """Play there from now on.
+        """Choose the executor that plays from now on.
 
         Args:
-            executor: Its name; empty: this window.
-            profile: A file that says where, or what jobs ask for.
+            executor: Name of the executor; empty for this window.
+            profile: Profile file with the hosts, or with what jobs request.
         """
         self.executor, self.profile = executor, profile
         self._show()
@@ -116,19 +116,19 @@ class ExecutorChoice(QuietButton):
 
 
 async def submit(file: Path, choice: ExecutorChoice, out: Path, *, tournament: bool = False) -> Path:
-    """Have an experiment file cut into shards and played, by a process that outlives the window.
+    """Submit an experiment file to an executor: a process that outlives the window plays it in shards.
 
     Args:
         file: The experiment or tournament file.
-        choice: Where.
-        out: Folder for its run folder.
-        tournament: Whether it is one.
+        choice: The chosen executor and profile.
+        out: Folder in which the run folder is made.
+        tournament: Whether the file is a tournament.
 
     Returns:
-        The submission's folder.
+        The folder of the submission.
 
     Raises:
-        UsageError: It cannot be played there: one line that says why.
+        UsageError: The file cannot be played by this executor; one line that says why.
     """
     profile = () if choice.profile is None else ("--profile", str(choice.profile.absolute()))
     command = "tournament" if tournament else "run"

@@ -1,4 +1,4 @@
-"""The file that is open in Script mode, or the run that is resumed: reading and mending it."""
+"""The file that is open in script mode, or the run that it resumes: reads it and reports errors."""
 
 from __future__ import annotations
 
@@ -49,37 +49,37 @@ CONSENT: Final = (
     "run only what you trust."
 )
 _REACHES: Final = {True: "It has no network.", False: "This system cannot keep it off the network."}
-"""By whether the network is closed to the process that runs it."""
+"""Part of the consent question, by whether the process that runs the file has no network."""
 _SOURCE_LETTERS: Final = 1 << 16
 
 OPENED: Final = "operators/script"
-"""The file that is shown, or the run that is resumed; empty while operators are played by hand."""
+"""Settings key of the file that is shown or the run that is resumed; empty in manual mode."""
 BEGUN: Final = "operators/script_run"
-"""The run of it that was begun last, as long as it is not finished."""
+"""Settings key of the last run of that file that was begun, until the run is finished."""
 
 
 class ScriptFile(QObject):
-    """Shows on the card what the file will do; an error links to its line and offers a way to mend it.
+    """Shows what the file will do on the card; an error links to its line and offers a fix.
 
     Args:
         context: The window's services.
-        catalog: Looks at environments.
-        card: Shows the file.
-        work: Reads the file in the background, and shows the message about that.
-        is_running: Whether a run plays now: no other file is opened until it ends.
+        catalog: Describes environments.
+        card: Card that shows the file.
+        work: Reads the file in the background and shows messages about it.
+        is_running: Returns whether a run is playing; no other file is opened until it ends.
         parent: Qt owner.
 
     Attributes:
         recent: Files that were opened before.
-        path: The file, or the folder of the run; ``None`` before the first.
-        resumed: The run that is resumed; ``None`` where a file is open.
-        plan: What the file or the run will do, once that is known.
+        path: The file, or the folder of the run; ``None`` before a file is opened.
+        resumed: The run that is resumed; ``None`` if a file is open.
+        plan: What the file or the run will do; ``None`` until it has been read.
     """
 
     taken = pyqtSignal()
-    """Another one is shown."""
+    """Emitted when another file or run is shown."""
     ready = pyqtSignal()
-    """It is to be played at once."""
+    """Emitted when the file or run is to be played at once."""
 
     def __init__(
         self,
@@ -101,31 +101,31 @@ class ScriptFile(QObject):
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """File name, or title of the resumed run."""
         if self.resumed is not None:
             return self.resumed.full_title
         return self.path.name if self.path is not None else ""
 
     def open(self, path: Path) -> None:
-        """Look at a file; while another one runs, say so."""
+        """Open and read a file; while another file runs, show a warning instead."""
         if self._may_open(path.name):
             self._cut_off = None
-            self._context.layout.remove(BEGUN)  # a run of what was shown before
+            self._context.layout.remove(BEGUN)  # A run of the file shown before.
             self._take(path)
 
     def resume(self, run: RunEntry, *, begin: bool = True) -> None:
-        """Play what is left of a run that was stopped or cut off; while another one runs, say so.
+        """Resume a run that was stopped or cut off; while another file runs, show a warning instead.
 
         Args:
-            run: It.
-            begin: Whether it is begun as soon as it is seen that it can be played.
+            run: The run.
+            begin: Whether to begin as soon as the run is known to be playable.
         """
         if self._may_open(run.full_title):
             self._cut_off = None if begin else run
             self._take(run.path, run)
 
     def bring_back(self, path: Path) -> None:
-        """Show again what was shown, and offer to resume a run of it that was cut off."""
+        """Show the last file or run again, and offer to resume its run that was cut off."""
         self._context.spawn(self._bring_back(path), "Looking for a run that was cut off")
 
     async def _bring_back(self, path: Path) -> None:
@@ -133,7 +133,7 @@ class ScriptFile(QObject):
         run = await asyncio.to_thread(RunLibrary(Path(begun).parent).one, Path(begun)) if begun else None
         left = run if run is not None and run.can_go_on else None
         if self.path is not None:
-            return  # the user has opened a file during the look
+            return  # The user has opened a file meanwhile.
         if path.is_file():
             self._cut_off = left
             self._take(path)
@@ -213,7 +213,7 @@ class ScriptFile(QObject):
             self._work.say(InlineMessage("warning", words, share, closable=True))
 
     def _share_processes(self, plan: ScriptPlan) -> None:
-        """Have slots of one team share a process in the next run; the file stays as it is."""
+        """Let slots of one team share a process in the next run; the file is not changed."""
         from gym_gui.controllers.sessions.worker_memory import with_shared_processes
 
         self.plan = replace(plan, experiment=with_shared_processes(plan.experiment))
@@ -221,7 +221,7 @@ class ScriptFile(QObject):
         self._work.say(None)
 
     def _offer_to_go_on(self, run: RunEntry, what: str) -> None:
-        """A run of what is shown was left unfinished the last time."""
+        """Offer to resume a run of this file that was left unfinished."""
         words = f"An unfinished run has played {episodes_in_words(run)} {what}."
         if self.resumed is not None:
             self._work.say(InlineMessage("info", f"{words} Resume plays the rest."))
@@ -229,11 +229,11 @@ class ScriptFile(QObject):
             action = "Resume it", partial(self.resume, run)
             self._work.say(InlineMessage("info", words, action, closable=True))
 
-    # -- what is wrong with it ---------------------------------------------------------
+    # -- errors ------------------------------------------------------------------------
 
     @property
     def folders(self) -> list[Path]:
-        """Where what it names is: beside it, and where its operators say."""
+        """Folders that may hold the files that it names: its own folder and those of its operators."""
         operators = self.plan.operators if self.plan is not None else ()
         return [*self._beside, *(folder for each in operators for folder in folders_of(each.config))]
 
@@ -257,7 +257,7 @@ class ScriptFile(QObject):
         return link_of(self._context, sentence, config, place=place, experiment=own, again=self._again)
 
     def _tell_editor(self, path: Path, problems: Sequence[Problem]) -> None:
-        """Where the file is open, what is wrong with it stands at its line."""
+        """Send the file's problems to the editor, which shows each at its line."""
         self._context.file_told.emit(str(path.absolute()), problems)
 
     def edit(self) -> None:
@@ -268,7 +268,7 @@ class ScriptFile(QObject):
             self._context.edit(replace(request, problems=problems, title="Experiment"))
 
     def _way_out(self, sentence: str) -> Action:
-        """What is missing is installed; whatever else is wrong, the file is to be read again."""
+        """Return an action that installs what is missing, or if nothing is, one that reads the file again."""
         return install_action(self._context, sentence, self._card, self._on_installed) or self._again
 
     def _on_installed(self) -> None:
@@ -285,13 +285,13 @@ class ScriptFile(QObject):
 
 
 def _problems_of(plan: ScriptPlan) -> list[Problem]:
-    """Why operators cannot play, each at the line that says so."""
+    """Return why operators cannot play, each reason with its line in the file."""
     wrong = ((each.place, each.error) for each in plan.operators if each.error)
     return [Problem(p.line, error, column=p.column) for p, error in wrong if p is not None]
 
 
 def _head_of(path: Path) -> str:
-    """The beginning of a file, enough to judge it by."""
+    """Return the beginning of a file, long enough for the user to judge it."""
     with path.open(encoding="utf-8", errors="replace") as file:
         return file.read(_SOURCE_LETTERS)
 
@@ -299,17 +299,17 @@ def _head_of(path: Path) -> str:
 async def plan_file(
     path: Path, catalog: CatalogCache, say: Callable[[str], object], *, allow_code: bool
 ) -> ScriptPlan:
-    """Find out what an experiment or a tournament file will play.
+    """Read an experiment or tournament file and return what it will play.
 
     Args:
         path: The file.
-        catalog: Looks at environments.
-        say: Told in words what is being done.
-        allow_code: Whether a program may be run to read it.
+        catalog: Describes environments.
+        say: Called with a sentence on what is being done.
+        allow_code: Whether a program may be run in order to read the file.
 
     Raises:
-        NotAllowedError: It names what the person has not allowed; nothing of it was touched.
-        UsageError: One line that says what is wrong, where, and what to do.
+        NotAllowedError: The file names code or programs that the user has not allowed; none was run.
+        UsageError: One line that says what is wrong, in which place, and what to do.
     """
     if await asyncio.to_thread(is_tournament, path):
         say("Looking at its environment and its policies…")
@@ -320,14 +320,14 @@ async def plan_file(
 
 
 async def plan_run(run: Path, catalog: CatalogCache) -> ScriptPlan:
-    """Find out what a run that was stopped or cut off will play, by what it has recorded of itself.
+    """Read the record of a run that was stopped or cut off, and return what it will play.
 
     Args:
         run: The run folder.
-        catalog: Looks at environments.
+        catalog: Describes environments.
 
     Raises:
-        NotAllowedError: It names what the person has not allowed; nothing of it was touched.
+        NotAllowedError: The run names code or programs that the user has not allowed; none was run.
         UsageError: The run cannot be resumed here.
     """
     from gym_gui.controllers.replays.replay import REPLAY
@@ -346,7 +346,7 @@ async def plan_run(run: Path, catalog: CatalogCache) -> ScriptPlan:
 
 
 def _done(run: Run) -> dict[str, tuple[int, int]]:
-    """By operator, its finished episodes, and how many of them failed."""
+    """Return, by operator, the number of finished episodes and how many of them failed."""
     found: dict[str, tuple[int, int]] = {}
     for operator_id, operator in run.operators.items():
         ended = [episode.status for episode in operator.episodes() if not episode.is_open]

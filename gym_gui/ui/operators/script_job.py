@@ -1,4 +1,4 @@
-"""An experiment file on its way through the engine: read, understood, run, resumed."""
+"""Reads, plans, runs and resumes an experiment file with the engine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _RECENT_S = 0.25
 LOADING_S = 30.0
-"""After so long, what is checked beforehand has no further slots loaded: they are when it is played."""
+"""Seconds after which a check loads no further slots; the run loads them instead."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class OperatorPlan:
 
     Attributes:
         config: The operator.
-        resolved: It, checked; ``None`` where it cannot play.
-        episodes: Episodes it plays.
-        most_steps: Environment steps at most; ``None`` where nothing limits an episode.
-        warnings: Sentences.
+        resolved: The operator after the check; ``None`` if it cannot play.
+        episodes: Number of episodes that it plays.
+        most_steps: Largest number of environment steps; ``None`` if nothing limits an episode.
+        warnings: Warnings, as sentences.
         error: Why it cannot play, as a sentence; empty when it can.
-        place: The line of the experiment file that it is about; ``None`` where it is not known.
+        place: The line of the experiment file that the error is about; ``None`` if it is not known.
     """
 
     config: OperatorConfig
@@ -67,14 +67,15 @@ class OperatorPlan:
 
 @dataclass(frozen=True)
 class ScriptPlan:
-    """What an experiment will do.
+    """What an experiment or a tournament will do.
 
     Attributes:
-        experiment: The experiment; of a tournament, its pairings as far as they are settled before it begins.
-        operators: By operator, in its order; of a tournament, each policy in all seats.
-        processes: Session processes at work at the same time.
-        tournament_run: The tournament, where it is one; it is played as :meth:`TournamentRun.afresh`.
-        run: The folder of the run that it resumes; ``None``: it begins a new run.
+        experiment: The experiment; for a tournament, the pairings that are settled before it begins.
+        operators: Plans of the operators, in order; for a tournament, each policy in all seats.
+        processes: Number of session processes that work at the same time.
+        tournament_run: The tournament, or ``None`` for an experiment. It is played as
+            :meth:`TournamentRun.afresh`.
+        run: The folder of the run that is resumed; ``None`` for a new run.
         done: By operator, how many episodes that run has finished, and how many of these failed.
     """
 
@@ -92,31 +93,32 @@ class ScriptPlan:
 
     @property
     def episodes(self) -> int:
-        """Episodes in all; of a tournament, as far as its pairings are settled."""
+        """Number of episodes in all; for a tournament, of the pairings that are settled."""
         if self.tournament_run is not None:
             return sum(self.tournament_run.totals.values())
         return sum(operator.episodes for operator in self.operators)
 
     @property
     def not_played(self) -> list[str]:
-        """Rows of a matrix that cannot be played, a line for each reason."""
+        """Rows of a matrix that cannot be played, one line for each reason."""
         matrix = self.experiment.matrix
         return [] if matrix is None else missing_in_words(matrix.rows)
 
     @property
     def most_steps(self) -> int | None:
-        """Environment steps in all, at most."""
+        """Largest number of environment steps in all; ``None`` if nothing limits an operator."""
         steps = [operator.most_steps for operator in self.operators]
         return None if None in steps else sum(step or 0 for step in steps)
 
 
 async def read_experiment(path: Path, catalog: CatalogCache, *, allow_code: bool) -> Experiment:
-    """Read an experiment file; a program is run in a separate process, and only where allowed.
+    """Read an experiment file; a program is run in a separate process, and only if it is allowed.
 
-    Environments of a matrix, which say who sits where, are made in another process, too.
+    Environments of a matrix, whose slots and teams determine who plays where, are created in another
+    process, too.
 
     Raises:
-        ExperimentError: One line that says what is wrong, where, and what to do.
+        ExperimentError: One line that says what is wrong, in which place, and what to do.
     """
     from gym_gui.controllers.setup.environment_probe import EnvironmentRequest
 
@@ -133,17 +135,18 @@ async def read_experiment(path: Path, catalog: CatalogCache, *, allow_code: bool
 async def plan_experiment(
     experiment: Experiment, catalog: CatalogCache, *, whole: bool = False
 ) -> ScriptPlan:
-    """Find out what an experiment will do, and whether it can.
+    """Return what an experiment will do and whether each operator can play.
 
     Args:
-        experiment: It.
-        catalog: Looks at environments.
-        whole: Whether rows of a matrix that cannot be played stay in it, as operators that cannot play.
+        experiment: The experiment.
+        catalog: Describes environments.
+        whole: Whether rows of a matrix that cannot be played are kept as operators with an error.
 
     Raises:
-        NotAllowedError: It names what the person has not allowed; nothing of it was touched.
+        NotAllowedError: The experiment names code or programs that the user has not allowed; none was
+            run.
     """
-    await catalog.checks()  # by then the workers have been found
+    await catalog.checks()  # This also waits until the workers have been found.
     await asyncio.to_thread(see_allowed, experiment.operators, experiment.operators[0].origin)
     operators = [await _plan_operator(experiment, config, catalog) for config in experiment.operators]
     if experiment.matrix is not None and not whole:
@@ -160,16 +163,16 @@ async def plan_experiment(
 
 
 def see_allowed(operators: Sequence[OperatorConfig], origin: Origin) -> None:
-    """Make sure that the person has allowed what operators of a file need.
+    """Check that the user has allowed the code and programs that operators of a file need.
 
     Raises:
-        NotAllowedError: Something of it is not allowed.
+        NotAllowedError: Some code or program is not allowed.
     """
     from gym_gui.controllers.engine.resolved_operator import needs_of
 
     needs: list[Need] = []
     for operator in operators:
-        with suppress(MosaicError):  # told with the operator's row
+        with suppress(MosaicError):  # The operator's row shows the error.
             needs += needs_of(operator)
     require(list(dict.fromkeys(needs)), origin)
 
@@ -194,13 +197,16 @@ async def _plan_operator(
 
 
 PlaceOf = Callable[["OperatorConfig", MosaicError], tuple[str, Place | None]]
-"""What is wrong with an operator as a sentence, and where that is in a file."""
+"""Function that returns an operator's error as a sentence and its place in a file."""
 
 
 async def load_plans(
     plans: Sequence[OperatorPlan], catalog: CatalogCache, place_of: PlaceOf | None = None
 ) -> list[OperatorPlan]:
-    """Plans after the workers of those that can play have loaded their slots, for a limited time."""
+    """Let the workers of playable plans load their slots, for a limited time, and return the plans.
+
+    A plan whose worker cannot load a slot gets its error.
+    """
     until = time.monotonic() + LOADING_S
     found: list[OperatorPlan] = []
     for plan in plans:
@@ -229,9 +235,9 @@ def _place_of(config: OperatorConfig, error: MosaicError) -> Place | None:
 
 
 def cast_operator(config: OperatorConfig, env_info: EnvironmentInfo) -> ResolvedOperator:
-    """The operator as the runner needs it, without an environment of our own.
+    """Return the operator as the runner needs it, without creating an environment in this process.
 
-    The engine's own check has been passed in another process.
+    The engine has already checked the operator in another process.
     """
     from gym_gui.controllers.engine.bound_operator import seatings
     from gym_gui.controllers.engine.resolved_operator import ResolvedOperator
@@ -250,7 +256,7 @@ def _warnings(config: OperatorConfig) -> tuple[str, ...]:
 
 
 def warnings_of(name: str, player: WorkerAssignment) -> list[str]:
-    """What a person should know of who plays a slot, or under a name, before it starts."""
+    """Return warnings about a slot's player that the user should read before it starts."""
     found: list[str] = []
     if player.worker_type == "human" and "script" not in player.settings:
         found.append(f"{name} is a person's slot: a script asks no person and plays its fallback")
@@ -263,15 +269,15 @@ def warnings_of(name: str, player: WorkerAssignment) -> list[str]:
 
 @dataclass
 class Standing:
-    """Where one operator stands.
+    """Progress of one operator.
 
     Attributes:
-        done: Finished episodes.
-        total: Episodes of its schedule.
-        failed: Of the finished ones, failed ones.
+        done: Number of finished episodes.
+        total: Number of episodes of its schedule.
+        failed: Number of finished episodes that failed.
         steps: Environment steps of this part of the run.
-        left_s: Estimated seconds to its end; ``None`` while nothing can be said.
-        at_most: ``total`` is the most that may be played: fewer where that decides it.
+        left_s: Estimated seconds to its end; ``None`` while there is no estimate.
+        at_most: Whether ``total`` is an upper bound: the run ends earlier if fewer episodes decide it.
     """
 
     done: int = 0
@@ -284,7 +290,7 @@ class Standing:
 
 @dataclass
 class _Pace:
-    """How fast an operator's episodes have come since it began."""
+    """Measures how fast an operator finishes episodes, from its start in this part of the run."""
 
     done: int
     since: float = field(default_factory=time.monotonic)
@@ -300,23 +306,23 @@ class ScriptJob(QObject):
     """Runs a planned experiment, or a tournament round by round; can be stopped and resumed.
 
     Args:
-        plan: What is run.
-        store: Where run folders and sockets are.
-        compress: Whether the recorded rows are compressed at the end, also where the file does not say so.
+        plan: The plan to run.
+        store: Provides the folders for runs and sockets.
+        compress: Whether to compress the recorded rows at the end even if the file does not ask for it.
         parent: Qt owner.
 
     Attributes:
-        folder: The run folder, once there is one.
-        result: How the run ended, once it has.
-        tournament_run: The tournament, if the plan is one; each later round is added when it is paired.
+        folder: The run folder; ``None`` until it exists.
+        result: How the run ended; ``None`` until it has ended.
+        tournament_run: The tournament, if the plan is one; each round is added when it is paired.
     """
 
     progressed = pyqtSignal(object)
-    """Operator id -> :class:`Standing`."""
+    """Emits a mapping from operator id to :class:`Standing`."""
     began = pyqtSignal()
-    """There is a run folder now."""
+    """Emitted when the run folder exists."""
     paired = pyqtSignal()
-    """A round of a tournament is paired, and is played now."""
+    """Emitted when a round of a tournament is paired and begins."""
 
     def __init__(
         self, plan: ScriptPlan, store: Store, *, compress: bool = False, parent: QObject | None = None
@@ -333,18 +339,18 @@ class ScriptJob(QObject):
 
     @property
     def running(self) -> bool:
-        """Whether it is on."""
+        """Whether the run is playing."""
         return self._running
 
     def begin(self) -> None:
-        """Count as running from now on, before :meth:`run` gets its turn."""
+        """Count as running from now on, before the event loop starts :meth:`run`."""
         self.result, self._stopped_early, self._running = None, False, True
 
     async def run(self) -> RunResult:
-        """Run to the end, or resume what was stopped; after :meth:`begin`.
+        """Run to the end, or resume a stopped run; call :meth:`begin` first.
 
         Raises:
-            UsageError: Something the person can fix, found before anything was played.
+            UsageError: An error that the user can fix, found before anything was played.
             MosaicError: A session could not be started.
         """
         self._paces.clear()
@@ -384,13 +390,13 @@ class ScriptJob(QObject):
         self.paired.emit()
 
     def stop(self) -> None:
-        """End early; what is done is kept."""
+        """End the run early and keep what was played."""
         self._stopped_early = True
         if self._run is not None:
             self._run.stop()
 
     def watch(self, operator_id: str, listener: OnSessionEvent | None) -> None:
-        """Look at what an operator plays, as long as it does; see :meth:`ExperimentRun.watch`."""
+        """Pass events of an operator's episodes to a listener; see :meth:`ExperimentRun.watch`."""
         self._watched = operator_id, listener
         if self._run is not None:
             self._run.watch(operator_id, listener)

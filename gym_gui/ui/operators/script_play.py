@@ -1,4 +1,4 @@
-"""The open file's run: begun here or sent to an executor, watched, stopped, resumed."""
+"""The run of the open file: begins it here or sends it to an executor; watches, stops and resumes it."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from gym_gui.ui.widgets.message_panels import Action
 
 
 class ScriptPlay(QObject):
-    """Plays what the file says, and says how that ended.
+    """Plays the open file and shows how the run ended.
 
     Args:
         context: The window's services.
-        file: What is played.
-        card: Where it is shown how far it is.
-        work: Plays it.
-        where: By whom it is played.
+        file: The open file.
+        card: Card that shows the progress.
+        work: Runs the job in the background.
+        where: The chosen executor.
         parent: Qt owner.
 
     Attributes:
-        job: The run of this window, once there is one.
-        standings: How a tournament stands.
+        job: The run in this window; ``None`` before the first.
+        standings: Standings of a tournament.
         watch: The picture of what an operator plays.
-        stopping: Whether it is to end early.
-        submitting: Whether it is being sent.
+        stopping: Whether the run has been asked to end early.
+        submitting: Whether the file is being sent to an executor.
     """
 
     def __init__(
@@ -65,35 +65,35 @@ class ScriptPlay(QObject):
         file.taken.connect(self._on_taken)
         file.ready.connect(self.begin)
 
-    # -- where it stands ---------------------------------------------------------------
+    # -- state -------------------------------------------------------------------------
 
     @property
     def running(self) -> bool:
-        """Whether this window plays."""
+        """Whether this window is playing the file."""
         return self.job is not None and self.job.running
 
     @property
     def asks_models(self) -> bool:
-        """Whether a run is on in which language models are asked."""
+        """Whether a run is playing in which language models are asked."""
         plan = self._file.plan
         return self.running and plan is not None and any(asks_models(o.config) for o in plan.operators)
 
     @property
     def resumable(self) -> bool:
-        """Whether to run it is to resume what was stopped or cut off."""
+        """Whether **Run** resumes a run that was stopped or cut off."""
         if self.job is not None:
             return self.job.result is not None and self.job.result.status == "stopped"
         return self._file.plan is not None and self._file.plan.run is not None
 
     @property
     def finished(self) -> bool:
-        """Whether all of it has been played."""
+        """Whether the run has been played to its end."""
         result = self.job.result if self.job is not None else None
         return result is not None and result.status != "stopped"
 
     @property
     def folder(self) -> Path | None:
-        """The folder of the run that is played, was played, or is to be resumed."""
+        """Folder of the run that is playing, was played or will be resumed."""
         if self.job is not None and self.job.folder is not None:
             return self.job.folder
         return self._file.plan.run if self._file.plan is not None else None
@@ -103,10 +103,10 @@ class ScriptPlay(QObject):
         plan = self._file.plan
         return plan if plan is not None and plan.playable else None
 
-    # -- what is asked for -------------------------------------------------------------
+    # -- commands ----------------------------------------------------------------------
 
     def toggle(self) -> None:
-        """Run, stop, or go on."""
+        """Run, stop or resume; while the file is being sent, cancel that."""
         if self.submitting:
             self._work.cancel()
         elif self.running:
@@ -117,14 +117,14 @@ class ScriptPlay(QObject):
             self.begin()
 
     def stop(self) -> None:
-        """End early; what is done is kept."""
+        """End the run early and keep what was played."""
         if self.job is not None:
             self.stopping = True
             self.job.stop()
             self._work.changed.emit()
 
     def begin(self) -> None:
-        """Play here, from the beginning or from where it was stopped."""
+        """Play in this window, from the beginning or from the episode at which the run was stopped."""
         if (plan := self._playable) is None:
             return
         if self.job is None or self.finished:
@@ -140,18 +140,18 @@ class ScriptPlay(QObject):
         self._work.start(self._run(self.job), "Running the experiment")
 
     def show_results(self) -> None:
-        """See what the run says."""
+        """Show the run on the Results page."""
         if (run := self.folder) is not None:
             self._context.go("results", run=run)
 
     async def shut_down(self) -> None:
-        """End the run; what is done is kept."""
+        """Stop the run, keep what was played and wait for the end."""
         self.standings.close()
         if self.job is not None:
             self.job.stop()
         await self._work.ended(cancel=not self.running)
 
-    # -- what comes of it --------------------------------------------------------------
+    # -- submission, and the end of a run ----------------------------------------------
 
     def _submit(self) -> None:
         if self._file.path is not None and (plan := self._playable) is not None:
@@ -161,7 +161,7 @@ class ScriptPlay(QObject):
             self._work.start(self._send(self._file.path, tournament=tournament), "Sending the experiment")
 
     async def _send(self, path: Path, *, tournament: bool) -> None:
-        """Have it played in shards, and show them."""
+        """Submit the file to be played in shards, and show the shards."""
         self._card.say("Checking, cutting and sending it…")
         try:
             out = self._context.store.runs_dir()
@@ -227,7 +227,7 @@ class ScriptPlay(QObject):
         self.standings.drop()
 
     def _on_pairing_chosen(self, pairing: OperatorSummary) -> None:
-        """Look at it while it plays; what has been played is in Results."""
+        """Show a pairing's play while the tournament runs, else open the results."""
         if self.running:
             self.watch.watch(pairing.operator_id)
         else:

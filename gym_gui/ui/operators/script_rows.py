@@ -1,4 +1,4 @@
-"""One operator of an experiment, or policy of a tournament, as a row: who, where, how far."""
+"""Rows for one operator of an experiment, or one policy of a tournament: name, players and progress."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LOOK = "See what it plays"
 
 
 class OperatorRow(QWidget):
-    """Name, badge and environment; below it the progress with what is left."""
+    """Shows name, badge and environment of an operator, and below them the progress and the time left."""
 
     watch_toggled = pyqtSignal(str, bool)
-    """Operator id, and whether a person wants to see what it plays."""
+    """Emits the operator's id and whether the user wants to watch its play."""
 
     def __init__(
         self,
@@ -74,12 +74,12 @@ class OperatorRow(QWidget):
         self.watch_toggled.emit(self.plan.config.operator_id, self.eye.isChecked())
 
     def set_watched(self, watched: bool) -> None:
-        """Say whether it is being watched."""
+        """Set the watch button to whether the operator is being watched."""
         self.eye.setChecked(watched)
         self.eye.setToolTip("Look no more" if watched else _LOOK)
 
     def show_standing(self, standing: Standing) -> None:
-        """Show how far it is."""
+        """Show the operator's progress."""
         total = standing.total or self.plan.episodes
         self.bar.setMaximum(max(total, 1))
         self.bar.setValue(standing.done)
@@ -93,7 +93,7 @@ class OperatorRow(QWidget):
 
 
 class PolicyRow(QWidget):
-    """A policy of a tournament before it plays: who that is, and what is wrong with it."""
+    """Shows a policy of a tournament before it plays: its worker, settings, errors and warnings."""
 
     def __init__(self, plan: OperatorPlan, link: Action | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -112,12 +112,12 @@ class PolicyRow(QWidget):
 
 
 def everybody_else(config: OperatorConfig) -> str:
-    """Which kind decides in each slot, where these are not one policy."""
+    """Return the kind that decides in each slot, or an empty text if one policy plays all slots."""
     return everybody(config) if len(set(map(str, config.resolved_slots().values()))) > 1 else ""
 
 
 def _add_findings(column: QVBoxLayout, plan: OperatorPlan, link: Action | None) -> None:
-    """What is wrong with it, and where that stands."""
+    """Add labels for errors and warnings, and a link to their place."""
     for text, role in ((plan.error, "error"), *((warning, "muted") for warning in plan.warnings)):
         if text:
             column.addWidget(label(text, role, wrap=True))
@@ -127,7 +127,7 @@ def _add_findings(column: QVBoxLayout, plan: OperatorPlan, link: Action | None) 
 
 
 def _players(plan: OperatorPlan) -> str:
-    """Who plays all seats, with the settings: ``openspiel_worker · simulations 100``."""
+    """Return the players of all seats with their settings, such as ``openspiel_worker · simulations 100``."""
     told: dict[str, None] = {}
     for player in plan.config.resolved_slots().values():
         settings = [f"{name} {short_value(value)}" for name, value in player.settings.items()]

@@ -1,4 +1,4 @@
-"""How a tournament stands while Script mode plays it."""
+"""The standings of a tournament while script mode plays it."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
 
 class ScriptStandings(QObject):
-    """Shows rounds and standings of one tournament after the other on the card; idle where none is played.
+    """Shows rounds and standings of the current tournament on the card; does nothing for an experiment.
 
     Args:
-        context: Work in the background, and colors.
-        card: Where they are shown.
+        context: Runs background tasks and provides the colors.
+        card: Card that shows the standings.
         parent: Qt owner.
 
     Attributes:
-        view: The standings, once a tournament has begun.
+        view: View of the standings; ``None`` before a tournament begins.
     """
 
     operator_chosen = pyqtSignal(object)
-    """The user asks to see a pairing (:class:`~gym_gui.analysis.findings.summary.OperatorSummary`)."""
+    """Emits the pairing (:class:`~gym_gui.analysis.findings.summary.OperatorSummary`) that the user chose."""
     failure_chosen = pyqtSignal()
-    """The user asks why a game failed."""
+    """Emitted when the user asks why a game failed."""
 
     def __init__(self, context: AppContext, card: ScriptCard, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -41,7 +41,7 @@ class ScriptStandings(QObject):
         self.view: LiveResults | None = None
 
     def take(self, plan: ScriptPlan, job: ScriptJob) -> None:
-        """This is what is played from now on."""
+        """Follow this plan and its job from now on."""
         self._plan, self._job = plan, job
         job.began.connect(self._on_began)
         job.paired.connect(self._on_paired)
@@ -49,10 +49,10 @@ class ScriptStandings(QObject):
         self._on_paired()
 
     def show(self) -> None:
-        """Show how it stands, from the first game on; the view is made when it is first wanted."""
+        """Show the standings from the first game on; the view is created when it is first needed."""
         if self._job is None or self._job.tournament_run is None:
             return
-        from gym_gui.ui.results.live_results import LiveResults  # experiments do without
+        from gym_gui.ui.results.live_results import LiveResults  # Only tournaments need it.
 
         if self.view is None:
             self.view = LiveResults(self._context.spawn, self._context.theme)
@@ -64,19 +64,19 @@ class ScriptStandings(QObject):
         self._card.show_view("standings")
 
     def ended(self, result: RunResult) -> None:
-        """That is all of it, or it was stopped."""
+        """Update the standings with the final result of the run."""
         if self.view is not None:
             self.view.grown(result.episodes, result.status)
 
     def drop(self) -> None:
-        """Another file is shown."""
+        """Remove the standings, because another file is shown."""
         self._plan = self._job = None
         if self.view is not None:
             self.close()
             self._card.set_standings(None)
 
     def close(self) -> None:
-        """Read nothing any more."""
+        """Stop reading the run."""
         view, self.view = self.view, None
         if view is not None:
             view.close_reading()
@@ -90,7 +90,7 @@ class ScriptStandings(QObject):
             self.view.grown(sum(each.done for each in standings.values()))
 
     def _on_paired(self) -> None:
-        """Another round is played, or the first."""
+        """Show the pairings of the first or next round."""
         tournament_run = None if self._job is None else self._job.tournament_run
         if self._plan is None or tournament_run is None:
             return

@@ -1,4 +1,4 @@
-"""Script mode before a file is open: what an experiment is, how it goes, and files to begin with."""
+"""Script mode before a file is open: a sample experiment, the steps of a run, and files to open."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ _WIDEST: Final = 1240
 
 
 class ScriptStart(QWidget):
-    """See the module.
+    """Shows a sample experiment, the steps of a run and the files that were opened before.
 
     Args:
         recent: Files that were opened before.
-        on_open: Asks for a file.
+        on_open: Called to ask for a file.
         parent: Qt owner.
     """
 
     chosen = pyqtSignal(object)
-    """The path of a file to be opened."""
+    """Emits the path of a file that is to be opened."""
     tournament_wanted = pyqtSignal()
-    """The user asks to put a tournament together."""
+    """Emitted when the user asks to set up a tournament."""
     failed = pyqtSignal(str)
-    """Why the sample could not be written."""
+    """Emits a sentence that says why the sample could not be written."""
 
     def __init__(
         self, recent: RecentFiles, on_open: Callable[[], object], parent: QWidget | None = None
@@ -99,7 +99,7 @@ class ScriptStart(QWidget):
         text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         text.setFont(theme.mono_font(theme.TEXT_PX))
         lines = text.fontMetrics().lineSpacing() * (SAMPLE.count("\n") + 1)
-        text.setMinimumHeight(lines + 2 * theme.PAGE)  # all of it is seen
+        text.setMinimumHeight(lines + 2 * theme.PAGE)  # The text is shown whole, without scrolling.
         card.add(text, 1)
         self.save = QuietButton("Save it as a file…", name="script-save-sample", on_click=self.ask_where)
         self.save.setToolTip("Write this experiment to a file, and open it")
@@ -148,12 +148,12 @@ class ScriptStart(QWidget):
         return self.before
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """Files come and go."""
+        """Update the list of files, because files may have been added or deleted."""
         super().showEvent(a0)
         self.refresh()
 
     def refresh(self) -> None:
-        """Offer what was opened before and is still there."""
+        """List the files that were opened before and still exist."""
         files = self._recent.files()
         if files == self._shown:
             return
@@ -169,12 +169,12 @@ class ScriptStart(QWidget):
     # -- the sample ------------------------------------------------------------------
 
     def ask_where(self) -> None:
-        """Ask where to write the sample."""
+        """Ask for a file, then write the sample to it."""
         title, name, file = "Save the experiment", "script-save-dialog", "experiment.yaml"
         save_dialog(self.window(), title, name, "Experiments", file, self.write).open()
 
     def write(self, path: str) -> None:
-        """Write the sample and open it."""
+        """Write the sample to a file and open it."""
         try:
             replace_file(path, SAMPLE.encode())
         except OSError as error:
@@ -192,7 +192,7 @@ class ScriptStart(QWidget):
 
 
 class _RecentRow(QWidget):
-    """A file's name, which opens it, and its folder."""
+    """A row with a file's name, which opens the file, and its folder."""
 
     def __init__(self, path: Path, start: ScriptStart) -> None:
         super().__init__(start)

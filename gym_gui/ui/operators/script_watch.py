@@ -14,11 +14,11 @@ from gym_gui.ui.renderers import slot_players
 
 
 class ScriptWatch(QObject):
-    """Shows what an operator plays as soon as and as long as it does.
+    """Shows the play of one operator while the operator plays.
 
     Args:
-        context: Colors, and windows that pictures can be moved to.
-        card: Where the picture stands, and whose rows ask for it.
+        context: Provides colors, and windows that pictures can be moved to.
+        card: Card that holds the picture, and whose rows ask for it.
         parent: Qt owner.
     """
 
@@ -30,12 +30,12 @@ class ScriptWatch(QObject):
         card.watch_toggled.connect(self._on_toggled)
 
     def follow(self, job: ScriptJob | None) -> None:
-        """This is what is played from now on."""
+        """Watch operators of this job from now on; ``None`` for no job."""
         self._job = job
         self._look()
 
     def watch(self, operator_id: str) -> None:
-        """Show what an operator plays; ``""``: nothing any more."""
+        """Show the play of an operator; ``""`` removes the picture."""
         self._watched, card = operator_id, self._card
         if not operator_id:
             if card.pane is not None:

@@ -1,4 +1,4 @@
-"""What Script mode is busy with, one thing at a time, and what it says of that above the card."""
+"""The work of script mode in the background, one task at a time, and the message above the card."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from gym_gui.ui.widgets.message_panels import replace_message
 
 
 class ScriptWork(QObject):
-    """Reading a file, sending it, or running it.
+    """Runs one task at a time: reading a file, sending it or playing it.
 
     Args:
-        context: For work in the background.
-        column: Where messages stand, at its top.
+        context: Runs background tasks.
+        column: Layout that shows messages at its top.
         parent: Qt owner.
 
     Attributes:
-        message: What is said.
+        message: The message that is shown, or ``None``.
     """
 
     changed = pyqtSignal()
-    """It begins, has ended, or goes on otherwise."""
+    """Emitted when work begins or ends, or when its state changes."""
 
     def __init__(self, context: AppContext, column: QVBoxLayout, parent: QObject) -> None:
         super().__init__(parent)
@@ -37,15 +37,18 @@ class ScriptWork(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether work is in progress; it is until its result is shown."""
+        """Whether work is in progress, which includes showing its result."""
         return self._task is not None
 
     def say(self, message: InlineMessage | None) -> None:
-        """Say this instead of what was said before."""
+        """Show a message in place of the last one; ``None`` removes it."""
         self.message = replace_message(self._column, self.message, message)
 
     def start(self, work: Coroutine[Any, Any, None], what: str) -> None:
-        """Do this, and nothing else any more; what is being done may go on to the next thing itself."""
+        """Cancel the task in progress and start another.
+
+        If the task in progress itself calls this method, it is not canceled.
+        """
         if self._task is not asyncio.current_task():
             self.cancel()
         self._task = self._context.spawn(work, what)
@@ -53,16 +56,16 @@ class ScriptWork(QObject):
         self.changed.emit()
 
     def cancel(self) -> None:
-        """Do it no more."""
+        """Cancel the task in progress."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
 
     async def ended(self, *, cancel: bool) -> None:
-        """Wait for its end.
+        """Wait until the task in progress has ended.
 
         Args:
-            cancel: Do it no more; else it ends by itself.
+            cancel: Whether to cancel the task first; otherwise it runs to its end.
         """
         if self._task is not None:
             if cancel:

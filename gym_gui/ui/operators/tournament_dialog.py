@@ -1,4 +1,4 @@
-"""Puts a tournament together: a game, who meets, on how many seeds; writes it as a file."""
+"""A dialog that sets up a tournament (a game, its policies and its seeds) and writes it as a file."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ _SIZE: Final = QSize(560, 620)
 _SEEDS: Final = 20
 _MOST_SEEDS: Final = 10_000
 _MANY: Final = 10
-"""Policies from which they can be searched."""
+"""Number of policies above which the search field is shown."""
 
 
 class TournamentDialog(Dialog):
-    """See the module.
+    """Lets the user choose a game, policies, seeds and a schedule, and writes the tournament file.
 
     Args:
-        context: Work in the background.
-        catalog: Environments, and who may play there.
-        request: What it begins with.
+        context: Runs background tasks and shows messages.
+        catalog: Provides environments and the policies that may play there.
+        request: Values that the dialog begins with.
         parent: The page.
     """
 
     written = pyqtSignal(object)
-    """The path of the tournament file that was written."""
+    """Emits the path of the tournament file that was written."""
 
     def __init__(
         self, context: AppContext, catalog: CatalogCache, request: TournamentRequest, parent: QWidget
@@ -176,7 +176,7 @@ class TournamentDialog(Dialog):
 
     @property
     def chosen(self) -> list[Candidate]:
-        """Who is in the pool."""
+        """Policies that are ticked for the pool."""
         items = (self.policies.item(i) for i in range(self.policies.count()))
         return [
             item.data(Qt.ItemDataRole.UserRole)
@@ -188,7 +188,7 @@ class TournamentDialog(Dialog):
         self._pressed = item.checkState()
 
     def _on_clicked(self, item: QListWidgetItem) -> None:
-        """A click beside the box ticks it, too."""
+        """Tick or untick a policy on a click beside its box, too."""
         if item.checkState() == self._pressed:
             ticked = self._pressed == Qt.CheckState.Checked
             item.setCheckState(Qt.CheckState.Unchecked if ticked else Qt.CheckState.Checked)
@@ -225,7 +225,7 @@ class TournamentDialog(Dialog):
     # -- the file ------------------------------------------------------------------------
 
     def ask_where(self) -> None:
-        """Ask for a file, and write it."""
+        """Ask for a file, then write the tournament to it."""
         if self._tournament_run is None or self._env_info is None:
             return
         file = f"{self._env_info.env_id.rpartition('/')[2]}_tournament.yaml"
@@ -237,10 +237,10 @@ class TournamentDialog(Dialog):
         dialog.open()
 
     def write(self, path: str) -> None:
-        """Write the tournament, and have it opened.
+        """Write the tournament to a file, report the file and close the dialog.
 
         Args:
-            path: The file.
+            path: Path of the file.
         """
         from gym_gui.services.presets import export_tournament
 

@@ -1,4 +1,4 @@
-"""A tournament file on its way through the engine: read, and its policies checked in every seat."""
+"""Reads a tournament file and checks its policies in every seat."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ _T = TypeVar("_T")
 
 
 async def plan_tournament(path: Path, catalog: CatalogCache, before: Run | None = None) -> ScriptPlan:
-    """Find out what a tournament will play, and whether its policies can.
+    """Read a tournament and return what it will play and whether its policies can.
 
     Args:
-        path: Its file, or the folder of a run of it.
-        catalog: Looks at environments.
-        before: The run that it resumes.
+        path: The tournament's file, or the folder of a run of it.
+        catalog: Describes environments.
+        before: The run that it resumes; ``None`` for a new one.
 
     Raises:
-        NotAllowedError: It names what the person has not allowed; nothing of it was touched.
-        UsageError: One line that says what is wrong, where, and what to do.
+        NotAllowedError: The file names code or programs that the user has not allowed; none was run.
+        UsageError: One line that says what is wrong, in which place, and what to do.
     """
-    await catalog.checks()  # by then the workers have been found
+    await catalog.checks()  # This also waits until the workers have been found.
     tournament = await asyncio.to_thread(load_tournament, path)
     await asyncio.to_thread(see_allowed, _everybody(tournament), tournament.operator.origin)
     tried = _Tried(path, tournament, catalog, before)
@@ -58,7 +58,7 @@ async def plan_tournament(path: Path, catalog: CatalogCache, before: Run | None 
 
 
 def pairings_of(plan: ScriptPlan, tournament_run: TournamentRun) -> list[OperatorPlan]:
-    """What each pairing that is settled so far will do."""
+    """Return what each pairing that is settled so far will play."""
     experiment, limits = (
         tournament_run.experiment(),
         {each.config.operator_id: each for each in plan.operators},
@@ -73,19 +73,19 @@ def pairings_of(plan: ScriptPlan, tournament_run: TournamentRun) -> list[Operato
 
 
 def _everybody(tournament: Tournament) -> list[OperatorConfig]:
-    """The environment with everybody of the pool in a slot, to see what they need."""
+    """Return one operator with every player of the pool in a slot, to check what they need."""
     players = [each for player in tournament.policies.values() for each in assignments_of(player)]
     return [replace(tournament.operator, workers={f"{i}": player for i, player in enumerate(players)})]
 
 
 class _Tried:
-    """Checks a tournament; another process looks at its environment. To be used in a thread.
+    """Checks a tournament in a thread; another process describes its environment.
 
     Args:
         path: The file.
         tournament: The content of the file.
-        catalog: Looks at environments.
-        before: The run that it resumes.
+        catalog: Describes environments.
+        before: The run that it resumes; ``None`` for a new one.
 
     Attributes:
         plans: The result of the check of each policy, in all seats.
@@ -97,10 +97,10 @@ class _Tried:
         self.plans: list[OperatorPlan] = []
 
     def tournament_run(self) -> TournamentRun:
-        """Check the tournament.
+        """Check the tournament and return it ready to play.
 
         Raises:
-            UsageError: It cannot be played with any policies.
+            UsageError: The tournament cannot be played, whichever policies play it.
         """
         from gym_gui.controllers.runs.tournament_run import TournamentRun
 
@@ -120,7 +120,7 @@ class _Tried:
         return self._env_info(config).seats
 
     def _check(self, config: OperatorConfig, _objects: Mapping[str, object]) -> ResolvedOperator:
-        """Check whether a policy can take all seats; its plan has the error."""
+        """Check whether a policy can take all seats; an error is kept in the policy's plan, not raised."""
         from gym_gui.controllers.engine.resolved_operator import unchecked_operator
 
         name = config.operator_id
@@ -138,7 +138,7 @@ class _Tried:
         return resolved
 
     def place_of(self, config: OperatorConfig, error: MosaicError) -> tuple[str, Place | None]:
-        """What is wrong with a policy as a sentence, and the line of the file that it is about."""
+        """Return an error of a policy as a sentence, and the line of the file that it is about."""
         from gym_gui.controllers.runs.tournament_run import of_policy
 
         sentence = of_policy(str(error), config.operator_id)

@@ -1,4 +1,4 @@
-"""Below the cards: the transcript of the selected operator, or what one of its agents sees and thinks."""
+"""The card below the operators: the transcript of the selected operator, or one agent's view."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gym_gui.ui.renderers.joint_agents import together_of
 from gym_gui.ui.widgets import Card, ElidedLabel, EmptyHint, IconButton, SegmentedControl
 
 TURNS, MIND = "turns", "mind"
-"""What it shows."""
+"""Values of the choice: the transcript, or what one agent observes and thinks."""
 _TO_COME = (
     "No slot has been asked yet",
     "Step or Run to see what a language model is asked and answers, and what a program believes and intends.",
@@ -30,7 +30,10 @@ _SILENT = (
 
 
 def _silent(operator: LiveOperator | None) -> tuple[str, str]:
-    """Why there are no turns; for a joint policy also which slots it plays, and which view shows them."""
+    """Return a title and a text that say why there are no turns.
+
+    For a policy that plays several slots together, the text names these slots and says where to look.
+    """
     links = {} if operator is None else together_of(operator.player.config.link_groups)
     if not links:
         return _SILENT
@@ -41,7 +44,7 @@ def _silent(operator: LiveOperator | None) -> tuple[str, str]:
 
 
 class TranscriptDock(Card):
-    """Follows one operator; costs nothing while it is put away.
+    """Shows the transcript or one agent of an operator; does no work while it is hidden.
 
     Args:
         spawn: Runs work in the background.
@@ -76,11 +79,11 @@ class TranscriptDock(Card):
 
     @property
     def operator(self) -> LiveOperator | None:
-        """Whose it is."""
+        """Operator that is shown."""
         return self._operator
 
     def follow(self, operator: LiveOperator | None, agent: str | None = None) -> None:
-        """Show the turns of this operator; of one agent where one is named."""
+        """Show the turns of this operator, or only those of one agent if it is given."""
         before, self._operator = self._operator, operator
         if before is not operator:
             if before is not None:
@@ -98,7 +101,7 @@ class TranscriptDock(Card):
 
         Args:
             what: :data:`TURNS` or :data:`MIND`.
-            agent: The agent (seat); empty: the one that was looked at last.
+            agent: The agent (seat); empty for the agent that was shown last.
         """
         self.choice.set_value(what)
         self._show()

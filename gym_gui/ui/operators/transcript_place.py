@@ -1,4 +1,4 @@
-"""Where the transcript of the selected operator is: below the cards, in a window of its own, or put away."""
+"""Shows the selected operator's transcript below the cards or in a window of its own, or hides it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.operators.transcript_dock import MIND, TURNS, TranscriptDock
 
 KEYS: Final = "Ctrl+Shift+T"
-"""Moves the transcript into a window of its own, and back."""
+"""Keys that move the transcript into a window of its own, and back."""
 _KEPT = "operators/transcript"
 _HEIGHT = 300
-"""Of the transcript at first."""
+"""Height of the transcript at first, in pixels."""
 
 
 class TranscriptPlace(QObject):
-    """Makes the transcript when it is first wanted, and keeps it on one operator.
+    """Creates the transcript when it is first needed, and lets it follow the selected operator.
 
     Args:
         context: The window's services.
-        splitter: Has the cards above; the transcript becomes its last part.
+        splitter: Holds the cards; the transcript becomes its last part.
     """
 
     def __init__(self, context: AppContext, splitter: QSplitter) -> None:
@@ -36,17 +36,17 @@ class TranscriptPlace(QObject):
 
     @property
     def shown(self) -> bool:
-        """Whether it is seen, wherever it is."""
+        """Whether the transcript is visible, below the cards or in its own window."""
         return self._dock is not None and self._dock.isVisibleTo(self._splitter)
 
     def follow(self, operator: LiveOperator | None) -> None:
-        """Another operator is selected; ``None``: none."""
+        """Follow another operator; ``None`` for no operator."""
         self._operator = operator
         if self.shown:
             self._tell(operator)
 
     def show(self, shown: bool = True) -> None:
-        """Show what the models of the operator were asked, or put it away."""
+        """Show the transcript of the operator, or hide it."""
         if self._dock is None or self._dock_slot is None:
             if not shown:
                 return
@@ -60,7 +60,7 @@ class TranscriptPlace(QObject):
         self._tell(self._operator if shown else None)
 
     def show_what(self, what: str, agent: str = "") -> None:
-        """Show the turns, or one agent; see :meth:`TranscriptDock.show_what`."""
+        """Show the transcript or one agent; see :meth:`TranscriptDock.show_what`."""
         self.show()
         assert self._dock is not None
         self._dock.show_what(what, agent)
@@ -77,18 +77,18 @@ class TranscriptPlace(QObject):
         self._dock.panel.select_last()
 
     def toggle(self, what: str = TURNS) -> None:
-        """Show the transcript (or one agent), or put it away where that is shown."""
+        """Show the transcript (or one agent), or hide it if that is already shown."""
         if self.shown and self._dock is not None and self._dock.choice.value == what:
             self.show(False)
         else:
             self.show_what(what)
 
     def toggle_mind(self) -> None:
-        """Show what an agent sees and thinks, or put it away."""
+        """Show what one agent observes and thinks, or hide it."""
         self.toggle(MIND)
 
     def toggle_apart(self) -> None:
-        """Put it into a window of its own, or back below the cards."""
+        """Move the transcript into a window of its own, or back below the cards."""
         if not self.shown:
             self.show()
             if self._dock_slot is None or self._dock_slot.own_window is not None:
@@ -97,16 +97,16 @@ class TranscriptPlace(QObject):
         self._context.detached_windows.toggle(self._dock_slot)
 
     def bring_back(self) -> None:
-        """Show it again where it was in a window of its own when the program ended."""
+        """Show the transcript again if it was in a window of its own when the program ended."""
         if self._operator is not None and self._context.detached_windows.comes_back(_KEPT):
             self.show()
 
     def release(self) -> None:
-        """The page closes."""
+        """Stop following the operator, because the page closes."""
         self._tell(None)
 
     def _make(self) -> None:
-        owner = self._splitter.parentWidget()  # a splitter lays out whatever is made in it
+        owner = self._splitter.parentWidget()  # A splitter lays out every child that is created in it.
         self._dock = TranscriptDock(self._context.spawn, owner)
         self._dock.close_requested.connect(self._on_close_requested)
         self._dock_slot = DockSlot(self._dock, "transcript", keys=KEYS, collapses=True, parent=owner)
@@ -116,7 +116,7 @@ class TranscriptPlace(QObject):
         self._share()
 
     def _share(self, *_: object) -> None:
-        """In a window of its own it leaves its room to the cards."""
+        """Resize the splitter; a transcript in its own window leaves its space to the cards."""
         assert self._dock_slot is not None
         height, sizes = self._splitter.height(), self._splitter.sizes()
         wanted = min(max(_HEIGHT, height // 3), self._dock_slot.maximumHeight())

@@ -1,4 +1,4 @@
-"""The places of the window. A page's module is imported on its first visit."""
+"""The pages of the window; a page's module is imported on its first visit."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from gym_gui.ui.page import Page
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One entry of the rail.
+    """One page's entry in the navigation rail.
 
     Attributes:
-        name: What :meth:`AppContext.go` calls it.
-        title: What people read.
-        icon: Name in :mod:`gym_gui.ui.icons`.
-        target: ``module:Class`` below this package.
-        guide: Its page of the guide, in ``docs``.
-        foot: Stands at the foot of the rail.
+        name: Name in :meth:`AppContext.go`.
+        title: Title that the user reads.
+        icon: Name of an icon in :mod:`gym_gui.ui.icons`.
+        target: Page class as ``module:Class``, below this package.
+        guide: Page of the guide that explains this page, below ``docs``.
+        foot: Whether the entry is placed at the foot of the rail.
     """
 
     name: str
@@ -32,16 +32,16 @@ class Place:
 
     @property
     def module(self) -> str:
-        """Full name of its module."""
+        """Full name of the page's module."""
         return f"{__name__}.{self.target.partition(':')[0]}"
 
     @property
     def there(self) -> bool:
-        """Whether its module exists."""
+        """Whether the page's module exists."""
         return find_spec(self.module) is not None
 
     def load(self) -> type[Page]:
-        """Import its class."""
+        """Import the page's module and return the page class."""
         return getattr(import_module(self.module), self.target.rpartition(":")[2])
 
 
@@ -59,5 +59,5 @@ PLACES: Final = (
 
 
 def places() -> tuple[Place, ...]:
-    """Those that are there."""
+    """Return the pages whose modules exist."""
     return tuple(place for place in PLACES if place.there)

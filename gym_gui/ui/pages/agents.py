@@ -1,4 +1,4 @@
-"""The Agents page: who plays each slot of an environment, checked as it is written."""
+"""The Agents page: who plays each slot of an environment, with checks during editing."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class AgentsPage(Page):
-    """Hosts :class:`AdvancedConfigTab` under the bar of its actions.
+    """Holds :class:`AdvancedConfigTab` below the bar with its actions.
 
-    Opened with ``operator=OperatorConfig`` it shows that one; with ``live=LiveOperator`` too,
-    changes of policy reach the running session at the agent's next decision.
+    A request ``operator=OperatorConfig`` shows that configuration. With ``live=LiveOperator`` as well,
+    changed policies reach the running session at the agent's next decision.
     """
 
     name = "agents"
@@ -87,11 +87,11 @@ class AgentsPage(Page):
 
     @property
     def model(self) -> Any:
-        """The configuration."""
+        """Model of the configuration."""
         return self._tab.model
 
     def _on_prompts(self, request: PromptsRequest) -> None:
-        """Edit prompts; where the operator plays, over what its agent sees now."""
+        """Open the prompt editor; if a session is attached, with what its agent observes now."""
         from gym_gui.ui.language.prompt_editor import open_prompt_editor
 
         look = partial(self._live.player.present, request.agent) if self._live is not None else None
@@ -120,10 +120,10 @@ class AgentsPage(Page):
         for button in (self._reset, self._presets_button, self._export, self._apply):
             self.bar.add_action(button)
 
-    # -- the page's hooks ------------------------------------------------------------
+    # -- methods that the window calls -----------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """Show an operator, a task or a preset; attach to a session that plays it."""
+        """Show an operator, a task or a preset; attach to the session if one is given."""
         if self._listing is None:
             self._listing = self.context.spawn(self._picker.load(), "Listing the environments")
         self.kept.bring_back(self._bring_back)
@@ -141,13 +141,13 @@ class AgentsPage(Page):
             self.detach()
 
     async def closed(self) -> None:
-        """Release everything."""
+        """Stop all work of the page."""
         self.detach()
         await self.kept.close()
         await self._tab.close_down()
 
     def _table(self) -> OperatorTable | None:
-        """What stands there; ``None`` while it is no configuration."""
+        """Return the configuration and its seed; ``None`` if the draft is not a valid configuration."""
         try:
             config = self.model.draft.config() if self.model.draft.task else None
         except MosaicError:
@@ -160,7 +160,7 @@ class AgentsPage(Page):
             self.model.show_draft(Draft.of(table.operators[0]))
 
     def commands(self) -> list[Command]:
-        """What can be done here."""
+        """Return the commands of the page."""
         stack, ready = self.model.undo_stack, self._is_ready
         chosen = self._has_environment
         undo, redo = QKeySequence.StandardKey.Undo, QKeySequence.StandardKey.Redo
@@ -180,21 +180,22 @@ class AgentsPage(Page):
             Command("agents.reset", "Reset to defaults", self.model.reset, icon="restart", enabled=chosen),
         ]
 
-    # -- doing -----------------------------------------------------------------------
+    # -- actions ---------------------------------------------------------------------
 
     def apply_config(self) -> None:
-        """Show the configuration as an operator."""
+        """Show the configuration as an operator on the Operators page."""
         self._hand_on("operators")
 
     def play(self) -> None:
-        """Play the configuration."""
+        """Play the configuration on the Play page."""
         self._hand_on("play")
 
     def _hand_on(self, page: str) -> None:
         if self.model.settled:
             self._open_in(page, self.model.config)
         else:
-            # A preset was loaded, a policy chosen, a moment ago: what is handed on is what is seen.
+            # The latest edit is not checked yet: check first, so that the other page gets what is shown
+            # here.
             self.context.spawn(self._hand_on_checked(page), "Checking the configuration")
 
     async def _hand_on_checked(self, page: str) -> None:
@@ -203,14 +204,14 @@ class AgentsPage(Page):
     def _open_in(self, page: str, config: OperatorConfig | None) -> None:
         seed = self._tab.preview.seed.seed
         if config is None:
-            return  # the checks say why
+            return  # The checks show the reason.
         if page == "play":
             self.context.go("play", operator=config, seed=seed)
         else:
             self.context.go("operators", operators=[config], seed=seed)
 
     def ask_export(self) -> None:
-        """Write it as an experiment."""
+        """Ask for a file, then write the configuration to it as an experiment."""
         self._presets.ask_export(self._tab.preview.seed.seed)
 
     def _on_environment_chosen(self, task: object) -> None:
@@ -241,7 +242,7 @@ class AgentsPage(Page):
     # -- a running session -----------------------------------------------------------
 
     def attach(self, live: LiveOperator) -> None:
-        """From now on changes of policy reach this session."""
+        """Attach to a session: changed policies reach it from now on."""
         self.detach()
         self._live = live
         live.destroyed.connect(self.detach)
@@ -253,13 +254,13 @@ class AgentsPage(Page):
         self.message.show()
 
     def detach(self, *_: object) -> None:
-        """From now on changes affect the configuration alone, and no running session."""
+        """Detach from the session: changes now affect only the configuration."""
         live, self._live = self._live, None
         self._to_rebind.clear()
         self.message.hide()
         if live is None:
             return
-        with contextlib.suppress(TypeError, RuntimeError):  # it is being destroyed
+        with contextlib.suppress(TypeError, RuntimeError):  # The operator is being destroyed.
             live.destroyed.disconnect(self.detach)
             live.state_changed.disconnect(self._on_live_state_changed)
 
@@ -277,7 +278,7 @@ class AgentsPage(Page):
         if report is None or live is None or not self._to_rebind:
             return
         for agent in sorted(self._to_rebind):
-            # One that cannot be played stays as it is in the session; the checks say why.
+            # A slot with an error keeps its player in the session; the checks show the error.
             if not any(finding.level is Level.ERROR for finding in report.of(agent)):
                 self._to_rebind.discard(agent)
                 self._rebind(live, agent)

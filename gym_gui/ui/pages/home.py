@@ -1,4 +1,4 @@
-"""Home: four cards that run at a click, the newest runs with their verdict, the ways to start."""
+"""The Home page: four cards that start something, the newest runs with verdicts, and ways to start."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ from gym_gui.ui.widgets.layouts import column_layout, empty, row_layout
 from gym_gui.ui.widgets.scrolling import fill_scrolling
 
 WIDEST: Final = 1320
-"""Content of the page is not wider: lines would become too long to read."""
+"""Largest width of the page's content, in pixels, so that lines stay readable."""
 _EPISODES_WIDTH, _WHEN_WIDTH = 96, 84
-"""Columns of the recent runs that need no more: "1,260 episodes", "21 Nov 2026"."""
+"""Widths of columns of the recent runs, in pixels: "1,260 episodes", "21 Nov 2026"."""
 _ROOMY_ROW: Final = 560
-"""Pixels in which a recent run has room for all its columns."""
+"""Width at which the row of a recent run fits all its columns, in pixels."""
 _PICTURE_RATIO: Final = 400 / 616
 _WAYS: Final = ("file.new", "file.open", "go.train", "go.play", "go.results", "help.tours")
-"""Commands of the Start list, as far as they are there."""
+"""Commands in the Start list; those that do not exist are left out."""
 
 
 class Picture(QWidget):
-    """A picture that fills its width, with rounded corners."""
+    """A picture as wide as its place, with rounded corners."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,16 +58,16 @@ class Picture(QWidget):
         self._scaled = QPixmap()
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setSizePolicy(policy)
-        self.setMinimumWidth(64)  # four stand beside each other also beside an open guide
+        self.setMinimumWidth(64)  # Four fit side by side even beside an open guide.
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """As high as its width asks for."""
+        """Set the height for the new width."""
         super().resizeEvent(a0)
         self.setFixedHeight(round(self.width() * _PICTURE_RATIO))
         self._scaled = QPixmap()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw it, scaled once for each size."""
+        """Draw the picture, which is scaled once for each size."""
         ratio = self.devicePixelRatioF()
         size = QSize(round(self.width() * ratio), round(self.height() * ratio))
         if self._scaled.size() != size:
@@ -89,7 +89,7 @@ class Picture(QWidget):
 
 
 class StarterCard(Card):
-    """A card that starts something at a click or Enter."""
+    """A card that starts something on a click or Enter."""
 
     started = pyqtSignal(object)
 
@@ -104,7 +104,7 @@ class StarterCard(Card):
         words = column_layout(margin=(3, 4, 3, 2), spacing=3)
         words.addWidget(label(starter.title, "strong", wrap=True))
         words.addWidget(muted_label(starter.text, wrap=True))
-        words.addStretch(1)  # where a neighbor's words take another line
+        words.addStretch(1)  # Needed if a neighbor's text has one more line.
         self.body.addLayout(words)
         self.clicked.connect(self._on_clicked)
 
@@ -113,7 +113,7 @@ class StarterCard(Card):
 
 
 class RunRow(QPushButton):
-    """One of the newest runs; a click opens it in Results."""
+    """A row with one of the newest runs; a click opens the run on the Results page."""
 
     def __init__(self, run: RecentRun, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -133,7 +133,7 @@ class RunRow(QPushButton):
             (ElidedLabel(run.when, "muted"), 0, _WHEN_WIDTH),
         )
         for cell, stretch, width in cells:
-            # Every row divides its width alike, so that the columns stand below each other.
+            # All rows divide their width in the same way, so that the columns are aligned.
             across = QSizePolicy.Policy.Fixed if width else QSizePolicy.Policy.Ignored
             cell.setSizePolicy(across, QSizePolicy.Policy.Fixed)
             if width:
@@ -144,14 +144,14 @@ class RunRow(QPushButton):
         self._less = (cells[1][0], cells[2][0])
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """In a narrow list who played and what came out are left; the tooltip has the rest."""
+        """Hide environment and episodes in a narrow row; the tooltip has them."""
         super().resizeEvent(a0)
         for cell in self._less:
             cell.setVisible(self.width() >= _ROOMY_ROW)
 
 
 class WayRow(QPushButton):
-    """One way to start, with its shortcut."""
+    """A row with one way to start, and its shortcut."""
 
     def __init__(self, command_id: str, title: str, keys: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -168,13 +168,13 @@ class WayRow(QPushButton):
             row.addWidget(KeyCap(keys))
 
     def minimumSizeHint(self) -> QSize:
-        """Room for its words and their keys: a button asks for none, having no text of its own."""
+        """Return the size of the row's text and shortcut, because a button without own text asks for none."""
         row = self.layout()
         return super().minimumSizeHint() if row is None else row.minimumSize()
 
 
 class HomePage(Page):
-    """See the module."""
+    """Shows the cards, the recent runs and the ways to start."""
 
     name = "home"
     title = "Home"
@@ -206,7 +206,7 @@ class HomePage(Page):
         column.addStretch(1)
         fill_scrolling(self.body, content, "home-scroll")
 
-    # ------------------------------------------------------------------ parts
+    # ------------------------------------------------------------------ widgets
 
     def _fill_bar(self) -> None:
         search = QuietButton(
@@ -275,12 +275,12 @@ class HomePage(Page):
     # ------------------------------------------------------------------ recent runs
 
     def opened(self, **request: object) -> None:
-        """Read the runs again, once the page is on the screen: the window is not to open later for it."""
+        """Read the runs again after the next paint, so that reading does not delay the window."""
         self._runs_due = True
         self.update()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """What was to be read waits for this."""
+        """Paint the page, then start the reading that waits for it."""
         super().paintEvent(a0)
         if self._runs_due:
             self._runs_due = False
@@ -291,7 +291,7 @@ class HomePage(Page):
             self._reading = self.context.spawn(self._read_runs(), "Reading the recent runs")
 
     async def closed(self) -> None:
-        """Read no more."""
+        """Stop reading the runs."""
         if self._reading is not None:
             self._reading.cancel()
 

@@ -1,4 +1,4 @@
-"""The Operators page: side by side by hand, or an experiment from a file."""
+"""The Operators page: operators side by side by hand, or an experiment from a file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DEFAULT_SEED = 42
 
 
 class OperatorsTab(Page):
-    """Manual mode plays up to eight operators by hand; script mode runs an experiment file."""
+    """The Operators page: manual mode plays up to eight operators, script mode runs an experiment file."""
 
     name = "operators"
     title = "Operators"
@@ -107,27 +107,27 @@ class OperatorsTab(Page):
             hint.add_action("PPO against random", self._on_example)
         hint.add_action("Open an experiment…", self._on_open_script)
 
-    # -- opened, left, closed ----------------------------------------------------------
+    # -- methods that the window calls -------------------------------------------------
 
     def opened(self, **request: object) -> None:
         """Show what a request asks for.
 
         Args:
-            request: ``operators`` (configurations), ``seed``, ``run``; ``script`` (a path); ``new``: an empty
-                table; ``tournament`` (a :class:`TournamentRequest`, or any value to put one together);
-                ``resume`` (a :class:`RunEntry` to resume).
+            request: ``operators`` (configurations), ``seed``, ``run``; ``script`` (a path); ``new`` for
+                an empty table; ``tournament`` (a :class:`TournamentRequest`, or another value to use
+                the operators of the page); ``resume`` (a :class:`RunEntry` to resume).
         """
         self.kept.bring_back(self._bring_back)
         self.comparison.begin()
         self._on_run_changed()
         before, self._opened_before = self._opened_before, ""
         tournament = request.get("tournament")
-        if tournament is not None:  # one that is asked for from elsewhere begins with who plays here
+        if tournament is not None:  # By default, with the operators of this page.
             self.hold_tournament(tournament if isinstance(tournament, TournamentRequest) else None)
             return
         script, resumed = request.get("script"), request.get("resume")
         if not request and before and Path(before).exists():
-            self._set_mode("script")  # what was shown when the window was closed, or killed
+            self._set_mode("script")  # This was shown when the window was closed or killed.
             self.script.file.bring_back(Path(before))
             return
         if isinstance(resumed, RunEntry):
@@ -154,17 +154,17 @@ class OperatorsTab(Page):
             self.deck.show_beginnings()
 
     def _bring_back(self, table: OperatorTable) -> None:
-        """What was there the last time, and its transcript where it was in a window of its own."""
+        """Restore the operators of the last session, and the transcript if it was in a window of its own."""
         self.deck.restore(table)
         self.manual.transcript.bring_back()
 
     def hold_tournament(self, request: TournamentRequest | None = None) -> None:
-        """Have a tournament put together; by default of those who play here.
+        """Open a dialog that sets up a tournament, by default among the players of this page.
 
         Args:
-            request: What it begins with.
+            request: Values that the dialog begins with; ``None`` uses the players of this page.
         """
-        from gym_gui.ui.operators.tournament_dialog import TournamentDialog  # few hold one
+        from gym_gui.ui.operators.tournament_dialog import TournamentDialog  # Few users need it.
 
         if request is None:
             request = TournamentRequest.of(self.deck.table.operators if self.manual_mode else ())
@@ -177,7 +177,10 @@ class OperatorsTab(Page):
         self.script.file.open(path)
 
     def _take_back(self, configs: Sequence[OperatorConfig]) -> bool:
-        """One that is on the table comes back from the Agents page: it is changed where it is."""
+        """Apply a configuration that comes back from the Agents page to its operator.
+
+        Returns whether the operator is on the table.
+        """
         operator = self.deck.operators.find(configs[0].operator_id) if len(configs) == 1 else None
         if operator is None:
             return False
@@ -187,7 +190,7 @@ class OperatorsTab(Page):
         return True
 
     def play(self, configs: Sequence[OperatorConfig], seed: int | None = None, *, run: bool = False) -> None:
-        """Put these on the table instead of what is there, with a way back."""
+        """Replace the operators by these and offer to undo it."""
         self._set_mode("manual")
         self._apply_look()
         before = self.deck.table
@@ -199,7 +202,7 @@ class OperatorsTab(Page):
             self.manual.say_undoable(f"{names} {'was' if len(before.operators) == 1 else 'were'} replaced.")
 
     def closing_costs(self) -> str:
-        """What runs with a language model."""
+        """Return a warning about language model calls that closing would lose, or ``""``."""
         if self.script.play.asks_models:
             return (
                 "The experiment stops and can be resumed. Resume uses the replies that are on record again; "
@@ -214,7 +217,7 @@ class OperatorsTab(Page):
         return ""
 
     async def closed(self) -> None:
-        """End every session and what else runs."""
+        """End all sessions and other work of the page."""
         self.manual.release()
         self.config.forget()
         await self.script.play.shut_down()
@@ -223,7 +226,7 @@ class OperatorsTab(Page):
         await self._catalog.close()
 
     def commands(self) -> list[Command]:
-        """What can be done here."""
+        """Return the commands of the page."""
         some, one, several = self._has_operators, self._has_selection, self._has_several
         history, manual, transcript = self.deck.undo_stack, self.manual, self.manual.transcript
         apart = "Transcript in a window of its own, or back"
@@ -285,7 +288,7 @@ class OperatorsTab(Page):
 
     @property
     def manual_mode(self) -> bool:
-        """Whether operators are played by hand."""
+        """Whether manual mode is shown."""
         return self._modes.currentWidget() is self.manual
 
     def _show_inspector(self) -> None:
@@ -295,7 +298,10 @@ class OperatorsTab(Page):
     # -- operators -------------------------------------------------------------------
 
     def add_operator(self) -> None:
-        """Another operator: in the environment of the selected one, with random actions."""
+        """Add an operator with random actions in the selected operator's environment.
+
+        If the selected operator has several slots, the new one is a copy of it.
+        """
         self._set_mode("manual")
         current = self.manual.current
         if current is None or len(current.player.config.resolved_slots()) > 1:
@@ -315,7 +321,7 @@ class OperatorsTab(Page):
         self.deck.look = ("rgb_array", float(self.context.settings.values.frame_rate))
 
     def _try(self, action: object, *args: object, **options: object) -> None:
-        """Do something that a person may have asked for in vain; then say why."""
+        """Call a function, and show its error if it refuses."""
         try:
             action(*args, **options)  # type: ignore[operator]
         except UsageError as error:
@@ -325,25 +331,25 @@ class OperatorsTab(Page):
         self.context.notify(sentence, "warning")
 
     def _on_config(self, config: OperatorConfig) -> None:
-        if self.deck.operators.find(config.operator_id) is not None:  # the user may have removed it
+        if self.deck.operators.find(config.operator_id) is not None:  # It may have been removed meanwhile.
             self._try(self.deck.change, config)
 
     def _on_duplicate(self, operator_id: str) -> None:
         self._try(self.deck.duplicate, operator_id)
 
     def _on_installed(self, operator: LiveOperator) -> None:
-        """What it lacked is there: one that stopped for want of it goes on."""
+        """Restart an operator that stopped because of a missing package, after the package was installed."""
         if operator in self.deck.operators and operator.player.state is OperatorState.BROKEN:
             self._try(self.deck.restart, operator.player.config.operator_id)
 
     def _on_details(self, config: OperatorConfig) -> None:
-        """Where it is playing, another policy chosen there decides from its agent's next move on."""
+        """Open an operator on the Agents page; a policy chosen there also reaches its running session."""
         operator = self.deck.operators.find(config.operator_id)
         live = operator if operator is not None and operator.player.is_running() else None
         self.context.go("agents", operator=config, live=live)
 
     def _on_prompts(self, request: PromptsRequest) -> None:
-        """Edit prompts over what the selected operator's agent sees now."""
+        """Open the prompt editor with what the selected operator's agent observes now."""
         from gym_gui.ui.language.prompt_editor import open_prompt_editor
 
         operator = self.manual.current
@@ -367,7 +373,7 @@ class OperatorsTab(Page):
     def _show_turns(self) -> None:
         current = self.manual.current
         view = current.player.last_view if current is not None else None
-        # Turn by turn, fewer are asked than there are.
+        # In turn-based play, fewer agents are asked than there are.
         turns = view is not None and len(view.agents) > 1 and 0 < len(view.turn) < len(view.agents)
         self.controls.set_turn_based(turns)
 
@@ -389,7 +395,7 @@ class OperatorsTab(Page):
     # -- commands --------------------------------------------------------------------
 
     def _dock_slot(self) -> DockSlot | None:
-        """Where the picture of the selected operator is, or of the one that is watched in script mode."""
+        """Return the dock slot of the selected operator's picture, or in script mode of the watched one."""
         if not self.manual_mode:
             return self.script.card.pane.dock_slot if self.script.card.pane is not None else None
         return self.manual.card(self.manual.current).dock_slot if self.manual.current is not None else None
@@ -443,4 +449,4 @@ class OperatorsTab(Page):
 
 
 OperatorsPage = OperatorsTab
-"""The name under which the window's list of places looks for it."""
+"""Name under which the window's list of pages finds the class."""

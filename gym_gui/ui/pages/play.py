@@ -55,15 +55,15 @@ if TYPE_CHECKING:
 
 
 class PlayPage(Page):
-    """See the module.
+    """Shows a game with its players, keys, clocks and documentation.
 
-    ``context.go("play", task=…)`` opens an environment, ``go("play", operator=…, seed=…)`` a
-    line-up of its own.
+    ``context.go("play", task=…)`` opens an environment, and ``go("play", operator=…, seed=…)`` an
+    operator with given players.
 
     Args:
         context: The window's services.
-        find: Looks for keyboards.
-        evdev: Reads them; both are this machine's by default.
+        find: Finds keyboards; by default those of this machine.
+        evdev: Reads the keyboards; by default those of this machine.
     """
 
     name = "play"
@@ -133,7 +133,7 @@ class PlayPage(Page):
         self._connect()
         self.game_actions.show_state()
 
-    # -- building --------------------------------------------------------------------
+    # -- widgets ---------------------------------------------------------------------
 
     def _build_body(self) -> None:
         self._stage_card = StageCard(self.context.theme)
@@ -164,23 +164,23 @@ class PlayPage(Page):
 
     @property
     def view(self) -> LiveView | None:
-        """The last look at the episode."""
+        """Last view of the episode, or ``None``."""
         return self.caption.view
 
     @property
     def env_info(self) -> EnvironmentInfo | None:
-        """What is known of the environment that is open."""
+        """Description of the open environment; ``None`` until it has been read."""
         return self._env_info
 
-    # -- hooks -----------------------------------------------------------------------
+    # -- methods that the window calls -----------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """Open what was asked for; without a request, go on with what there is."""
+        """Open the requested game; without a request, continue with the current one."""
         operator, task = request.get("operator"), request.get("task")
         if operator is None and not isinstance(task, str):
             self.kept.bring_back(self._bring_back)
         else:
-            self.kept.bring_back(lambda _table: None)  # another game takes its place
+            self.kept.bring_back(lambda _table: None)  # Another game takes its place.
         seed = request.get("seed")
         if isinstance(seed, int):
             self._seed_box.set_seed(seed)
@@ -194,12 +194,12 @@ class PlayPage(Page):
                 self._stage_card.take_keys()
 
     def _table(self) -> OperatorTable | None:
-        """Who plays what, from which seed; ``None`` where nothing is open."""
+        """Return the players, the seed and the time control; ``None`` if no game is open."""
         config = self.game.config
         return None if config is None else OperatorTable((config,), self.game.seed, self.game.time_control)
 
     def _bring_back(self, table: OperatorTable) -> None:
-        """The game of the last time, from its seed on."""
+        """Open the game of the last session, from its seed."""
         if table.operators:
             self._seed_box.set_seed(table.seed)
             self.game.time_control = table.time_control
@@ -211,14 +211,14 @@ class PlayPage(Page):
             self.context.spawn(self._picker.load(), "Listing the environments")
 
     def left(self) -> None:
-        """A game in real time does not run unseen."""
+        """Pause a real-time game while the page is hidden."""
         if self._stage_card.dock_slot.own_window is not None and self._stage_card.dock_slot.seen:
             return
         if self.game.clock.realtime and self.game.state in (OperatorState.RUNNING, OperatorState.YOUR_MOVE):
             self.game.pause()
 
     def closing_costs(self) -> str:
-        """A game against a language model that is not over."""
+        """Return a warning if closing loses an unfinished game against a language model, else ``""``."""
         operator = self.game.operator
         if operator is None or self.game.is_over or not operator.player.is_running():
             return ""
@@ -232,7 +232,7 @@ class PlayPage(Page):
         )
 
     async def closed(self) -> None:
-        """End the session; let go of the keyboards."""
+        """End the game and release the keyboards."""
         await end_task(self._job)
         self.keyboards.close()
         self.input.detach()
@@ -243,7 +243,7 @@ class PlayPage(Page):
         await self.catalog.close()
 
     def commands(self) -> list[Command]:
-        """What can be done here."""
+        """Return the commands of the page."""
         there, keys = self._there, self.side.keys.start_editing
         controller = self.controller
         back = self.scoring.take_back
@@ -282,11 +282,11 @@ class PlayPage(Page):
     # -- opening ---------------------------------------------------------------------
 
     def open_task(self, task: str) -> None:
-        """Open an environment, with you in its first slot."""
+        """Open an environment with the user in its first slot."""
         self._open(task, None)
 
     def open_operator(self, config: OperatorConfig) -> None:
-        """Open a line-up."""
+        """Open an operator with its players."""
         self._open(config.task, config)
 
     def _open(self, task: str, config: OperatorConfig | None) -> None:
@@ -300,7 +300,7 @@ class PlayPage(Page):
         self.input_binding.set_env_info(None)
         self.side.set_shown(True, filled=False)
         self._picker.set_value(task)
-        self._stage_card.take_keys()  # in the picker an arrow key would open the list again
+        self._stage_card.take_keys()  # With the focus on the picker, an arrow key would open the list again.
         self._job = self.context.spawn(self._open_job(task, config), f"Opening {task}")
 
     async def _open_job(self, task: str, config: OperatorConfig | None) -> None:
@@ -317,13 +317,13 @@ class PlayPage(Page):
             self._list_environments()
 
     def _on_installed(self, task: str, config: OperatorConfig | None) -> None:
-        """What was missing is there: the list has it, and it is opened."""
+        """Open the environment again after a missing package was installed."""
         self.catalog.renew()
         self._picker.renew()
         self._open(task, config)
 
     def start_game(self, config: OperatorConfig, clock: Clock, render: str) -> None:
-        """Begin to play; the description may follow."""
+        """Begin to play; the environment's description may follow later."""
         self.side.clock.set_clock(clock)
         self.game.open(config, clock, self._seed_box.seed, render=render)
         self.game_actions.show_state()
@@ -331,7 +331,7 @@ class PlayPage(Page):
         self._stage_card.take_keys()
 
     async def first_look(self, at_most_s: float) -> None:
-        """Wait until there is something to see, or trouble; a while at most."""
+        """Wait until there is a view or an error, at most ``at_most_s`` seconds."""
         seen = asyncio.Event()
 
         def look(*_: object) -> None:
@@ -350,7 +350,7 @@ class PlayPage(Page):
     def show_sheet(
         self, env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
     ) -> None:
-        """Show what is known of the environment, and who may play it."""
+        """Show the environment's description, and which players may play."""
         self._env_info, page = env_info, env_info.page
         self._picker.set_value(env_info.env_id, page.title)
         self.input_binding.set_env_info(env_info)
@@ -386,7 +386,7 @@ class PlayPage(Page):
         return None if config is None else Draft.of(config).request()
 
     def _on_environment_settings(self, values: dict[str, Any]) -> None:
-        """The same people in the same environment, made otherwise: it begins anew."""
+        """Open the game again with the same players and new arguments of the environment."""
         config = self.game.config
         if config is not None:
             self.open_operator(replace(config, env_kwargs=values))
@@ -402,7 +402,7 @@ class PlayPage(Page):
         self._stage_card.take_keys()
 
     def _show_time(self) -> None:
-        """Clocks are for games in which players move in turn, and wait for each other."""
+        """Show the time control only for games whose players move in turn and wait for each other."""
         self.side.time.setVisible(self.game.can_be_on_clock)
         self.side.time.set_waiting(self.game.waits_for_next_game and not self.game.is_over)
 
@@ -417,7 +417,7 @@ class PlayPage(Page):
     # -- documentation ---------------------------------------------------------------
 
     def read_documentation(self) -> None:
-        """Show all of it in the stage's place; a game in real time waits."""
+        """Show the whole documentation in place of the stage; a real-time game pauses."""
         if self._env_info is not None:
             self._stack.setCurrentWidget(self._documentation)
             self._documentation.browser.setFocus()

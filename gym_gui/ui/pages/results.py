@@ -1,4 +1,4 @@
-"""Results: the runs there are, what one of them says, and its episodes again."""
+"""The Results page: the list of runs, the results of a run, and its replays."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DETAILS: Final = "results/details"
 
 
 class ResultsPage(Page):
-    """See the module. Four views in one place: the list, a run, a replay, a submission."""
+    """Shows one of four views: the list of runs, the results of runs, a replay or a submission."""
 
     name: ClassVar[str] = "results"
     title: ClassVar[str] = "Results"
@@ -113,10 +113,10 @@ class ResultsPage(Page):
         ):
             self.bar.add_action(button)
 
-    # -- the page's own hooks ------------------------------------------------------------
+    # -- methods that the window calls -------------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """The list (``find=``: what these words fit), a run (``run=``), or an episode again (``replay=``)."""
+        """Show the list (``find=`` filters it), a run (``run=``) or a replay (``replay=``)."""
         self.reader.watch(True)
         self._library.set_reading(not self.reader.complete)
         run, replay = request.get("run"), request.get("replay")
@@ -133,7 +133,7 @@ class ResultsPage(Page):
             self.submissions.look()
             self._tell_bar()
             if (played := self.run_controller.played) is not None and played.players:
-                take_focus(played)  # its keys are the transport's
+                take_focus(played)  # Its keys control the replay.
 
     def left(self) -> None:
         """Stop reading and playing while the page is hidden; text that the user typed is kept."""
@@ -143,13 +143,13 @@ class ResultsPage(Page):
         self.submissions.rest()
 
     async def closed(self) -> None:
-        """End replays and other work."""
+        """End all replays and jobs."""
         self.left()
         await self._jobs.closed()
         await self.run_controller.closed()
 
     def commands(self) -> list[Command]:
-        """What can be done here, as it is grouped in the menus."""
+        """Return the commands of the page, grouped as in the menus."""
         history = self.history
         rename, star, open_run, compare, compress, decompress, trash, merge = self._selected.commands(
             lambda: self._in_list
@@ -182,7 +182,7 @@ class ResultsPage(Page):
 
     @property
     def _unfinished(self) -> RunEntry | None:
-        """The run that is shown or selected, where it can be resumed."""
+        """The run that is shown or selected, if it can be resumed, else ``None``."""
         if self._in_list:
             return self._selected.unfinished
         found = self.run_controller.reading.entry
@@ -194,15 +194,15 @@ class ResultsPage(Page):
     def _has_any(self) -> bool:
         return self.run_controller.shown or self.submissions.shown or self._library.current is not None
 
-    # -- going about ---------------------------------------------------------------------
+    # -- navigation ----------------------------------------------------------------------
 
     def show_library(self) -> None:
-        """The list of runs."""
+        """Show the list of runs."""
         self.run_controller.end_replay()
         self._show(self._library)
 
     def show_run(self, run: Path) -> None:
-        """What a run says; how far a submission is, before it is one."""
+        """Show the results of a run, or the progress of a submission."""
         if is_submission(run):
             self.run_controller.end_replay()
             self.submissions.take(run)
@@ -211,21 +211,21 @@ class ResultsPage(Page):
             self.compare_runs([run])
 
     def compare_runs(self, runs: Sequence[Path]) -> None:
-        """What several runs say together, on the seeds that they share."""
+        """Show the results of several runs together, on the seeds that they share."""
         self.run_controller.end_replay()
         self.run_controller.take(runs)
         self._show(self.run_controller.comparison)
         self.run_controller.reading.read()
 
     def go_back(self) -> None:
-        """From a replay to its run, from a run to the list."""
+        """Go from a replay to its run, or from a run to the list."""
         if self.run_controller.played is not None and (runs := self.run_controller.reading.runs):
             self.compare_runs(runs)
         else:
             self.show_library()
 
     def resume_run(self) -> None:
-        """Play what is left of the run that is shown or selected."""
+        """Resume the run that is shown or selected, on the Operators page."""
         if (run := self._unfinished) is not None:
             self.context.go("operators", resume=run)
 
@@ -273,7 +273,7 @@ class ResultsPage(Page):
     # -- the list ------------------------------------------------------------------------
 
     def toggle_details(self) -> None:
-        """Show what is kept with the selected runs, or give the list its room."""
+        """Show the details of the selected runs in the inspector, or hide it."""
         self._show_details.click()
 
     def _on_details_clicked(self) -> None:

@@ -1,4 +1,4 @@
-"""Settings: made from the typed settings; each is saved at once and can be put back."""
+"""The Settings page, made from the declared settings; each change is saved at once and can be reset."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _WHERE: Final = {
 
 
 class SettingRow(QWidget):
-    """One setting: its name and what it does at the left, "back" and its control at the right."""
+    """A row for one setting: name and description at the left, reset button and control at the right."""
 
     edited = pyqtSignal(str, object)
     reset = pyqtSignal(str)
@@ -80,7 +80,7 @@ class SettingRow(QWidget):
         self.show_value(value)
 
     def show_value(self, value: object) -> None:
-        """Show what it is now."""
+        """Show the setting's current value."""
         blocked = self._control.blockSignals(True)
         if isinstance(self._control, SegmentedControl):
             self._control.set_value(str(value))
@@ -120,7 +120,7 @@ def _control(name: str, value: object) -> QWidget:
         return FolderChoice(says.title)
     if kind is bool:
         box = QCheckBox()
-        box.setProperty("role", "alone")  # without room for words it ends where the others end
+        box.setProperty("role", "alone")  # Without a text, it is aligned with the other controls.
         return box
     spin: Any = IntegerField() if kind is int else NumberField()
     assert isinstance(spin, QAbstractSpinBox)
@@ -135,7 +135,7 @@ def _control(name: str, value: object) -> QWidget:
 
 
 class FolderChoice(QuietButton):
-    """The folder that a setting names; a click asks for another."""
+    """A button with the folder that a setting names; a click asks for another folder."""
 
     edited = pyqtSignal(object)
 
@@ -145,7 +145,7 @@ class FolderChoice(QuietButton):
         self._path = ""
 
     def show_path(self, path: str) -> None:
-        """Show what it is now."""
+        """Show the current folder."""
         self._path = path
         short = "/".join(Path(path).parts[-2:])
         self.setText(f"…/{short}" if path and len(short) + 1 < len(path) else path or "Choose a folder…")
@@ -159,7 +159,7 @@ class FolderChoice(QuietButton):
 
 
 class FolderRow(QWidget):
-    """A folder: what it is for, where it is, and a way into it."""
+    """A row for a folder: its purpose, its path and a button that opens it."""
 
     def __init__(self, title: str, text: str, path: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -177,7 +177,7 @@ class FolderRow(QWidget):
         self.show_path(path)
 
     def show_path(self, path: Path) -> None:
-        """Show where it is now."""
+        """Show the current path."""
         self._path = path.absolute()
         self._where.setText(str(self._path))
         self.open.setToolTip(f"Open {self._path}")
@@ -188,7 +188,10 @@ class FolderRow(QWidget):
 
 
 class ApiKeyRow(QWidget):
-    """One provider's API key: where it is kept, a field for another one. It is never shown."""
+    """A row for a provider's API key: where the key is kept, and a field for a new key.
+
+    The key is never shown.
+    """
 
     saved = pyqtSignal(object, str)
     forgotten = pyqtSignal(object)
@@ -224,7 +227,7 @@ class ApiKeyRow(QWidget):
         self._forget.setEnabled(False)
 
     def show_where(self, where: str) -> None:
-        """Say where the key is."""
+        """Show where the key is kept."""
         state, words = _WHERE[where]
         self.state.set_state(state, f"{words} {self.provider.variable}" if where == "environment" else words)
         self._forget.setEnabled(where in ("keyring", "memory"))
@@ -244,7 +247,7 @@ class ApiKeyRow(QWidget):
 
 
 class SettingsPage(Page):
-    """See the module."""
+    """Shows the settings, the folders, the hosts and the API keys."""
 
     name = "settings"
     title = "Settings"
@@ -272,7 +275,7 @@ class SettingsPage(Page):
         )
         context.settings.changed.connect(self._on_setting_changed)
 
-    # ------------------------------------------------------------------ parts
+    # ------------------------------------------------------------------ widgets
 
     def _section(self, title: str) -> Card:
         if self._column.count():
@@ -353,12 +356,12 @@ class SettingsPage(Page):
             card.add(row)
 
     def opened(self, **request: object) -> None:
-        """Look where the keys are, once they are in view."""
+        """Find out where the API keys are kept, once their card is visible."""
         self._keys_unseen = True
         self._keys_card.update()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Look for API keys at the card's first paint: keyrings are 10 MB of modules, and can be slow."""
+        """Look for API keys at the card's first paint: keyrings load 10 MB of modules and can be slow."""
         if self._keys_unseen and a0 is self._keys_card and a1 is not None and a1.type() == QEvent.Type.Paint:
             self._keys_unseen = False
             self.context.spawn(self._look_at_keys(), "Looking for API keys")
@@ -385,7 +388,7 @@ class SettingsPage(Page):
         self.context.notify(f"Put {count} back to the default", "ok", ("Undo", undo))
 
     def restore(self, values: dict[str, object]) -> None:
-        """Set several at once (undo)."""
+        """Set several settings at once; called by Undo."""
         for name, value in values.items():
             self._try(name, value)
 
@@ -446,7 +449,7 @@ class SettingsPage(Page):
 
 
 class _Undo:
-    """Puts settings back to what they were before."""
+    """Restores previous values of settings."""
 
     def __init__(self, page: SettingsPage, values: dict[str, object]) -> None:
         self._page, self._values = page, values

@@ -1,4 +1,4 @@
-"""Train: start trainings, watch them, keep and use what they learned."""
+"""The Train page: start and watch trainings, and keep and use the policies that they learned."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _ON_A_RUN: Final = (
     ("folder", "Open the run's folder"),
     ("draw", "Draw the run's curves, or no longer"),
 )
-"""What a run's menu does that has no shortcut."""
+"""Actions in a run's menu that have no shortcut."""
 
 
 class TrainPage(Page):
-    """See the module. The trainer daemon is connected on the first visit, and outlives the window."""
+    """Shows trainings and the policy library; connects to the trainer daemon, which outlives the window."""
 
     name: ClassVar[str] = "train"
     title: ClassVar[str] = "Train"
@@ -113,11 +113,11 @@ class TrainPage(Page):
         self.runs.removal_requested.connect(self._on_removal_requested)
         self.form.started.connect(self._on_started)
 
-    # -- parts that are made when they are first wanted -------------------------------------
+    # -- parts that are created when first needed -------------------------------------------
 
     @property
     def policies(self) -> PoliciesView:
-        """The library; its panel stands in the inspector."""
+        """View of the policy library; the inspector shows its panel."""
         if self._policies is None:
             view = self._policies = PoliciesView(self.context, self._views)
             self._views.addWidget(view)
@@ -129,7 +129,7 @@ class TrainPage(Page):
 
     @property
     def panel(self) -> RunPanel:
-        """The run that is selected."""
+        """Panel of the selected run."""
         if self._panel is None:
             self._panel = RunPanel(self.context, self.use_inspector().content)
             self._keep_panel(self._panel)
@@ -140,7 +140,7 @@ class TrainPage(Page):
 
     @property
     def comparison(self) -> ComparePanel:
-        """Several runs side by side."""
+        """Panel that compares several runs."""
         if self._comparison is None:
             self._comparison = ComparePanel(self.runs.colors, self.use_inspector().content)
             self._keep_panel(self._comparison)
@@ -151,10 +151,14 @@ class TrainPage(Page):
         panel.hide()
         self.use_inspector().add(panel)
 
-    # -- the page's own hooks ------------------------------------------------------------
+    # -- methods that the window calls -----------------------------------------------------
 
     def opened(self, **request: object) -> None:
-        """Runs; with ``env=`` the form for it, with ``run=`` a run, with ``policies=True`` the library."""
+        """Connect to the trainer and show the current view.
+
+        ``policies=True`` shows the library, ``run=`` selects a run, and ``env=`` chooses an environment
+        in the form.
+        """
         self.link.open()
         if request.get("policies"):
             self.show_view(POLICIES)
@@ -164,13 +168,13 @@ class TrainPage(Page):
         else:
             self.show_view(self._segments.value)
         if isinstance(env := request.get("env"), str):
-            self.kept.bring_back(lambda _preset: None)  # another one takes its place
+            self.kept.bring_back(lambda _preset: None)  # Another training takes its place.
             self.form.choose_environment(env)
         else:
             self.kept.bring_back(self.form.fill)
 
     async def closed(self) -> None:
-        """Let go of the trainer and end TensorBoard; say what goes on."""
+        """Close the connection to the trainer and TensorBoard, and say how many trainings go on."""
         going_on = self.link.going_on
         if going_on:
             words = "1 training goes on" if going_on == 1 else f"{going_on} trainings go on"
@@ -182,7 +186,7 @@ class TrainPage(Page):
             await self._policies.closed()
 
     def commands(self) -> list[Command]:
-        """What can be done here."""
+        """Return the commands of the page."""
         one, over, compare = self._has_one, self._one_is_over, self._can_compare
         keep, stop = partial(self._act_on_one, "checkpoint"), partial(self._act_on_one, "stop")
         start, remove = self.form.submit, self._on_removal_requested
@@ -209,10 +213,10 @@ class TrainPage(Page):
             Command("train.import", "Import a policy…", self._on_import),
         ]
 
-    # -- going about ---------------------------------------------------------------------
+    # -- navigation ----------------------------------------------------------------------
 
     def show_view(self, name: str) -> None:
-        """Runs or policies."""
+        """Show the runs or the policies."""
         self._segments.set_value(name)
         if name == POLICIES:
             self._views.setCurrentWidget(self.policies)
@@ -224,7 +228,7 @@ class TrainPage(Page):
         self._tell_bar()
 
     def new_run(self) -> None:
-        """The form, with nothing selected."""
+        """Deselect all runs and show the form for a new run."""
         if self._views.currentWidget() is not self.runs:
             self.show_view(RUNS)
         self.runs.select_none()
@@ -232,7 +236,7 @@ class TrainPage(Page):
         self._show_panel(self.form)
 
     def compare(self) -> None:
-        """The selected runs side by side; those that are drawn, where fewer than two are selected."""
+        """Compare the selected runs, or the drawn ones if fewer than two are selected."""
         chosen = self._compared()
         if len(chosen) > 1:
             self.runs.draw_only([record.run_id for record in chosen])
@@ -240,7 +244,7 @@ class TrainPage(Page):
             self._show_panel(self.comparison)
 
     def open_tensorboard(self) -> None:
-        """Start it where it does not run, and show it in the browser."""
+        """Start TensorBoard for the drawn runs, unless it is running, and open it in the browser."""
         runs = {
             self.runs.titles[run_id]: record.folder / "tensorboard"
             for run_id in self.runs.drawn
@@ -263,13 +267,13 @@ class TrainPage(Page):
         QDesktopServices.openUrl(QUrl(address))
 
     def show_log(self) -> None:
-        """What the selected run has printed."""
+        """Show the log of the selected run."""
         self.runs.show_log()
 
-    # -- doing something with a run ------------------------------------------------------
+    # -- actions on a run ----------------------------------------------------------------
 
     def act(self, run_id: str, action: str) -> None:
-        """Do something with a run."""
+        """Carry out an action on a run."""
         record = self.link.run(run_id)
         if record is None:
             return
@@ -302,13 +306,13 @@ class TrainPage(Page):
                 self.requests.remove(record)
 
     def pause_or_go_on(self) -> None:
-        """Hold the selected run, or let it go on."""
+        """Pause the selected run, or continue it."""
         record = self._chosen_run()
         if record is not None:
             self.act(record.run_id, "resume" if record.state == "paused" else "pause")
 
     def clone(self, record: TrainingRecord) -> None:
-        """The form, filled as this run was."""
+        """Show the form, filled with the settings of this run."""
         self.new_run()
         preset = TrainingPreset(record.worker_id, record.algorithm, record.env_id, record.settings)
         self.form.fill(preset, record.seed)
@@ -334,10 +338,10 @@ class TrainPage(Page):
     def _run_titles(self) -> dict[str, str]:
         return self.runs.titles
 
-    # -- what is selected ----------------------------------------------------------------
+    # -- selection -----------------------------------------------------------------------
 
     def _chosen_run(self) -> TrainingRecord | None:
-        """The run that actions go to: the selected one, or the only one that goes on."""
+        """Return the run that actions apply to: the selected one, or the only one in progress."""
         selected = self.runs.selected
         if selected:
             return selected[0]
@@ -417,7 +421,7 @@ class TrainPage(Page):
         self.new_run()
         self.form.fill(preset, seed)
 
-    # -- the bar, the inspector ----------------------------------------------------------
+    # -- bar and inspector ---------------------------------------------------------------
 
     def _show_panel(self, panel: QWidget) -> None:
         if panel is not self._panel_shown:

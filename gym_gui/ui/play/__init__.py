@@ -1,1 +1,1 @@
-"""A person at the keys: input, key lists, who plays, what an environment is about."""
+"""Parts of the Play page: the game, its players, their input, its moves and clocks."""

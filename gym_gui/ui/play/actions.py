@@ -1,4 +1,4 @@
-"""The Play page's actions in its bar: restart, pause, record."""
+"""The buttons of the Play page in its bar: restart, pause, record."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _MEANING = {
 
 
 class PlayActions(QObject):
-    """Three buttons, shown while there is a game; a click never takes the keyboard from it.
+    """Three buttons that are shown while there is a game; a click never takes the focus from the game.
 
     Args:
-        game: The game that the buttons are for; the page that connects to the signals acts on it.
+        game: Game that the buttons control; the page handles their signals.
 
     Attributes:
         buttons: The buttons in their order.
@@ -55,7 +55,7 @@ class PlayActions(QObject):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
     def show_state(self) -> None:
-        """Show what can be done with the game as it stands."""
+        """Show and enable the buttons as the game's state allows."""
         game = self._game
         there = game.operator is not None
         for button in self.buttons:

@@ -1,4 +1,4 @@
-"""Has an engine look at a game of chess that is over, position by position, on demand."""
+"""Evaluates the positions of a finished chess game with an engine, on request."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _NONE = "Stockfish is not installed. Run: apt-get install stockfish"
 
 
 class Analysis(QObject):
-    """Shows the evaluation bar beside the board when the user asks for it, and never while a game is played.
+    """Shows the evaluation bar beside the board on request, but never while a game is being played.
 
-    So the engine helps no player, and no game has to be marked as played with its help.
+    The engine therefore helps no player, and no game has to be marked as played with its help.
 
     Args:
-        context: ``spawn`` and ``notify`` are used.
-        card: Shows the board.
-        sheet: Has the button.
+        context: Runs background tasks and shows messages.
+        card: Card that shows the board.
+        sheet: Score sheet with the Evaluate button.
         parent: Qt parent.
     """
 
@@ -49,7 +49,7 @@ class Analysis(QObject):
         sheet.evaluate_wanted.connect(self.toggle)
 
     def show(self, board: Board | None, *, over: bool) -> None:
-        """A position is shown: of a game that is over, or not."""
+        """Set the position that is shown and whether its game is over, and update button and bar."""
         chess = board is not None and board.kind == "chess"
         self._button.setVisible(chess)
         self._board = board if chess and over else None
@@ -61,12 +61,12 @@ class Analysis(QObject):
         self._refresh()
 
     def toggle(self) -> None:
-        """Show the bar, or take it away."""
+        """Show the evaluation bar, or hide it."""
         self._wanted = not self._wanted and self._board is not None
         self._refresh()
 
     async def closed(self) -> None:
-        """End the engine."""
+        """Close the engine."""
         self._stop()
         if self._engine is not None:
             await self._engine.close()

@@ -1,4 +1,4 @@
-"""What stands around the stage: the score, step and pace above it, whose move it is below."""
+"""The text around the stage: score, step and pace above it, and below it what is awaited."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
 
 class Caption(QObject):
-    """Writes it anew whenever something has changed that it tells.
+    """Updates the text around the stage whenever the game changes.
 
-    Made after :class:`GameController` and :class:`~gym_gui.ui.play.input_binding.InputBinding`, so that it
-    writes what both have made of a change.
+    Create it after :class:`GameController` and :class:`~gym_gui.ui.play.input_binding.InputBinding`: it
+    then reads their state after they have handled a change.
 
     Args:
-        game: What is played.
-        people_input: What people are asked.
-        people: Who plays here.
-        keys: The panel whose person's time is counted down.
-        controller: Why it stands still.
-        card: Where it is written.
+        game: The game.
+        people_input: Holds the questions to people.
+        people: People who play here, with their keys.
+        keys: Panel of keys; the countdown shows the time of the slot that is shown there.
+        controller: Knows why the game is paused.
+        card: Card that shows the text.
         parent: Qt parent.
 
     Attributes:
-        view: The last look at the episode.
+        view: The last view of the episode, or ``None``.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Caption(QObject):
         people_input.mouse.caught_changed.connect(self._show_prompt)
 
     def begin(self, task: str) -> None:
-        """An environment is being opened."""
+        """Clear the stage and show that an environment is being opened."""
         self._name = task.rpartition("/")[2]
         self._known = self.view = None
         self._card.stage.clear("Starting…", "")
@@ -78,14 +78,14 @@ class Caption(QObject):
         self._card.dock_slot.set_title(self._name)
 
     def set_env_info(self, known: EnvironmentInfo) -> None:
-        """This is known of the environment now."""
+        """Use the environment's description, once it has been read."""
         self._known, self._name = known, known.page.title
         if self.view is not None:
             self._card.show_view(self.view, self._name)
         self.show_facts()
 
     def show_facts(self) -> None:
-        """Step, limit and pace; at the end there is no pace any more."""
+        """Show step, limit and pace; after the end only step and limit."""
         game, known = self._game, self._known
         limit = (game.config.max_steps if game.config else None) or (known.page.max_steps if known else None)
         step = self.view.step if self.view is not None else 0
@@ -124,14 +124,14 @@ class Caption(QObject):
         self._show_prompt()
 
     def _others_asked(self) -> tuple[str, ...]:
-        """Names of agents that are asked for an action and that no person here plays."""
+        """Return the names of agents that have to act and that no person here plays."""
         if self.view is None:
             return ()
         mine = {agent.agent for agent in self.view.agents if agent.slot in self._game.people}
         return tuple(self._called(agent) for agent in self.view.turn if agent not in mine)
 
     def _called(self, agent: str) -> str:
-        """What a seat is called in this game."""
+        """Return the name of a seat in this game."""
         seats = self.view.agents if self.view is not None else ()
         return next((seat_words(seat) for seat in seats if seat.agent == agent), agent)
 
@@ -163,31 +163,32 @@ class Caption(QObject):
             self._card.set_prompt(*said)
 
 
-# -- what the line says --------------------------------------------------------------------
+# -- text of the prompt --------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is known of a game when the line below the stage is written.
+    """State of a game from which the line below the stage is written.
 
     Attributes:
         state: State of the session.
-        over: The episode is over.
-        waits_for_key: Time begins with the first key.
-        waits_for_go: The game waits until the user presses Start: it would ask a language model next.
-        paused: The user paused the game.
-        paused_by_focus: The game was paused because the keyboard went elsewhere.
-        realtime: The game is played in real time.
-        listening: Keys count now.
+        over: Whether the episode is over.
+        waits_for_key: Whether time begins with the first key.
+        waits_for_go: Whether the game waits until the user presses Start, because it would ask a
+            language model next.
+        paused: Whether the user paused the game.
+        paused_by_focus: Whether the game was paused because the stage lost the focus.
+        realtime: Whether the game is played in real time.
+        listening: Whether keys are accepted now.
         asked: Agents for which a person is asked for an action.
-        agents: How many agents there are.
-        turn: Agents that are asked for an action and that no person here plays.
-        refusal: Why the last key did nothing.
+        agents: Number of agents.
+        turn: Agents that have to act and that no person here plays.
+        refusal: Why the last key had no effect.
         typed: Digits typed so far.
-        people: How many people play whose keys are known.
-        watched: It is known that policies play all slots.
-        inputs: What the first of these people plays with.
-        caught: The mouse plays, and Escape gives it back.
+        people: Number of people who play and whose keys are known.
+        watched: Whether policies are known to play all slots.
+        inputs: Input devices of the first of these people, as words.
+        caught: Whether the mouse is captured by the game until Escape is pressed.
     """
 
     state: OperatorState
@@ -210,13 +211,13 @@ class Prompt:
 
 
 def prompt_for(p: Prompt) -> tuple[str, str] | None:
-    """Tone and sentence; ``None`` leaves what is said, so that it does not flicker between moves."""
+    """Return tone and text of the line; ``None`` keeps the last text, so that it does not flicker."""
     if p.state is OperatorState.BROKEN or p.over:
         return "muted", ""
     if p.state in (OperatorState.STARTING, OperatorState.IDLE, OperatorState.CLOSED):
         return "muted", "Starting…"
     if p.waits_for_key:
-        # Before a person is seated at the keys, a key press would be lost.
+        # A key press would be lost before a person is bound to the keys.
         return _to_begin(p) if p.people else ("muted", "Starting…")
     if p.waits_for_go:
         return "accent", "Press Start: a language model is asked first."
@@ -227,7 +228,7 @@ def prompt_for(p: Prompt) -> tuple[str, str] | None:
     if p.refusal:
         return "warning", p.refusal
     if not p.people:
-        # A person plays, but the page has not yet read with which keys.
+        # A person plays, but the page has not yet read this person's keys.
         return ("ok", "Policies play; you watch.") if p.watched else ("muted", "Starting…")
     if p.realtime:
         if p.caught:
@@ -252,6 +253,6 @@ def _turn_based(p: Prompt) -> tuple[str, str] | None:
         way = "" if p.listening or p.inputs == "mouse" else " Click the picture to use your keys."
         return "accent", f"Your move{who}.{way}"
     if p.state is OperatorState.THINKING:
-        # Of several asked at once some have answered: who is not known here.
+        # If several are asked at once, some may have answered: which ones is not known here.
         return "warning", f"{p.turn[0]} is thinking…" if len(p.turn) == 1 else "The others are thinking…"
     return None

@@ -1,4 +1,4 @@
-"""Who plays a game that is opened: what is known of its environment without an instance, and a line-up."""
+"""The default players of a game, and what is known of an environment without creating it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gym_gui.core.config import OperatorConfig
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known without an instance.
+    """What is known of an environment without creating it.
 
     Attributes:
         env_id: Canonical id.
-        single: Whether it has one agent.
+        single: Whether it has only one agent.
         turns: Whether its agents move one after the other.
-        realtime: Whether time runs.
-        rate: Steps a second.
+        realtime: Whether it is played in real time by default.
+        rate: Default rate, in steps per second.
     """
 
     env_id: str
@@ -34,12 +34,12 @@ class Facts:
 
 
 def request_of(task: str, config: OperatorConfig | None) -> EnvironmentRequest:
-    """What to ask of an environment: as ``config`` makes it, or as it is usually made."""
+    """Return the request for an environment, as ``config`` or by default."""
     return (Draft(task) if config is None else Draft.of(config)).request()
 
 
 def facts_of(request: EnvironmentRequest) -> Facts:
-    """What is known of an environment without an instance.
+    """Return what is known of an environment without creating it.
 
     Raises:
         MosaicError: There is no such environment.
@@ -52,24 +52,27 @@ def facts_of(request: EnvironmentRequest) -> Facts:
 
 
 def clock_of(facts: Facts) -> Clock:
-    """How the time of an environment runs."""
+    """Return the clock of an environment: real time or not, and its rate."""
     return Clock(facts.realtime, facts.rate)
 
 
 def alone(env_id: str, clock: Clock) -> OperatorConfig:
-    """A person in the only slot."""
+    """Return an operator with a person in the only slot."""
     return game(env_id, {"agent_0": person(clock)})
 
 
 def offers_of(env_info: EnvironmentInfo, checks: ConfigurationChecks) -> dict[str, list[Offer]]:
-    """Who may play each slot, by agent."""
+    """Return, by agent, the players that each slot may have."""
     return {agent: others(checks.offers(slot), env_info.env_id) for agent, slot in env_info.slots.items()}
 
 
 def default_operator(
     env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], clock: Clock
 ) -> OperatorConfig:
-    """A person in the first slot, an opponent that fits in each of the others; a person where none fits."""
+    """Return an operator with a person in the first slot and fitting opponents in the others.
+
+    A slot without a fitting opponent gets a person.
+    """
     first, *rest = env_info.agents
     players = {first: person(clock)}
     for agent in rest:

@@ -1,4 +1,4 @@
-"""One game that people play: its operator, its clock, its record, the people at the keys."""
+"""One game that people play: its operator, its clock, its record and its players."""
 
 from __future__ import annotations
 
@@ -34,33 +34,33 @@ if TYPE_CHECKING:
 
 
 _NOTHING_SEEN = (-1, -1)
-"""Episode and step, before the first look."""
+"""Episode and step before the first view."""
 
 
 class PlayGame(QObject):
-    """Plays one operator's episodes one at a time, with people in some of its slots.
+    """Plays the episodes of one operator, one at a time, with people in some of its slots.
 
-    In real time an episode waits for the first key; afterwards time runs. In turn-based
-    play it begins at once and waits at every move of a person. Where a language model would
-    be asked first, the first episode waits until the user presses Start: its answers may cost money.
+    In real time, an episode waits for the first key; afterwards time runs. In turn-based play it begins
+    at once and waits at every move of a person. If a language model would be asked first, the first
+    episode waits until the user presses Start, because the model's answers may cost money.
 
     Args:
         context: The window's services.
-        people_input: Takes the questions to people, and gives their answers.
+        people_input: Shows questions to people and returns their answers.
         parent: Qt parent.
 
     Attributes:
         takes_turns: Whether agents of the environment move one after the other.
-        time_control: How much time each side is to have, where it can be on a clock; ``None``: no limit.
-        playing_on: The time control of the game that is being played.
+        time_control: Time that each side gets in games that can be on a clock; ``None`` for no limit.
+        playing_on: Time control of the current game.
     """
 
     changed = pyqtSignal()
-    """State, configuration, clock or record are other than before."""
+    """Emitted when state, configuration, clock or record have changed."""
     viewed = pyqtSignal(object)
     framed = pyqtSignal(object)
     over = pyqtSignal(object, int)
-    """An episode's line, and how many moves a fallback made for people."""
+    """Emits the record line of an episode, and the number of moves that a fallback made for people."""
     broke = pyqtSignal(str)
 
     def __init__(self, context: AppContext, people_input: HumanInput, parent: QObject | None = None) -> None:
@@ -75,7 +75,7 @@ class PlayGame(QObject):
         self.recording = True
         self.seed = 0
         self.waits = False
-        self._agreed = False  # the user has pressed Start, or a person has moved, since the game was opened
+        self._agreed = False  # Since the game was opened, Start was pressed or a person moved.
         self._seating: asyncio.Task[Any] | None = None
         self.is_over = False
         self._fallbacks: dict[str, int] = {}
@@ -85,16 +85,16 @@ class PlayGame(QObject):
         people_input.chosen.connect(self._on_chosen)
         people_input.key_pressed.connect(self._on_key_pressed)
 
-    # -- where it stands -------------------------------------------------------------
+    # -- state -----------------------------------------------------------------------
 
     @property
     def operator(self) -> LiveOperator | None:
-        """The session, or ``None`` before the first game."""
+        """Live operator of the game; ``None`` before the first game."""
         return self._operator
 
     @property
     def config(self) -> OperatorConfig | None:
-        """Who plays what."""
+        """Configuration of the operator, or ``None``."""
         return self._operator.player.config if self._operator is not None else None
 
     @property
@@ -104,12 +104,12 @@ class PlayGame(QObject):
 
     @property
     def state(self) -> OperatorState:
-        """Where the session stands."""
+        """State of the session."""
         return self._operator.player.state if self._operator is not None else OperatorState.IDLE
 
     @property
     def paused(self) -> bool:
-        """Whether the game is paused; waiting to begin is no pause."""
+        """Whether the game is paused; waiting to begin does not count."""
         return self._operator is not None and self._operator.player.paused and not self.waits
 
     @property
@@ -119,18 +119,18 @@ class PlayGame(QObject):
 
     @property
     def waits_for_go(self) -> bool:
-        """Whether the game waits until the user presses Start, because it would ask a language model next."""
+        """Whether the game waits for Start, because it would ask a language model next."""
         return self.waits and not self.waits_for_key and self._seen_step != _NOTHING_SEEN
 
     @property
     def run(self) -> LiveRun | None:
-        """Where episodes are written, while they are."""
+        """Run that episodes are written to; ``None`` while nothing is recorded."""
         return self._run
 
-    # -- what people do --------------------------------------------------------------
+    # -- user actions ----------------------------------------------------------------
 
     def open(self, config: OperatorConfig, clock: Clock, seed: int, *, render: str = "rgb_array") -> None:
-        """Begin a game; the one before is left."""
+        """Open a game and leave the previous one."""
         self._leave()
         self.clock, self.seed, self._render = clock, seed, render
         config = with_clock(config, clock)
@@ -149,7 +149,7 @@ class PlayGame(QObject):
         self.play(seed)
 
     def play(self, seed: int, opening: Opening | None = None) -> None:
-        """Play an episode from this seed, whatever is being played; it may begin as the last one did."""
+        """Play an episode with this seed in place of the current one, after an opening if one is given."""
         operator = self._operator
         if operator is None:
             return
@@ -159,7 +159,7 @@ class PlayGame(QObject):
         held = not self._agreed and asks_models(operator.player.config)
         self.waits = held or (self.clock.realtime and bool(self.people))
         fps = float(self._context.settings.values.frame_rate)
-        if opening is None:  # whose clocks go on as they stood
+        if opening is None:  # A game with an opening keeps its clocks.
             self.playing_on = self._wanted_control
         operator.player.start(
             seed,
@@ -173,17 +173,17 @@ class PlayGame(QObject):
         self.changed.emit()
 
     def take_back(self, step: int) -> None:
-        """Go on from an earlier position of this game, in an episode of its own that counts nowhere.
+        """Continue from an earlier position of this game, in a new episode that no statistic counts.
 
         Args:
-            step: Moves that stand.
+            step: Number of moves that are kept.
         """
         view = self._operator.player.last_view if self._operator is not None else None
         if view is not None and 0 <= step < view.step:
             self.play(self.seed, Opening(view.episode, step))
 
     def set_time_control(self, control: TimeControl | None) -> None:
-        """Set how much time each side has; a game in which a move was made goes on as it began."""
+        """Set the time of each side; a game with at least one move keeps its time control."""
         self.time_control = control
         view = self._operator.player.last_view if self._operator is not None else None
         if control != self.playing_on and not self.is_over and view is not None and not view.step:
@@ -192,12 +192,12 @@ class PlayGame(QObject):
 
     @property
     def waits_for_next_game(self) -> bool:
-        """Whether another time control holds from the next game on."""
+        """Whether the new time control applies only from the next game on."""
         return self._operator is not None and self._wanted_control != self.playing_on
 
     @property
     def can_be_on_clock(self) -> bool:
-        """Whether there are sides that move in turn, and wait for each other."""
+        """Whether the game has several sides that move in turn and wait for each other."""
         config = self.config
         several = config is not None and len(config.resolved_slots()) > 1
         return self.takes_turns and several and not self.clock.realtime
@@ -207,11 +207,11 @@ class PlayGame(QObject):
         return self.time_control if self.can_be_on_clock else None
 
     def restart(self) -> None:
-        """The same seed from its beginning."""
+        """Restart the episode with the same seed."""
         self.play(self.seed)
 
     def begin(self) -> None:
-        """Begin to play, where the game waits for the user's Start."""
+        """Begin to play if the game waits for Start or for the first key."""
         if self.waits and self._operator is not None:
             self._agreed = True
             self._go_on("beginning to play")
@@ -223,7 +223,7 @@ class PlayGame(QObject):
         self.changed.emit()
 
     def _go_on_without_models(self) -> None:
-        """Ask people who move first at once: until they have moved, no language model is asked."""
+        """Begin a waiting game if people move first: no language model is asked until they have moved."""
         operator = self._operator
         if operator is None or not self.waits or self.clock.realtime or self._seating is not None:
             return
@@ -235,18 +235,18 @@ class PlayGame(QObject):
 
     @staticmethod
     async def _go(operator: LiveOperator) -> None:
-        """Run, once what was asked for before has been done."""
+        """Resume the operator after its earlier requests are done."""
         await operator.player.settled()
         operator.player.resume()
 
     def pause(self) -> None:
-        """Hold before the next step."""
+        """Pause the game before the next step."""
         if self._operator is not None and not self.waits and not self.is_over:
             self._operator.player.pause()
             self.changed.emit()
 
     def resume(self) -> None:
-        """Go on."""
+        """Continue the game."""
         if self._operator is not None and not self.is_over:
             self._agreed = True
             self._go_on("going on")
@@ -257,23 +257,23 @@ class PlayGame(QObject):
         Args:
             slot: The slot.
             player: The policy or person that plays it from then on.
-            name: The game's name with this player; used where the user chose no name.
+            name: Name of the game with this player; used if the user chose no name.
 
         Returns:
-            The task that binds the slot; it fails where the player cannot be bound. ``None`` where no session
-            has to be told.
+            The task that binds the slot; it fails if the player cannot be bound. ``None`` if no session
+            has to be informed.
         """
         if self._operator is None:
             return None
         if not self._operator.player.alive:
-            # There is no session to tell, or one that has been told already who plays.
+            # There is no session to inform: a new one starts with the new player.
             config = with_player(self._operator.player.config, slot, player)
             if name and not config.named:
                 config = replace(config, display_name=name)
             self.open(config, self.clock, self.seed, render=self._render)
             return None
         if not is_person(player):
-            self._operator.player.set_rate(self.clock.rate)  # before it plays at once as fast as it can
+            self._operator.player.set_rate(self.clock.rate)  # Otherwise it would play as fast as it can.
         if not self._agreed and asks_models(with_player(self._operator.player.config, slot, player)):
             self._operator.player.pause()
             self.waits = True
@@ -287,8 +287,11 @@ class PlayGame(QObject):
             self._go_on_without_models()
 
     def set_clock(self, clock: Clock) -> None:
-        """Change how time passes. A new rate holds from the next move on; waiting instead of
-        running time, or the other way round, begins the episode anew."""
+        """Change the clock of the game.
+
+        A new rate applies from the next move on. A change between real time and turn-based play
+        restarts the episode.
+        """
         before, self.clock = self.clock, clock
         operator = self._operator
         if operator is None or before == clock:
@@ -304,7 +307,7 @@ class PlayGame(QObject):
         self.changed.emit()
 
     def seated(self) -> None:
-        """Who plays has changed: the pace depends on it."""
+        """Update the pace after the players have changed."""
         self._set_pace()
         config = self.config
         if self.waits and config is not None and not self.people and not asks_models(config):
@@ -312,7 +315,7 @@ class PlayGame(QObject):
         self.changed.emit()
 
     def ask_again(self) -> None:
-        """Pass on questions that the session asked before a person was seated at the keys."""
+        """Show people the questions that the session asked before they were bound to the keys."""
         if self._operator is None:
             return
         known = {question.id for question in self._input.questions}
@@ -321,7 +324,7 @@ class PlayGame(QObject):
                 self._input.offer(question)
 
     def set_recording(self, on: bool) -> None:
-        """Whether episodes that begin from now on are written to a run folder."""
+        """Set whether episodes that begin from now on are written to a run folder."""
         if on == self.recording:
             return
         self.recording = on
@@ -334,17 +337,17 @@ class PlayGame(QObject):
         self.changed.emit()
 
     async def close(self) -> None:
-        """End for good."""
+        """End the game and wait until its session and record are closed."""
         self._leave()
         if self._leaving:
             await asyncio.gather(*self._leaving, return_exceptions=True)
 
-    # -- within ----------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------
 
     def _set_pace(self) -> None:
-        """Set the rate of steps: none in turn-based play where people play every slot, else the clock's.
+        """Set the rate of steps: unlimited in turn-based play if people play every slot, else the clock's.
 
-        Moves of policies come at the clock's rate, so that the people see them.
+        Policies move at the clock's rate, so that people can see the moves.
         """
         operator = self._operator
         if operator is None:
@@ -383,7 +386,7 @@ class PlayGame(QObject):
 
     @staticmethod
     async def _close_after_flight(operator: LiveOperator, run: LiveRun) -> None:
-        """The episode that is on when recording is switched off was begun as recorded: it still is."""
+        """Close a run after the current episode, which began while recording was on and is still recorded."""
         over = asyncio.Event()
 
         def landed(*_: object) -> None:
@@ -435,10 +438,10 @@ class PlayGame(QObject):
 
 
 async def seat_quietly(task: asyncio.Task[Any] | None) -> str:
-    """Wait until the slot is bound to its player.
+    """Wait until a slot is bound to its player.
 
     Returns:
-        Why it could not be bound, in a sentence; empty where it was.
+        Why the slot could not be bound, as a sentence; empty if it was bound.
     """
     if task is None:
         return ""

@@ -1,4 +1,4 @@
-"""Starts, pauses, records and repeats a game, and acts when it is over."""
+"""Starts, pauses, records and repeats a game, and shows its result."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from gym_gui.ui.widgets import SeedBox
 
 
 class GameController(QObject):
-    """Does with the game what its buttons say, and holds it while the keys go elsewhere.
+    """Carries out the commands for a game, and pauses a real-time game while the stage has no focus.
 
     Args:
         context: The window's services.
-        game: What is played.
-        people_input: Says whether keys count.
-        people: Say who has which keyboard.
-        card: Shows it.
-        seed_box: Of the next episode.
-        actions: Restart, pause, record.
+        game: The game.
+        people_input: Says whether keys are accepted.
+        people: Knows which keyboard each person uses.
+        card: Card that shows the game.
+        seed_box: Field for the seed of the next episode.
+        actions: Buttons: restart, pause, record.
         parent: Qt parent.
 
     Attributes:
-        paused_by_focus: It is held because the keys go elsewhere.
+        paused_by_focus: Whether the game is paused because the stage lost the focus.
     """
 
     def __init__(
@@ -65,21 +65,21 @@ class GameController(QObject):
         card.result.same_again.connect(self.restart)
         card.result.show_results.connect(self._on_show_results)
 
-    # -- what people do --------------------------------------------------------------
+    # -- user actions ----------------------------------------------------------------
 
     def play(self, seed: int) -> None:
-        """An episode with this seed."""
+        """Play an episode with this seed."""
         if self._game.operator is None:
             return
         self._seed_box.set_seed(seed)
         self._begin(self._game.play, seed)
 
     def restart(self) -> None:
-        """The same seed from its beginning."""
+        """Restart the episode with the same seed."""
         self.play(self._game.seed)
 
     def take_back(self, step: int) -> None:
-        """Go on from an earlier position, with so many moves played."""
+        """Continue from an earlier position, after ``step`` moves."""
         self._begin(self._game.take_back, step)
 
     def _begin(self, play: Callable[[int], object], at: int) -> None:
@@ -90,11 +90,11 @@ class GameController(QObject):
         self._card.take_keys()
 
     def play_again(self) -> None:
-        """The next seed."""
+        """Play the next seed."""
         self.play(self._game.seed + 1)
 
     def hold_or_go_on(self) -> None:
-        """Begin, where it waits for that; hold it; let it go on."""
+        """Begin a game that waits, continue a paused one, or pause one that is running."""
         game = self._game
         if game.waits:
             game.begin()
@@ -107,16 +107,16 @@ class GameController(QObject):
             game.pause()
 
     def toggle_record(self) -> None:
-        """Write what is played, or do not."""
+        """Start or stop recording."""
         self._game.set_recording(not self._game.recording)
         self._card.take_keys()
 
     def show_everything(self, everything: bool) -> None:
-        """Show people what the game hides from their seats, or what their seats may see; begins anew."""
+        """Set whether people see what the game hides from their seats, and restart the episode."""
         self._context.settings.set("everything_shown", everything)
         self.restart()
 
-    # -- what happens ----------------------------------------------------------------
+    # -- events ----------------------------------------------------------------------
 
     def _on_enter(self) -> None:
         if self._game.is_over:

@@ -1,4 +1,4 @@
-"""From an environment's name to a game on the stage, off the GUI thread wherever it takes time."""
+"""Opens an environment as a game, with slow work outside the GUI thread."""
 
 from __future__ import annotations
 
@@ -21,46 +21,47 @@ _ENGINE: Final = (
     "gym_gui.controllers.setup.environment_info_cache",
     "gym_gui.host.host_client",
 )
-"""Modules that take too long to import in the thread of the window."""
+"""Modules that take too long to import in the GUI thread."""
 _HEAD_START_S: Final = 2.0
-"""The session has the processor to itself until its first frame, or for so long."""
+"""Longest time for which the session has the processor to itself before its first frame, in seconds."""
 
 
 class OpeningPage(Protocol):
-    """The page that a game is opened on."""
+    """Interface of the page on which a game is opened."""
 
     @property
     def catalog(self) -> CatalogCache:
-        """What is known of environments and workers."""
+        """Provides descriptions of environments and workers."""
         ...
 
     @property
     def game(self) -> PlayGame:
-        """What is played."""
+        """The game."""
         ...
 
     def start_game(self, config: OperatorConfig, clock: Clock, render: str) -> None:
-        """Begin to play; the description may follow."""
+        """Begin to play; the environment's description may follow later."""
         ...
 
     async def first_look(self, at_most_s: float) -> None:
-        """Wait until there is something to see, or trouble; a while at most."""
+        """Wait until there is a frame or an error, at most ``at_most_s`` seconds."""
         ...
 
     def show_sheet(
         self, env_info: EnvironmentInfo, offers: Mapping[str, Sequence[Offer]], checks: ConfigurationChecks
     ) -> None:
-        """Show what is known of the environment, and who may play it."""
+        """Show the environment's description, and which players may play."""
         ...
 
 
 async def open_environment(page: OpeningPage, task: str, config: OperatorConfig | None) -> None:
-    """Open an environment on a page: show its first frame as soon as possible, the rest when it is known.
+    """Open an environment on a page: show its first frame as soon as possible, and then the rest.
 
     Args:
-        page: Shows the game.
-        task: The environment.
-        config: Who plays; ``None``: a person in the first slot, and a policy that fits in each other slot.
+        page: Page that shows the game.
+        task: Id of the environment.
+        config: Configuration of the game; ``None`` for a person in the first slot and a policy that
+            fits in each other slot.
 
     Raises:
         MosaicError: The environment cannot be played; one sentence that also says what to do.

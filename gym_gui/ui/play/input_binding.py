@@ -1,4 +1,4 @@
-"""Binds keys, clicks and forms of people at the screen to the slots that they play."""
+"""Binds the keys, clicks and forms of people at the screen to the slots that they play."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 class InputBinding(QObject):
-    """Keeps the panel of keys, the seats at the keyboard and the questions in step.
+    """Keeps the panel of keys, the people at the keyboard and the questions consistent.
 
     Args:
         context: The window's services.
-        game: What is played.
-        people_input: Answers for people.
-        people: Have the keys.
-        side: The inspector.
-        card: Has the stage, where keys are pressed and moves are clicked.
+        game: The game.
+        people_input: Answers questions for people.
+        people: People who play, with their keys.
+        side: Content of the inspector.
+        card: Card with the stage, which receives keys and clicks.
         parent: Qt parent.
     """
 
@@ -61,26 +61,26 @@ class InputBinding(QObject):
         context.settings.changed.connect(self._on_setting_changed)
 
     def set_env_info(self, known: EnvironmentInfo | None) -> None:
-        """Another environment, of which this is known."""
+        """Use the description of another environment; ``None`` while it is being read."""
         self._known, self._before, self._early = known, self._game.operator, False
         self._people.set_env_info(known)
 
     def _on_viewed(self, _view: object) -> None:
-        """A picture is seen, and people press keys; who has which is still being read."""
+        """Accept keys early: a frame is visible and people press keys while the keys are still being read."""
         new = self._game.operator is not self._before
         if self._known is None and new and not self._early:
             self._early = True
             self._input.attach_early(self._card)
 
     def seat(self) -> None:
-        """Give each person who plays their keys, and show them questions that are still open."""
+        """Bind each person who plays to their keys, and show the questions that are still open."""
         if self._known is None:
             return
         slots = [slot for slot in self._game.people if slot in self._known.slots]
         self._people.seat(slots, self._card, realtime=self._game.clock.realtime)
         self._game.ask_again()
 
-    # -- which keys there are --------------------------------------------------------
+    # -- keys ------------------------------------------------------------------------
 
     def _on_people_changed(self) -> None:
         keys, devices = self._people.keys, self._people.devices
@@ -113,7 +113,7 @@ class InputBinding(QObject):
         if name == "key_repeat":
             self.seat()
 
-    # -- what they do ----------------------------------------------------------------
+    # -- moves -----------------------------------------------------------------------
 
     def _on_acted(self, slot: str, action: object) -> None:
         self._game.begin()
@@ -136,7 +136,7 @@ class InputBinding(QObject):
         self._side.keys.list.set_held(self._input.held)
 
     def _on_questions_changed(self) -> None:
-        """In turn-based play the panel shows the slot that is asked; in real time it stays where it is."""
+        """Show the keys of the slot that is asked in turn-based play; in real time keep the slot."""
         if self._game.clock.realtime:
             return
         keys, questions = self._side.keys, self._input.questions

@@ -1,4 +1,4 @@
-"""Asks the user for settings that a worker needs before it can play: which model, on which server."""
+"""A dialog for settings that a worker needs before it can play, such as the model and its server."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _NEXT = "Say which model it asks; it plays from the next move on."
 
 
 class PlayerDialog(Dialog):
-    """Settings of who is to play a slot of a game that is on.
+    """Edits the settings of a new player for a slot of the current game.
 
     Args:
         slot: The slot.
-        player: Who is to play it, as far as is known.
-        checks: The workers there are.
-        env_id: The environment.
-        seat: What the game calls the slot; empty where there is one.
+        player: The new player with the settings known so far.
+        checks: Checks with the available workers.
+        env_id: Id of the environment.
+        seat: Name of the slot in the game; empty if there is only one.
         services: Asks servers and keeps keys for the form.
         parent: The window.
     """
 
     chosen = pyqtSignal(object)
-    """The :class:`WorkerAssignment` that shall play."""
+    """Emits the :class:`WorkerAssignment` that is to play."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""How an episode ended, and what can be done next."""
+"""The line that shows how an episode ended, with buttons for what to do next."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gym_gui.ui.widgets import ElidedLabel, IconLabel, LinkButton, PrimaryButton
 from gym_gui.ui.widgets.layouts import empty, row_layout
 
 FOOT: Final = 36
-"""Height of the line below the stage: the frame does not jump when the result comes."""
+"""Height of the line below the stage, in pixels: the frame keeps its place when the result appears."""
 
 
 class ResultBanner(QFrame):
-    """One line below the frame: how it came out, Play again, Show in Results.
+    """A line below the frame with the result and the buttons Play again, Same seed and Show in Results.
 
     Args:
         parent: Qt parent.
@@ -38,7 +38,7 @@ class ResultBanner(QFrame):
         self._icons = QHBoxLayout()
         self._headline = ElidedLabel("", "strong", name="result-headline")
         self.detail = ElidedLabel("", "muted", name="result-detail")
-        # The facts give way to the headline, and in a narrow window both to the buttons.
+        # The facts are cut before the headline, and in a narrow window both before the buttons.
         self.detail.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.results_button = LinkButton(
             "Show in Results",
@@ -66,13 +66,13 @@ class ResultBanner(QFrame):
     def tell(
         self, episode: Mapping[str, Any], people: Sequence[str], fallbacks: int, *, recorded: bool
     ) -> None:
-        """Say how an episode ended.
+        """Show how an episode ended.
 
         Args:
-            episode: Its line as recorded.
+            episode: Record line of the episode.
             people: Agents that a person at this window played.
-            fallbacks: Moves that were made for people because they did not answer in time.
-            recorded: Whether it is in a run folder.
+            fallbacks: Number of moves made for people who did not answer in time.
+            recorded: Whether the episode is in a run folder.
         """
         tone, headline = outcome_words(episode, people)
         empty(self._icons)
@@ -85,7 +85,7 @@ class ResultBanner(QFrame):
 
 
 def outcome_words(episode: Mapping[str, Any], people: Sequence[str]) -> tuple[str, str]:
-    """Token of its color, and the sentence: who won, whether it was solved, or how it ended."""
+    """Return theme token and sentence for the result: who won, whether it was solved, or how it ended."""
     if episode["status"] == "failed":
         return "error", f"The episode failed: {episode.get('error') or 'no reason was given'}."
     outcome: Mapping[str, str] | None = episode.get("outcome")
@@ -109,7 +109,7 @@ def outcome_words(episode: Mapping[str, Any], people: Sequence[str]) -> tuple[st
 
 
 def result_facts(episode: Mapping[str, Any], fallbacks: int, *, recorded: bool) -> str:
-    """Return, steps, seed, and what is worth knowing of how it was played."""
+    """Return a line with return, steps, seed, fallback moves and whether the episode was recorded."""
     steps = int(episode["length"])
     facts = [f"Return {local(float(episode['total_reward'])):g}", f"{steps} step{'s' if steps != 1 else ''}"]
     facts.append(f"seed {episode['seed']}")

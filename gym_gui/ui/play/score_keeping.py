@@ -1,4 +1,4 @@
-"""Keeps the score sheet of a game: its clocks, its moves, the way back to an earlier position."""
+"""Keeps the score sheet of a game up to date, and takes moves back."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ _TICK_MS = 250
 _LOW_TICK_MS = 100
 _LOW_SHARE = 8
 _LOW_S = (10.0, 60.0)
-"""Below this part of what there was a side is low on time, within these bounds: as on lichess."""
+"""Part of a side's initial time, and its bounds in seconds, below which its time is low: as on lichess."""
 
 
 class Scoring(QObject):
-    """Shows on a sheet what is played, and does what is asked for there.
+    """Shows moves and clocks of the game on a score sheet and carries out the sheet's commands.
 
     Args:
-        game: What is played.
+        game: The game.
         controller: Takes moves back.
-        seating: Says who plays.
-        card: Shows the board.
-        sheet: The sheet.
-        analysis: Looks at games that are over.
+        seating: Knows the players.
+        card: Card that shows the board.
+        sheet: The score sheet.
+        analysis: Evaluates positions of finished games.
         parent: Qt parent.
 
     Attributes:
-        back_to: Moves that would stand after one was taken back; ``None``: there is none to be taken back.
+        back_to: Number of moves that are left if one is taken back; ``None`` if there is none to take
+            back.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Scoring(QObject):
         sheet.flip_wanted.connect(self.flip)
         sheet.back_wanted.connect(self.take_back)
 
-    # -- what people do --------------------------------------------------------------
+    # -- user actions ----------------------------------------------------------------
 
     def flip(self) -> None:
         """Show the board from the other side."""
@@ -76,12 +77,12 @@ class Scoring(QObject):
         self._show_side()
 
     def take_back(self) -> None:
-        """Go on from where a person here moved last; where none plays, from before the last move."""
+        """Continue from before the last move of a person here; without people, from before the last move."""
         if self.back_to is not None:
             self._controller.take_back(self.back_to)
 
     def look_back(self, moves: int) -> None:
-        """Show the position after so many moves until the next move is made; the last is the game itself."""
+        """Show the position after ``moves`` moves until the next move; the last one is the current game."""
         view = self._view
         if view is None:
             return
@@ -90,7 +91,7 @@ class Scoring(QObject):
         self._analysis.show(past or view.board, over=self._game.is_over)
         self._sheet.moves.mark(moves if past is not None else len(view.moves))
 
-    # -- what happens ----------------------------------------------------------------
+    # -- events ----------------------------------------------------------------------
 
     def _on_viewed(self, view: LiveView) -> None:
         last = self._view
@@ -124,7 +125,10 @@ class Scoring(QObject):
         self._show_clocks()
 
     def _show_side(self) -> None:
-        """Turn the board: a single person's side is below; a flip by the user holds until seats change."""
+        """Turn the board so that a single person's side is below.
+
+        A flip by the user lasts until the seats change.
+        """
         view = self._view
         near = view.board.near if view is not None and view.board is not None else ""
         mine = [a.agent for a in view.agents if a.slot in self._game.people] if view is not None else []
@@ -145,7 +149,7 @@ class Scoring(QObject):
         self._tell_low(low)
 
     def _clock_of(self, agent: AgentView, view: LiveView, now: float, counts: bool) -> SideClock:
-        """Its host says what a side has left; in between it is counted on."""
+        """Return the clock of a side: the host's value, continued since the last view."""
         if agent.left_ms is None:
             thinking = now - self._since if counts and agent.agent in view.turn else 0.0
             return SideClock(agent.used_ms / 1000 + thinking, runs=thinking > 0)
@@ -157,7 +161,7 @@ class Scoring(QObject):
         return SideClock(left, counts_down=True, runs=runs, low=low)
 
     def _tell_low(self, low: list[AgentView]) -> None:
-        """Said once to those who hear it, and again where a side had gained time."""
+        """Announce sides with little time to screen readers, once, and again after a side had gained time."""
         sides = tuple(seat_words(agent) for agent in low)
         if sides != self._low:
             self._low = sides

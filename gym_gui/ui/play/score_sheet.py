@@ -1,4 +1,4 @@
-"""Who plays which side of a game, for how long they have thought, what they took, and every move."""
+"""The score sheet: the sides of a game with their clocks and captured pieces, and every move."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ _PIECE: Final = 16
 _ROW: Final = 24
 _HEAD: Final = 30
 _ROWS: Final = 7
-"""Moves that are seen without scrolling."""
+"""Number of moves that are visible without scrolling."""
 _THOUGHT: Final = "How long this side has thought about its moves"
 _FEW: Final = 8
-"""More equal pieces than this are a number."""
+"""Largest number of equal pieces that are drawn; more are shown as a number."""
 
 
 class ScoreSheet(QWidget):
-    """The sides of a game and its moves; shown where the game has a notation.
+    """The sides of a game and its moves; hidden if the game has neither a board nor notation.
 
     Args:
-        heading: Stands above it, and is shown with it.
+        heading: Heading above it, which is shown and hidden with it.
         parent: Qt parent.
     """
 
     move_chosen = pyqtSignal(int)
-    """How many moves had been played once this one was."""
+    """Emits the number of moves played up to and including the chosen one."""
     flip_wanted = pyqtSignal()
     back_wanted = pyqtSignal()
     evaluate_wanted = pyqtSignal()
@@ -89,11 +89,11 @@ class ScoreSheet(QWidget):
         self._set_shown(False)
 
     def show_view(self, view: LiveView | None, players: dict[str, str]) -> None:
-        """Show a look at the game.
+        """Show a view of the game.
 
         Args:
-            view: The look; ``None``: nothing is played.
-            players: Who plays each slot.
+            view: The view; ``None`` if there is no game.
+            players: Name of each slot's player.
         """
         sides = _in_order(view) if view is not None else []
         self._set_shown(view is not None and (view.board is not None or bool(view.moves)))
@@ -116,24 +116,24 @@ class ScoreSheet(QWidget):
             self._heading.setVisible(shown)
 
     def show_clocks(self, clocks: Sequence[SideClock]) -> None:
-        """The clock of each side, in the order of :meth:`order`."""
+        """Show the clock of each side, in the order of :meth:`order`."""
         for side, clock in zip(self._sides, clocks, strict=False):
             side.show_clock(clock)
 
     @staticmethod
     def order(view: LiveView) -> list[AgentView]:
-        """The sides in the order in which they are shown: who moved first stands first."""
+        """Return the sides in the order in which they are shown: the side that moved first comes first."""
         return _in_order(view)
 
 
 class SideClock(NamedTuple):
-    """What a side's clock says.
+    """The clock of one side.
 
     Attributes:
-        seconds: How long it has thought, or how long it has left.
-        counts_down: Whether it is what it has left.
-        runs: Whether it runs.
-        low: Whether little is left.
+        seconds: Seconds that the side has used, or has left.
+        counts_down: Whether ``seconds`` is the time left.
+        runs: Whether the clock runs.
+        low: Whether little time is left.
     """
 
     seconds: float
@@ -143,7 +143,7 @@ class SideClock(NamedTuple):
 
     @property
     def words(self) -> str:
-        """``1:23``, ``0:09.4, low``."""
+        """Time as text: ``1:23``, ``0:09.4, low``."""
         if not self.counts_down:
             return clock_words(self.seconds)
         shown = clock_words(self.seconds, tenths=self.low)
@@ -151,7 +151,7 @@ class SideClock(NamedTuple):
 
 
 def clock_words(seconds: float, *, tenths: bool = False) -> str:
-    """``0:07``, ``12:30``, ``1:02:03``; with tenths ``0:07.3``."""
+    """Return a time as text: ``0:07``, ``12:30``, ``1:02:03``, or with tenths ``0:07.3``."""
     if tenths:
         minutes, rest = divmod(int(10 * seconds), 600)
         return f"{minutes}:{local(rest / 10):04.1f}"
@@ -166,7 +166,7 @@ def _in_order(view: LiveView) -> list[AgentView]:
 
 
 class _Side(QWidget):
-    """``● White · you      1:23`` and what it has taken."""
+    """A row such as ``● White · you      1:23``, with the pieces that this side has captured."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -186,7 +186,7 @@ class _Side(QWidget):
         layout.addWidget(self._taken)
 
     def show_clock(self, clock: SideClock) -> None:
-        """Say how long the side has thought, or has left; a clock that runs stands out."""
+        """Show the time that the side has used or has left; a running countdown is drawn bold."""
         self.clock.setText(clock.words)
         role = "strong" if clock.counts_down and clock.runs else "muted"
         if self.clock.property("role") != role:
@@ -203,7 +203,7 @@ class _Side(QWidget):
 
 
 class _Taken(QWidget):
-    """Pieces in a row, the same ones together; what they are ahead."""
+    """Captured pieces in a row, equal ones together, and the material advantage."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -213,7 +213,7 @@ class _Taken(QWidget):
         self.hide()
 
     def show_taken(self, kind: str, taken: Captured | None) -> None:
-        """Show what a side has taken; nothing where that does not count in the game."""
+        """Show the pieces that a side has captured; ``None`` hides the row."""
         self.setVisible(taken is not None)
         self._kind, self._taken = kind, taken or Captured("")
         ahead = f"; {self._taken.ahead} ahead" if self._taken.ahead else ""
@@ -222,11 +222,11 @@ class _Taken(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """One row of pieces."""
+        """Return the size of one row of pieces."""
         return QSize(_PIECE, _PIECE + 2)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Pieces, then the numbers."""
+        """Draw the pieces, then the numbers."""
         painter, x = QPainter(self), 0.0
         painter.setFont(theme.font(theme.SMALL_PX))
         painter.setPen(self.palette().windowText().color())
@@ -248,7 +248,7 @@ class _Taken(QWidget):
 
 
 class MoveList(QTableWidget):
-    """Every move, a column for each of two sides; a click on one says which."""
+    """A table of all moves, with one column for each side; a click on a move emits its number."""
 
     move_chosen = pyqtSignal(int)
 
@@ -274,14 +274,14 @@ class MoveList(QTableWidget):
         rows.setMinimumSectionSize(_ROW)
         columns.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         columns.setFixedHeight(_HEAD)
-        rows.hide()  # the number of a move stands before it
+        rows.hide()  # Each row's text contains its move number.
         self._moves: tuple[PlayedMove, ...] = ()
         self._names: dict[str, str] = {}
         self._place: list[tuple[int, int]] = []
         self.cellClicked.connect(self._on_clicked)
 
     def show_moves(self, moves: tuple[PlayedMove, ...], names: dict[str, str]) -> None:
-        """Show these; what is there already stays."""
+        """Show these moves; the rows that are already there stay."""
         if names != self._names or moves[: len(self._moves)] != self._moves:
             self._moves, self._place, self._names = (), [], dict(names)
             self.setRowCount(0)
@@ -302,7 +302,7 @@ class MoveList(QTableWidget):
             self.mark(len(moves))
 
     def mark(self, number: int) -> None:
-        """Mark the move after which so many had been played, and bring it into view."""
+        """Select the move with this number and scroll to it."""
         if not 0 < number <= len(self._place):
             self.clearSelection()
             return

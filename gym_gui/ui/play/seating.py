@@ -1,4 +1,4 @@
-"""Who plays which slot: shown, chosen, and brought to the running game."""
+"""Shows and changes the players of the slots in the running game."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _YOU = "you"
 
 
 class Seating(QObject):
-    """Keeps the list of who plays and the game in step.
+    """Keeps the list of players and the game consistent.
 
     Args:
         context: The window's services.
-        game: What is played.
-        who: The list.
+        game: The game.
+        who: The list of players.
         parent: Qt parent.
     """
 
     seated = pyqtSignal()
-    """A slot has another player now."""
+    """Emitted when a slot has another player."""
     shown = pyqtSignal()
-    """The shown names of the players have changed."""
+    """Emitted when the shown names of the players have changed."""
 
     def __init__(
         self, context: AppContext, game: PlayGame, who: WhoPlays, parent: QObject | None = None
@@ -62,13 +62,13 @@ class Seating(QObject):
         offers: Mapping[str, Sequence[Offer]],
         checks: ConfigurationChecks,
     ) -> None:
-        """Offer the slots of another environment.
+        """Offer players for the slots of another environment.
 
         Args:
-            hands: What a person in each slot would play with.
-            env_info: The environment.
-            offers: Everybody else, by slot.
-            checks: The workers there are.
+            inputs: Words for the input devices of a person in each slot.
+            env_info: Description of the environment.
+            offers: All other players, by slot.
+            checks: Checks with the available workers.
         """
         self._env_info, self._checks = env_info, checks
         self._others, self._labels = {}, {}
@@ -80,7 +80,7 @@ class Seating(QObject):
         self.show()
 
     def show(self) -> None:
-        """Show who really plays."""
+        """Show the players of the running game."""
         config = self._game.config
         if config is None:
             return
@@ -96,17 +96,17 @@ class Seating(QObject):
         self.shown.emit()
 
     def seats(self) -> dict[str, SlotPlayer]:
-        """Kind and name of who plays each slot."""
+        """Return the kind and name of each slot's player."""
         config = self._game.config
         return slot_players(config, self._labels) if config is not None else {}
 
     def _name_with(self, slot: str, label: str) -> str:
-        """The game's name, made of its players' names, with ``label`` as the player of ``slot``."""
+        """Return the game's name, made from its players' names, with ``label`` as the player of ``slot``."""
         name = names_in_words([label if each == slot else seat.player for each, seat in self.seats().items()])
         return name[:1].upper() + name[1:]
 
     def _policy_of(self, player: WorkerAssignment) -> Policy | None:
-        """The policy that a player is without more being said, or ``None``."""
+        """Return the policy that fully describes a player, or ``None``."""
         policy = self._checks.policy(player) if self._checks is not None else None
         return policy if policy is not None and policy.complete else None
 
@@ -140,7 +140,7 @@ class Seating(QObject):
         dialog.open()
 
     def _ask_model(self, slot: str, policy: Policy) -> None:
-        """Which model, on which server: as it was said last, or as the worker has it."""
+        """Ask for model and server in a dialog, with the last settings or the worker's defaults."""
         if self._env_info is None or self._checks is None:
             return
         player = replace(policy.assignment(), settings=self._settings.get(policy.worker_id, {}))
@@ -168,7 +168,7 @@ class Seating(QObject):
         self._context.spawn(self._seat_job(slot, player, label), f"Seating {label}")
 
     async def _seat_job(self, slot: str, player: WorkerAssignment, label: str) -> None:
-        """Seat a player; where that fails, the game shows why, and the former player keeps the seat."""
+        """Seat a player; if this fails, the previous player stays and the game reports the error."""
         self._who.set_busy(True)
         try:
             problem = await seat_quietly(self._game.seat(slot, player, self._name_with(slot, label)))
@@ -195,7 +195,7 @@ class _FileChosen:
 
 
 class _PlayerChosen:
-    """Seats the player that a dialog was confirmed with."""
+    """Seats the player with which a dialog was confirmed."""
 
     def __init__(self, seating: Seating, slot: str) -> None:
         self._seating, self._slot = seating, slot

@@ -1,4 +1,4 @@
-"""The Play page's inspector: who plays, with which keys, on which clock, and what it is about."""
+"""The inspector of the Play page: players, clock, score sheet, keys, pace and description."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from gym_gui.ui.widgets.number_fields import NumberField
 
 
 class SidePanel:
-    """Fills an inspector; holds its parts.
+    """Fills an inspector and holds its parts.
 
     Args:
         inspector: The page's column.
-        find_keyboards: Looks for keyboards.
-        environment: Says what the environment is made with.
+        find_keyboards: Finds keyboards.
+        environment: Widget for the environment's arguments.
     """
 
     def __init__(self, inspector: Inspector, find_keyboards: Find, environment: QWidget) -> None:
@@ -50,16 +50,16 @@ class SidePanel:
         self.set_keyboards_shown(False)
 
     def set_keyboards_shown(self, shown: bool) -> None:
-        """Keyboards are a question only where several people play."""
+        """Show the choice of keyboards, which is needed only if several people play, or hide it."""
         self.keyboards.setVisible(shown)
 
     def set_shown(self, shown: bool, *, filled: bool = True) -> None:
-        """Nothing is to be said before an environment is chosen.
+        """Show the inspector, or hide it before an environment is chosen.
 
         Args:
-            shown: Whether the column is there.
-            filled: Whether its contents are. While they are read it keeps its room: the picture beside it
-                stays where it is.
+            shown: Whether the column is visible.
+            filled: Whether its contents are visible. Without contents, the column keeps its width, so
+                that the picture beside it stays in its place.
         """
         self._inspector.content.setVisible(filled)
         self._inspector.setVisible(shown)
@@ -72,14 +72,14 @@ _SETTLE_MS = 400
 
 
 class ClockRows(QWidget):
-    """``Time [Waits | Runs]`` and ``Speed [10 steps/s]``.
+    """The rows ``Time [Waits | Runs]`` and ``Speed [10 steps/s]``.
 
     Args:
         parent: Qt parent.
     """
 
     chosen = pyqtSignal(object)
-    """A :class:`~gym_gui.controllers.setup.play_setup.Clock`."""
+    """Emits a :class:`~gym_gui.controllers.setup.play_setup.Clock`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -103,18 +103,18 @@ class ClockRows(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(rows)
-        # People get a new deadline with every change: not one for every digit that is typed.
+        # Wait until typing stops: people get a new deadline with every change.
         self._settle = single_shot_timer(self, _SETTLE_MS, self._on_settled)
         self._mode.chosen.connect(self._on_mode_chosen)
         self._rate.valueChanged.connect(self._on_rate_changed)
 
     @property
     def clock(self) -> Clock:
-        """As it is shown."""
+        """Clock as the rows show it."""
         return Clock(self._mode.value == "runs", self._rate.value())
 
     def set_clock(self, clock: Clock) -> None:
-        """Show a clock, without a signal."""
+        """Show a clock without emitting a signal."""
         self._settle.stop()
         self._mode.set_value("runs" if clock.realtime else "waits")
         blocked = self._rate.blockSignals(True)

@@ -1,4 +1,4 @@
-"""The frame with all the room: score and step above it, whose move below."""
+"""The card with the stage: score and step above it, prompt or result below it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from gym_gui.ui.widgets.message_panels import Action
 
 _TICK_MS = 50
 _LONG_S = 0.75
-"""A deadline that is shown counting down; shorter ones would only flicker."""
+"""Shortest deadline, in seconds, that is shown as a countdown; a shorter one would only flicker."""
 
 
 class StageCard(Card):
-    """Header, stage, the line that says what is awaited, and the result.
+    """A card with heading, stage, prompt and result.
 
-    The stage has the keyboard while it is played; a click on the picture gives it back.
+    The stage has the focus while the game is played; a click on the card gives it back.
 
     Args:
-        colors: The theme.
+        colors: Theme of the stage.
         parent: Qt parent.
     """
 
@@ -76,20 +76,20 @@ class StageCard(Card):
         self.add(self._foot)
 
     def show_view(self, view: LiveView, title: str) -> None:
-        """Show a look; the score is the headline where there is one."""
+        """Show a view; the headline is the score if there is one, else the title."""
         self.dock_slot.set_title(title)
         self.headline.setText(score_words(view) or title)
         self.stage.show_view(view)
 
     def set_prompt(self, tone: str, text: str) -> None:
-        """Say what is awaited."""
+        """Show what the game is waiting for."""
         self._prompt.setVisible(bool(text))
         self._prompt.set_state(tone, text)
         self._awaited = text
         self._tell_window()
 
     def show_result(self, shown: bool) -> None:
-        """Show the result in the line below the stage, or what is awaited."""
+        """Show the result below the stage, or else the prompt."""
         self._foot.setCurrentIndex(1 if shown else 0)
         self._tell_window()
 
@@ -100,12 +100,12 @@ class StageCard(Card):
         )
 
     def show_trouble(self, sentence: str, action: Action | None = None, link: Action | None = None) -> None:
-        """Say why it does not go on; empty: it does.
+        """Show why the game does not continue; an empty sentence hides the message.
 
         Args:
-            sentence: Why.
-            action: The way out; by default a restart.
-            link: Leads to the line that it is about.
+            sentence: The reason.
+            action: Button that solves it; by default Restart.
+            link: Link to the line that the reason is about.
         """
         self._trouble.set_action(action or ("Restart", self.enter_pressed.emit))
         self._trouble.set_text(sentence)
@@ -113,13 +113,13 @@ class StageCard(Card):
         self._trouble.setVisible(bool(sentence))
 
     def announce(self, words: str) -> None:
-        """Have what has the keyboard say something to those who hear it; empty: nothing more."""
+        """Add words to the accessible name of the stage, for screen readers; an empty text removes them."""
         for taker in (self.stage, self.stage.board):
             name = taker.accessibleName().partition("; now: ")[0]
             taker.setAccessibleName(f"{name}; now: {words}" if words else name)
 
     def take_keys(self) -> None:
-        """Give the stage the keyboard."""
+        """Move the focus to the stage."""
         board = self.stage.board
         taker = board if self.stage.way == "board" and board.interactive else self.stage
         window = self.dock_slot.own_window
@@ -128,13 +128,13 @@ class StageCard(Card):
         take_focus(taker)
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
-        """A click anywhere on the card means to play."""
+        """Move the focus to the stage on a click anywhere on the card."""
         super().mousePressEvent(a0)
         self.take_keys()
         self.clicked_on_stage.emit()
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Enter, where it is no move: play again."""
+        """Emit Enter if the game does not use it, for example to play again."""
         if a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not a0.isAutoRepeat():
             self.enter_pressed.emit()
             return
@@ -142,7 +142,7 @@ class StageCard(Card):
 
 
 class CountdownBar(QWidget):
-    """The time that is left for a move, as a bar and in seconds.
+    """The time left for a move, as a bar with the seconds in its tooltip.
 
     Args:
         parent: Qt parent.
@@ -159,7 +159,7 @@ class CountdownBar(QWidget):
         self.hide()
 
     def start(self, seconds: float | None) -> None:
-        """Count down from here; a short time, or none, is not shown."""
+        """Start the countdown; a time below 0.75 s, or ``None``, is not shown."""
         if seconds is None or seconds < _LONG_S:
             self.stop()
             return
@@ -169,7 +169,7 @@ class CountdownBar(QWidget):
         self.show()
 
     def stop(self) -> None:
-        """Nothing is counted."""
+        """Stop and hide the countdown."""
         self._timer.stop()
         self.hide()
 
@@ -185,7 +185,7 @@ class CountdownBar(QWidget):
         self.update()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw it."""
+        """Draw the bar."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)

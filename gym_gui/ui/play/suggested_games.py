@@ -1,4 +1,4 @@
-"""What the Play page shows before anything has been chosen."""
+"""The hint of the Play page before an environment is chosen, with some first games."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GAMES = (
 
 
 class FirstGames(EmptyHint):
-    """A question, and a few games to begin with; emits ``chosen`` with the environment's id.
+    """A question and a few games to choose; emits ``chosen`` with the environment's id.
 
     Args:
         parent: Qt parent.
@@ -36,5 +36,5 @@ class FirstGames(EmptyHint):
 
 
 def _emitter(emit: Callable[[str], None], task: str) -> Callable[[], None]:
-    """Says one game; a lambda in the widget would keep it alive."""
+    """Return a function that emits one game; a lambda in the widget would keep it alive."""
     return lambda: emit(task)

@@ -1,4 +1,4 @@
-"""How much time each side of a game has: none, one of those that players use, or one's own."""
+"""Rows for the time control of a game: none, a common one, or the user's own."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _MOST_MINUTES: Final = 600.0
 
 
 class TimeRows(QWidget):
-    """``Clock [5+0 Blitz]``; of one's own ``Minutes`` and ``Increment``.
+    """The row ``Clock [5+0 Blitz]``; the user's own time control adds ``Minutes`` and ``Increment``.
 
     Args:
         parent: Qt parent.
     """
 
     chosen = pyqtSignal(object)
-    """A :class:`~gym_gui.core.experiment.execution.TimeControl`, or ``None``."""
+    """Emits a :class:`~gym_gui.core.experiment.execution.TimeControl`, or ``None``."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,14 +80,14 @@ class TimeRows(QWidget):
 
     @property
     def value(self) -> TimeControl | None:
-        """What is shown; ``None``: as much time as it takes."""
+        """Time control that is shown; ``None`` for no limit."""
         chosen = self._choice.currentData()
         if chosen == _OWN:
             return TimeControl(60 * self._minutes.value(), self._increment.value())
         return next((control for control in PRESETS if control.words == chosen), None)
 
     def set_value(self, control: TimeControl | None) -> None:
-        """Show one, without a signal."""
+        """Show a time control without emitting a signal."""
         self._settle.stop()
         known = control is None or control in PRESETS
         if control is not None and not known:
@@ -100,12 +100,12 @@ class TimeRows(QWidget):
         self._own.setVisible(place == _OWN)
 
     def open(self) -> None:
-        """Open the list of time controls with the keyboard in it, so that the user can choose."""
+        """Open the list of time controls and move the focus to it."""
         self._choice.setFocus()
         self._choice.showPopup()
 
     def set_waiting(self, waiting: bool) -> None:
-        """Whether what is shown holds from the next game on, one being played."""
+        """Show or hide the note that the time control applies only from the next game on."""
         self._note.setVisible(waiting)
 
     def _on_chosen(self, _index: int) -> None:

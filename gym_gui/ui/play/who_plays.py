@@ -1,4 +1,4 @@
-"""Who plays each slot: you, or a policy that fits."""
+"""The list of slots with their players: the user, or a policy that fits."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ YOU = "human"
 
 
 class WhoPlays(QWidget):
-    """A row per slot with all policies that might play it; one that cannot says why.
+    """A row per slot with all policies that may play it; a policy that cannot play shows why.
 
     Args:
         parent: Qt parent.
     """
 
     chosen = pyqtSignal(str, str)
-    """Slot, and who plays it now: :data:`YOU` or the id of a policy."""
+    """Emits the slot and its new player: :data:`YOU` or the id of a policy."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,14 +41,14 @@ class WhoPlays(QWidget):
 
     @property
     def pickers(self) -> Mapping[str, PickerButton]:
-        """The control of each slot."""
+        """Button with the list of players, for each slot."""
         return self._pickers
 
     def set_slots(self, slots: Mapping[str, str]) -> None:
-        """Show these slots.
+        """Show these slots, each with a person as the only choice.
 
         Args:
-            slots: What people read for each slot.
+            slots: Words that the user reads for each slot.
         """
         self._rows.clear()
         self._pickers, self._policies = {}, {}
@@ -67,12 +67,12 @@ class WhoPlays(QWidget):
             self._pickers[slot] = picker
 
     def offer(self, slot: str, you: str, offers: Sequence[Offer]) -> None:
-        """Say who may play a slot.
+        """Offer the players of a slot.
 
         Args:
             slot: The slot.
-            you: What its person would play with: ``arrow keys``, ``WASD``, ``mouse``.
-            offers: Everybody else; those that need a model or a file first end in dots.
+            you: Input devices of a person in the slot: ``arrow keys``, ``WASD``, ``mouse``.
+            offers: All other players; the names of those that first need a model or a file end in dots.
         """
         picker = self._pickers.get(slot)
         if picker is None:
@@ -87,11 +87,11 @@ class WhoPlays(QWidget):
         )
 
     def policy(self, slot: str, key: str) -> Policy | None:
-        """Who that is; ``None`` for a person."""
+        """Return the policy with this id; ``None`` for a person."""
         return self._policies.get(slot, {}).get(key)
 
     def set_player(self, slot: str, key: str, label: str = "") -> None:
-        """Show who plays a slot, without a signal; the label names a player that is not in the list."""
+        """Show a slot's player without emitting a signal; ``label`` names a player missing in the list."""
         picker = self._pickers.get(slot)
         if picker is None:
             return
@@ -100,7 +100,7 @@ class WhoPlays(QWidget):
         picker.set_value(key)
 
     def label(self, slot: str) -> str:
-        """What people read of who plays a slot."""
+        """Return the text that the user reads for a slot's player."""
         picker = self._pickers.get(slot)
         return picker.text() if picker is not None else ""
 

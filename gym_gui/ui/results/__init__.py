@@ -1,1 +1,1 @@
-"""The parts of the Results page: the list of runs, the comparison, the replay."""
+"""Parts of the Results page: the list of runs, the comparison and the replay."""

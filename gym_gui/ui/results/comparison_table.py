@@ -1,4 +1,4 @@
-"""Operators of one environment as a table, the best first; teams stand below their operator."""
+"""A table of the operators of one environment, the best first, with teams below their operator."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 _ROW, _HEAD, _MOST_ROWS = 34, 36, 9
 _NAME = 0
 _NARROWEST: Final = 160
-"""A name keeps so much where the table is narrow."""
+"""Smallest width of a name in a narrow table, in pixels."""
 
 
 def _rows(operators: Sequence[OperatorSummary]) -> list[ResultRow]:
@@ -65,7 +65,7 @@ def _kinds(column: ResultColumn, row: ResultRow) -> tuple[str, ...]:
 
 
 def _badge(roles: Mapping[str, str], row: ResultRow) -> str:
-    """An operator's own color, where it has one that is not of its kind."""
+    """Return the operator's own color if several operators share its kind, else ``""``."""
     role = roles.get(row.operator.key, "") if row.team is None else ""
     return role_colors(LIGHT)[role] if role.startswith("further-") and len(row.kinds) == 1 else ""
 
@@ -76,10 +76,10 @@ def _tip(column: ResultColumn, row: ResultRow) -> str | None:
 
 
 class ComparisonTable(RowsTable[ResultRow]):
-    """The table; as high as its rows need."""
+    """A table of operators, as high as its rows need."""
 
     operator_activated = pyqtSignal(object)
-    """The user asks to see the episodes of an :class:`OperatorSummary` again."""
+    """Emits the :class:`OperatorSummary` whose episodes the user asks to replay."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(RowsModel(), "comparison-table", "Operators compared", _ROW, parent)
@@ -91,25 +91,25 @@ class ComparisonTable(RowsTable[ResultRow]):
 
     @property
     def operator(self) -> OperatorSummary | None:
-        """The operator whose row is selected."""
+        """Operator of the current row, or ``None``."""
         row = self.current
         return None if row is None else row.operator
 
     def show_operators(
         self, operators: Sequence[OperatorSummary], roles: Mapping[str, str] | None = None
     ) -> None:
-        """Show these operators of one environment, in their order; the selected one stays selected.
+        """Show these operators of one environment in their order; the selected operator stays selected.
 
         Args:
             operators: The operators.
-            roles: Of their colors, by key, where more are reported than are shown.
+            roles: Color roles by operator key; needed if the report has more operators than the table.
         """
         selected = self.operator
         rows = _rows(operators)
         self.clearSpans()
         self.rows.show_table(_columns(rows, operator_roles(operators) if roles is None else roles), rows)
         for place, row in enumerate(rows):
-            if row.option is not None:  # a sentence, which needs the whole line
+            if row.option is not None:  # This row is a sentence and needs the whole line.
                 self.setSpan(place, 0, 1, len(self.rows.columns))
         self.share_columns((_NAME,), _NARROWEST)
         self.setFixedHeight(self.sizeHint().height())
@@ -118,12 +118,12 @@ class ComparisonTable(RowsTable[ResultRow]):
             self.selectRow(keys.index(selected.key))
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """As high as it has to be with the scroll bar that the new width asks for."""
+        """Adapt the height, because the new width may need a scroll bar."""
         super().resizeEvent(e)
         self.setFixedHeight(self.sizeHint().height())
 
     def sizeHint(self) -> QSize:
-        """All rows, up to nine, and the scroll bar where there is one."""
+        """Return the size of all rows, up to nine, and of the horizontal scroll bar if it is shown."""
         rows = min(max(self.rows.rowCount(), 1), _MOST_ROWS)
         bar, port = self.horizontalScrollBar(), self.viewport()
         scrolled = port is not None and self.head.length() > port.width()

@@ -1,4 +1,4 @@
-"""A run's verdict in words, then the table, the intervals, and the seeds one against one."""
+"""The results of a run: verdicts, table, intervals and the differences between two operators per seed."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.scrolling import scroll_over
 
 HIGHEST_PLOTS = 760
-"""In pixels: a few bars do not grow with a screen of 2160."""
+"""Largest height of the plots, in pixels: a few bars do not grow with a screen 2160 pixels high."""
 MOST_VERDICTS = 3
-"""Said at once; more of them on request."""
+"""Largest number of verdicts that are shown at once; a link shows the others."""
 _PLOT_HEIGHT = 200
 _REPLAY = "Click a bar to replay both."
 _LINE = '<p style="margin-top: 2px; margin-bottom: 2px">{}</p>'
@@ -51,11 +51,11 @@ _LINE = '<p style="margin-top: 2px; margin-bottom: 2px">{}</p>'
 
 @dataclass(frozen=True, slots=True)
 class PairChosen:
-    """One bar of the plot of seeds.
+    """One bar of the plot of seeds, as the user chose it.
 
     Attributes:
-        comparison: What is compared.
-        pair: Number of the pair in it.
+        comparison: Comparison that the plot shows.
+        pair: Index of the pair of episodes in the comparison.
     """
 
     comparison: Comparison
@@ -63,29 +63,29 @@ class PairChosen:
 
     @property
     def seed(self) -> int | None:
-        """Its seed."""
+        """Seed of the pair."""
         return self.comparison.seeds[self.pair]
 
     @property
     def repetition(self) -> int:
-        """How many pairs with that seed come before it (a seed is played once per seating)."""
+        """Number of earlier pairs with the same seed (a seed is played once per seating)."""
         return self.comparison.seeds[: self.pair].count(self.seed)
 
 
 class ComparisonView(QWidget):
-    """Shows an analysis, one environment at a time. The environment's picker belongs into the bar.
+    """Shows an analysis, one environment at a time; its ``task`` picker belongs in the page's bar.
 
     Args:
-        current: Colors.
+        current: Theme with the colors.
         parent: Qt owner.
     """
 
     pair_chosen = pyqtSignal(object)
-    """The user asks to see a :class:`PairChosen`."""
+    """Emits the :class:`PairChosen` that the user asks to replay."""
     operator_chosen = pyqtSignal(object)
-    """The user asks to see the episodes of an :class:`OperatorSummary`."""
+    """Emits the :class:`OperatorSummary` whose episodes the user asks to replay."""
     failure_chosen = pyqtSignal(object)
-    """The user asks to see a :class:`~gym_gui.analysis.findings.summary.Failure`."""
+    """Emits the :class:`~gym_gui.analysis.findings.summary.Failure` that the user asks to replay."""
 
     def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -139,7 +139,7 @@ class ComparisonView(QWidget):
         self.paired = ChartView(current, "pairedSeedsPlot", nothing, invitation=_REPLAY)
         self.paired.chosen.connect(self._on_pair_clicked)
         self.caption = muted_label(wrap=True)
-        self.caption.setMinimumHeight(self.caption.fontMetrics().height())  # Not that of its narrowest.
+        self.caption.setMinimumHeight(self.caption.fontMetrics().height())  # Not the height when narrow.
         self.caption.setObjectName("results-pair-caption")
         self.pair = PickerButton(name="results-pair", search_hint="Search pairs")
         self.pair.setAccessibleName("Pair that is compared")
@@ -161,7 +161,7 @@ class ComparisonView(QWidget):
         self.pairings.setContentsMargins(theme.GAP, theme.GAP, theme.GAP, 0)
         table.setSizePolicy(
             QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum
-        )  # Charts share what is left.
+        )  # The plots share the rest.
         table.add(self.pairings)
         table.add(self.table)
         self.plots = QWidget()
@@ -188,26 +188,26 @@ class ComparisonView(QWidget):
         layout.addWidget(self._stack)
 
     def set_frameless(self) -> None:
-        """Have no margin: it stands in a card that has one."""
+        """Remove the margins, because the view is placed in a card that has margins."""
         self._content.setContentsMargins(0, 0, theme.ROW, 0)
 
-    # -- what is shown -----------------------------------------------------------------
+    # -- contents ----------------------------------------------------------------------
 
     @property
     def analysis(self) -> Summary | None:
-        """What is shown."""
+        """Analysis that is shown, or ``None``."""
         return self._summary
 
     @property
     def comparison(self) -> Comparison | None:
-        """The pair whose seeds are plotted."""
+        """Comparison whose seeds are plotted, or ``None``."""
         value = self.pair.value
         summary = self._summary
         return summary.comparisons[value] if summary is not None and isinstance(value, int) else None
 
     @property
     def current_operator(self) -> OperatorSummary | None:
-        """The operator that is selected, else the best."""
+        """Operator that is selected, or else the best one; ``None`` if there is none."""
         shown = self._operators
         return self.table.operator or (shown[0] if shown else None)
 
@@ -218,14 +218,14 @@ class ComparisonView(QWidget):
         return tasks.get(str(self.task.value), ())
 
     def say(self, title: str, text: str = "") -> None:
-        """Show a sentence in place of results."""
+        """Show a sentence in place of the results."""
         self._summary = None
         self.hint.set_text(title, text)
         self._stack.setCurrentIndex(0)
         self.task.hide()
 
     def show_analysis(self, summary: Summary) -> None:
-        """Show a run's results; environment and pair stay where they are still there."""
+        """Show the results of a run; the chosen environment and pair stay if the run has them."""
         self._summary = summary
         tasks = list(by_task(summary))
         self.task.set_items([PickerItem(t, t.rpartition("/")[2], detail=t.partition("/")[0]) for t in tasks])
@@ -251,7 +251,7 @@ class ComparisonView(QWidget):
         summary = self._summary
         assert summary is not None
         found = summary.standings or summary.cross_play
-        if found is not None:  # which says it of players; verdicts say it of each pairing
+        if found is not None:  # Its sentences rate the players; the verdicts are about single pairings.
             rest = (*found.remarks, *summary.missing)
             lines = [*map(_verdict, found.said), *(escape(clean(sentence)) for sentence in rest)]
             self.verdict.setText("".join(map(_LINE.format, lines)))
@@ -269,9 +269,9 @@ class ComparisonView(QWidget):
         self.verdict.setText("".join(lines))
 
     def _on_theme_changed(self) -> None:
-        """A link keeps the color that it was written in."""
+        """Write the verdicts again, because a link keeps the color of the theme in which it was written."""
         if self._summary is not None:
-            self.verdict.clear()  # the same text would not be written again
+            self.verdict.clear()  # Qt would ignore a text that is the same.
             self._show_verdicts()
 
     def _show_failures(self, summary: Summary) -> None:
@@ -288,7 +288,7 @@ class ComparisonView(QWidget):
         assert summary is not None
         self._roles = operator_roles(summary.operators)
         self.table.show_operators(operators, self._roles)
-        # Pairings of a tournament are not compared with each other: their players are.
+        # Players of a tournament are compared, not its pairings.
         standings, cross_play = summary.standings, summary.cross_play
         found = standings or cross_play
         self.ratings.setVisible(found is not None)
@@ -304,7 +304,7 @@ class ComparisonView(QWidget):
             self.trainings.show_reports(summary.trainings, str(self.task.value))
         else:
             self.trainings.show_reports([rated], rated.environments[0])
-        # Who plays alone, and teams that compete, where an environment has both.
+        # An environment may have players that play alone and teams that compete: each gets a chart.
         first, *others = interval_charts(operators, self._roles)
         self.intervals.set_chart(first)
         retitle(self.interval_card, first.title)
@@ -343,10 +343,10 @@ class ComparisonView(QWidget):
         self.paired.set_chart(chart)
         self.caption.setText(f"{chart.caption} {_REPLAY}" if chart else "")
         self.caption.setVisible(bool(chart))
-        several = len(self.pair.items) > 1  # which of them, the picker says
+        several = len(self.pair.items) > 1  # The picker says which pair is shown.
         retitle(self.paired_card, "Same seed" if chart is None or several else chart.title)
 
-    # -- what is clicked ---------------------------------------------------------------
+    # -- clicks ------------------------------------------------------------------------
 
     def _on_task_chosen(self, _value: object) -> None:
         if self._summary is not None:
@@ -386,7 +386,10 @@ def _plot_card(title: str, *widgets: QWidget) -> Card:
 
 
 def _verdict(verdict: Verdict) -> str:
-    """The claim in bold, its numbers after it; of an open one, only that it is open is bold."""
+    """Return a verdict as HTML: the claim in bold, then its numbers.
+
+    If the claim is open, only "not decided" or "not compared" is bold.
+    """
     claim, detail = escape(clean(verdict.claim)), escape(clean(verdict.detail))
     for open_ in ("not decided", "not compared"):
         if not verdict.decided and claim.endswith(open_):
@@ -395,7 +398,7 @@ def _verdict(verdict: Verdict) -> str:
 
 
 def _strong(markup: str) -> str:
-    # With the weight of headings: of ``<b>``'s, Qt makes the font bolder than it is drawn bold.
+    # Use the weight of headings, since Qt makes the font of ``<b>`` bolder than it draws bold text.
     return f'<span style="font-weight: 600">{markup}</span>'
 
 

@@ -1,4 +1,4 @@
-"""Painting of table cells that hold more than text: badges of kinds, a status with its dot."""
+"""Painting of table cells that hold more than text: badges, status dots, stars and chips."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from gym_gui.ui.widgets.badges import (
 )
 
 _INSET: Final = 12
-"""Of text and badges in a cell: the style sheet's padding, and the 3 px Qt puts around text."""
+"""Left inset of text and badges in a cell, in pixels: the style sheet's padding and the 3 px that Qt adds."""
 
 
 class CellDelegate(QStyledItemDelegate):
-    """Draws badges where a cell has kinds, a dot where it has a state, a star, chips; else text as always."""
+    """Draws the badges, status dot, star and chips of a cell, besides its text."""
 
     star_clicked = pyqtSignal(QModelIndex)
 
@@ -82,7 +82,7 @@ class CellDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex,
     ) -> bool:
-        """A click on a star."""
+        """Emit a click on a star."""
         if (
             isinstance(event, QMouseEvent)
             and index.data(STAR_ROLE) is not None
@@ -96,7 +96,7 @@ class CellDelegate(QStyledItemDelegate):
     def createEditor(
         self, parent: QWidget | None, option: QStyleOptionViewItem, index: QModelIndex
     ) -> QWidget | None:
-        """A field for a name."""
+        """Return a field for the name of a run."""
         editor = super().createEditor(parent, option, index)
         if isinstance(editor, QLineEdit):
             editor.setObjectName("run-name-editor")
@@ -106,7 +106,11 @@ class CellDelegate(QStyledItemDelegate):
         return editor
 
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
-        """No dotted focus frame inside a row that is selected as a whole; the dot is an icon."""
+        """Set Qt's style option.
+
+        A selected row has no focus frame, text is shortened before chips, and the status dot is an
+        icon.
+        """
         super().initStyleOption(option, index)
         if option is None:
             return
@@ -121,21 +125,21 @@ class CellDelegate(QStyledItemDelegate):
             option.icon = _dot(str(token))
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """Wide enough for its badges."""
+        """Return the size that fits the badges."""
         hint = super().sizeHint(option, index)
         kinds = index.data(KINDS_ROLE)
         return QSize(badges_width(kinds) + 2 * _INSET, hint.height()) if kinds else hint
 
 
 def _chips_in(room: int, chips: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], int]:
-    """Those for which half of a cell has room, then how many more there are; and the room they take."""
+    """Return the chips that fit half of a cell, a last one that counts the rest, and their total width."""
     fit, rest = words_in(room / 2, [text for text, _ in chips])
     shown = [*chips[:fit], *([(rest, "faint")] if rest else [])]
     return shown, pills_width([text for text, _ in shown])
 
 
 def paint_chips(painter: QPainter, rect: QRect, chips: Sequence[tuple[str, str]]) -> None:
-    """Draw words in outlined pills from the left of a rectangle, each in its token of color."""
+    """Draw words in outlined pills from the left of a rectangle, each in the color of its theme token."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setFont(badge_font())
     at, ground = float(rect.left()), theme.current().tokens.panel

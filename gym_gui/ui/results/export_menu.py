@@ -1,4 +1,4 @@
-"""What can be taken out of the Results page as a file: tables, games, pictures, a video."""
+"""The Export menu of the Results page: tables, games, pictures and a video."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from gym_gui.ui.results.jobs import JobStrip
 
 
 class ExportMenu(QMenu):
-    """Asks where to, and has the work done in the strip of jobs.
+    """A menu of exports: asks for a file and starts a job that writes it.
 
     Args:
-        page: Qt parent; its dialogs lie over it.
-        comparison: What a run says, once that is shown.
-        replay: An episode of it, once one is shown.
-        jobs: Does the work.
+        page: Qt parent; the file dialogs are shown over it.
+        comparison: Returns the view of the results, or ``None`` before it is made.
+        replay: Returns the view of a replay, or ``None`` before it is made.
+        jobs: Runs the jobs and shows their progress.
 
     Attributes:
-        runs: The runs that are shown.
-        choices: Its actions by name.
+        runs: Folders of the runs that are shown.
+        choices: Actions of the menu, by name.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class ExportMenu(QMenu):
         self.aboutToShow.connect(self.offer)
 
     def offer(self) -> None:
-        """Enable what there is something for."""
+        """Enable the exports for which the shown results have data."""
         comparison, replay = self._comparison(), self._replay()
         said = comparison is not None and comparison.analysis is not None
         for key in ("operators", "figure"):
@@ -80,7 +80,7 @@ class ExportMenu(QMenu):
         self.choices["image"].setEnabled(played and replay is not None and replay.image() is not None)
 
     def can(self, action: QAction) -> bool:
-        """Whether there is something for one of its actions."""
+        """Return whether one of its actions is enabled."""
         self.offer()
         return action.isEnabled()
 

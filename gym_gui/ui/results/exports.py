@@ -1,4 +1,4 @@
-"""What leaves the page as files: tables, games, pictures of the plots, a video, a picture of a step."""
+"""Jobs that write results to files: tables, games, plots, videos, pictures of a step and reports."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def ask_where(
 
     Args:
         parent: The widget that the dialog is shown above.
-        title: What is written.
+        title: Title of the dialog, which says what is written.
         name: The file name that is proposed.
-        kinds: Filters of the dialog; the first is selected at first.
+        kinds: Filters of the dialog; the first one is selected.
         use: Called with the path once the user has chosen.
     """
     dialog = QFileDialog(parent, title)
@@ -67,7 +67,7 @@ def ask_folder(parent: QWidget, title: str, use: Callable[[Path], object], start
 
     Args:
         parent: The widget that the dialog is shown above.
-        title: What the folder is for.
+        title: Title of the dialog, which says what the folder is for.
         use: Called with the path once the user has chosen.
         start: The folder that is shown at first; by default the user's home.
     """
@@ -82,7 +82,7 @@ def ask_folder(parent: QWidget, title: str, use: Callable[[Path], object], start
 
 
 class _ChosenFolder:
-    """Hands on the folder that a dialog was accepted with."""
+    """Passes on the folder with which a dialog was accepted."""
 
     def __init__(self, dialog: QFileDialog, use: Callable[[Path], object]) -> None:
         self._dialog, self._use = dialog, use
@@ -93,7 +93,7 @@ class _ChosenFolder:
 
 
 class _Chosen:
-    """Hands on the file that a dialog was accepted with, with the ending of its filter."""
+    """Passes on the file with which a dialog was accepted; adds the suffix of the filter if it has none."""
 
     def __init__(self, dialog: QFileDialog, use: Callable[[Path], object]) -> None:
         self._dialog, self._use = dialog, use
@@ -113,16 +113,16 @@ def show_folder(path: Path) -> None:
 
 
 def open_file(path: Path) -> None:
-    """Open a file with the program that is there for it."""
+    """Open a file with the system's default program."""
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
 
 
 def report_job(runs: Sequence[Path], out: Path | None = None) -> Job:
-    """Writes the report with its replays, then opens it.
+    """Return a job that writes the report with its replays, then opens it.
 
     Args:
         runs: The run folders.
-        out: Where it goes; by default into the folder of the only run.
+        out: Folder of the report; by default the folder of the only run.
     """
 
     async def job(share: OnShare) -> Said:
@@ -147,7 +147,7 @@ def report_job(runs: Sequence[Path], out: Path | None = None) -> Job:
 
 
 def verify_job(run: Path) -> Job:
-    """Plays every recorded action again and says whether all came out the same."""
+    """Return a job that replays every recorded action and reports whether all results are the same."""
 
     async def job(share: OnShare) -> Said:
         def tell(operators: object) -> None:
@@ -163,14 +163,17 @@ def verify_job(run: Path) -> Job:
 
 
 def _see_allowed(run: Path) -> None:
-    """Have the window ask, which can; the process that verifies could only refuse."""
+    """Check that the run's code is allowed.
+
+    This window can ask the user; the verifying process could only refuse.
+    """
     from gym_gui.controllers.reexecution.verification import see_allowed
 
     see_allowed(open_run(run))
 
 
 def verified_in_words(result: dict[str, object]) -> Said:
-    """What a verification found."""
+    """Return the result of a verification as a message."""
     counted = f"{local(result['episodes']):,} episodes, {local(result['decisions']):,} decisions"
     deviations, left = result["deviations"], f" {result['not_checked']}".rstrip()
     assert isinstance(deviations, list)
@@ -188,7 +191,10 @@ def verified_in_words(result: dict[str, object]) -> Said:
 
 
 def table_job(runs: Sequence[Path], what: str, path: Path) -> Job:
-    """Writes a table; ``what`` is ``operators``, ``episodes`` or ``steps`` (the latter two of one run)."""
+    """Return a job that writes a table.
+
+    ``what`` is ``operators``, ``episodes`` or ``steps``; the last two need exactly one run.
+    """
 
     async def job(_share: OnShare) -> Said:
         rows = await write_run_table(runs, what, path)
@@ -199,7 +205,7 @@ def table_job(runs: Sequence[Path], what: str, path: Path) -> Job:
 
 
 def games_job(run: Path, path: Path) -> Job:
-    """Writes a run's games of chess, for chess programs."""
+    """Return a job that writes a run's games of chess as PGN, for chess programs."""
 
     async def job(_share: OnShare) -> Said:
         games = await write_run_table([run], "games", path)
@@ -209,13 +215,13 @@ def games_job(run: Path, path: Path) -> Job:
 
 
 def figure_job(runs: Sequence[Path], shown: Summary, comparison: Comparison | None, path: Path) -> Job:
-    """Writes verdict and plots of runs as one picture.
+    """Return a job that writes verdict and plots of runs as one picture.
 
     Args:
         runs: The run folders.
-        shown: What the window says of them, with numbers as its reader writes them.
-        comparison: Of which pair the plot of differences is.
-        path: The file, which has numbers with points.
+        shown: Summary as the window shows it, with numbers in the user's locale.
+        comparison: Pair of operators for the plot of differences, or ``None``.
+        path: The file; its numbers have decimal points.
     """
 
     async def job(_share: OnShare) -> Said:
@@ -234,7 +240,7 @@ def figure_job(runs: Sequence[Path], shown: Summary, comparison: Comparison | No
 
 
 def image_job(image: QImage, path: Path) -> Job:
-    """Writes the picture of a step, as it came."""
+    """Return a job that writes the picture of a step at its original size."""
 
     async def job(_share: OnShare) -> Said:
         _save(image, path)
@@ -244,7 +250,7 @@ def image_job(image: QImage, path: Path) -> Job:
 
 
 def video_job(recorded: RecordedEpisode, fps: float, path: Path) -> Job:
-    """Plays an episode once more, in a process of its own, into a video."""
+    """Return a job that plays an episode again in a separate process and writes a video."""
 
     async def job(share: OnShare) -> Said:
         def tell(progress: object) -> None:
@@ -279,10 +285,10 @@ def _rendered(svg: str) -> QImage:
 
 
 def _save(image: QImage, path: Path) -> None:
-    """Write beside the file, then replace it.
+    """Write an image to a temporary file beside the target, then replace the target.
 
     Raises:
-        UsageError: It cannot be written.
+        UsageError: The file cannot be written.
     """
     try:
         with replaced(path) as temporary:

@@ -1,4 +1,4 @@
-"""Long work on runs: a line for each, which shows its progress, then its result."""
+"""Jobs on runs that take long: each has a line with its progress, then its result."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 from gym_gui.ui.widgets.message_panels import Action, MessageKind
 
 OnShare = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is (0: not known)."""
+"""Called with what is being done, the number of finished parts and the total (0 if it is not known)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """How a job ended, for people.
+    """The result of a job, as a message.
 
     Attributes:
-        text: The sentence.
-        kind: Of the message.
-        action: What can be done next.
+        text: Text of the message.
+        kind: Kind of the message.
+        action: What the user can do next, or ``None``.
     """
 
     text: str
@@ -42,21 +42,20 @@ Job = Callable[[OnShare], Awaitable[Said]]
 
 
 class JobLine(QWidget):
-    """One piece of work: its progress and a way to stop it, then its result.
+    """A line for one job: its progress with a Cancel button, then its result.
 
     Args:
-        context: For work in the background.
-        about: The run it is work on.
-        title: What is being done, with an ellipsis.
-        lasting: Whether its result is something about the run, which stays until it is closed; else
-            it makes way for the next one.
+        context: Runs background tasks.
+        about: Folder of the run that the job works on.
+        title: What the job does, ending with an ellipsis.
+        lasting: Whether its result stays until the user closes it; otherwise the next job removes it.
         parent: Qt owner.
     """
 
     over = pyqtSignal()
-    """There is a result, or it was stopped and has none."""
+    """Emitted when the job has ended, with a result or canceled without one."""
     closed = pyqtSignal()
-    """The user has closed the line."""
+    """Emitted when the user closes the line."""
 
     def __init__(
         self, context: AppContext, about: Path, title: str, lasting: bool, parent: QWidget | None = None
@@ -86,27 +85,27 @@ class JobLine(QWidget):
 
     @property
     def busy(self) -> bool:
-        """Whether it is being done."""
+        """Whether the job is running."""
         return self._task is not None
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """Text of the result, or of the progress before there is a result."""
         return self.said.text if self.said is not None else self._title.text()
 
     def start(self, job: Job) -> None:
-        """Begin."""
+        """Start the job."""
         self._on_share(self.what, 0, 0)
         self._task = self._context.spawn(self._work(job), self.what.rstrip("…"))
         self._task.add_done_callback(self._on_done)
 
     def stop(self) -> None:
-        """Cancel the work. A second call does nothing, so that it cancels no clean-up."""
+        """Cancel the work. A second call does nothing, so that it cannot cancel the clean-up."""
         if self._task is not None and not self._task.cancelling():
             self._task.cancel()
 
     async def ended(self) -> None:
-        """Stop the work, and wait for its end; its result is not shown."""
+        """Cancel the job and wait until it has ended; its result is not shown."""
         task, self.unwanted = self._task, True
         self.stop()
         if task is not None:
@@ -130,7 +129,7 @@ class JobLine(QWidget):
 
     def _on_share(self, what: str, done: int, total: int) -> None:
         self._title.setText(what)
-        self._progress.setMaximum(total)  # 0: busy, for as long as it takes
+        self._progress.setMaximum(total)  # 0 shows a busy bar without an end.
         self._progress.setValue(done)
 
     def _on_done(self, _task: asyncio.Task[Any]) -> None:
@@ -139,17 +138,17 @@ class JobLine(QWidget):
 
 
 class JobStrip(QWidget):
-    """The work on the run that is shown; that on other runs goes on unseen, and tells when it is done.
+    """Shows the jobs on the current run; a job on another run continues hidden and notifies when it is done.
 
     Args:
-        context: For work in the background.
+        context: Runs background tasks and shows notifications.
         parent: Qt owner.
     """
 
     run_wanted = pyqtSignal(object)
-    """The user asks to see the run that a result is about."""
+    """Emits the run of a result that the user asks to see."""
     ended = pyqtSignal()
-    """A piece of work has ended."""
+    """Emitted when a job has ended."""
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -163,25 +162,25 @@ class JobStrip(QWidget):
 
     @property
     def lines(self) -> Sequence[JobLine]:
-        """The work on the run that is shown, in the order in which it was begun."""
+        """Lines of the jobs on the current run, in the order in which they were started."""
         return [line for line in self._lines if line.about == self._about and not line.unwanted]
 
     @property
     def busy(self) -> bool:
-        """Whether anything is being done for the run that is shown."""
+        """Whether a job on the current run is running."""
         return any(line.busy for line in self.lines)
 
     @property
     def text(self) -> str:
-        """What the newest line says."""
+        """Text of the newest line."""
         return self.lines[-1].text if self.lines else ""
 
     def show_about(self, run: Path | None, name: str = "") -> None:
-        """Show the work on a run.
+        """Show the jobs on a run.
 
         Args:
-            run: The run; ``None`` shows nothing.
-            name: What people call it.
+            run: Folder of the run; ``None`` shows nothing.
+            name: Name of the run in notifications; by default that of the folder.
         """
         self._about = run
         if run is not None:
@@ -189,11 +188,11 @@ class JobStrip(QWidget):
         self._show()
 
     def run(self, title: str, job: Job, *, lasting: bool = False) -> None:
-        """Begin work on the run that is shown; work of that title that is on is stopped.
+        """Start a job on the current run; a running job of the same title is canceled.
 
         Args:
-            title: What is being done, with an ellipsis.
-            job: Does it, tells how far it is, and gives the result in words.
+            title: What the job does, ending with an ellipsis.
+            job: Does the work, reports its progress and returns the result.
             lasting: As for :class:`JobLine`.
         """
         assert self._about is not None
@@ -209,11 +208,11 @@ class JobStrip(QWidget):
         line.start(job)
 
     async def end_about(self, runs: Collection[Path]) -> None:
-        """Stop the work on these runs, and wait for its end."""
+        """Cancel the jobs on these runs and wait until they have ended."""
         await asyncio.gather(*(line.ended() for line in self._lines if line.about in runs))
 
     async def closed(self) -> None:
-        """Stop everything, and wait for the end."""
+        """Cancel all jobs and wait until they have ended."""
         await asyncio.gather(*(line.ended() for line in self._lines))
 
     def _on_over(self, line: JobLine) -> None:
@@ -225,7 +224,7 @@ class JobStrip(QWidget):
         self.ended.emit()
 
     def _drop(self, line: JobLine) -> None:
-        """Take a line away, as soon as its work has ended."""
+        """Remove a line; if its job is running, cancel the job and remove the line when it has ended."""
         line.unwanted = True
         line.stop()
         if not line.busy and line in self._lines:

@@ -1,4 +1,4 @@
-"""Labels that the user gives to runs: written beside them, and undone."""
+"""Labels that the user gives to runs: written into the run folders, and undone."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from gym_gui.ui.results.library_reader import LibraryReader
 from gym_gui.ui.results.undo_history import RunHistory, Step
 
 Changes = Mapping[Path, Mapping[str, Any]]
-"""By run folder, which labels become what."""
+"""New values of labels by name, for each run folder."""
 
 
 class LabelEdits(QObject):
-    """Writes labels in a thread, and has the list show what the files hold then.
+    """Writes labels in a thread, then lets the list show what the files contain.
 
     Args:
-        context: For work in the background, and to tell what cannot be written.
-        reader: Reads the list anew.
-        history: Remembers what was written.
+        context: Runs background tasks and reports labels that cannot be written.
+        reader: Reads the list again.
+        history: Stores the changes for undo.
         parent: Qt owner.
     """
 
@@ -39,11 +39,11 @@ class LabelEdits(QObject):
         self._context, self._reader, self._history = context, reader, history
 
     def change(self, runs: Sequence[RunEntry], changes: Mapping[str, Any]) -> None:
-        """Give runs labels, undoably; what is not named stays."""
+        """Change labels of runs, with undo; labels that are not named stay."""
         self._apply({run.path: changes for run in runs}, _words(runs, changes))
 
     def retag(self, runs: Sequence[RunEntry], add: Sequence[str], remove: Sequence[str]) -> None:
-        """Give runs tags beside those that they have, and take some away, undoably."""
+        """Add tags to runs and remove tags from them, with undo."""
         self._apply({run.path: {} for run in runs}, _words(runs, ["tags"]), add, remove)
 
     def _apply(
@@ -53,7 +53,7 @@ class LabelEdits(QObject):
             self._context.spawn(self._change(changes, text, add, remove), "Labelling runs")
 
     async def _change(self, changes: Changes, text: str, add: Sequence[str], remove: Sequence[str]) -> None:
-        async with self._history.order:  # what was said last is what stands
+        async with self._history.order:  # Changes are written in the order in which they were requested.
             done, refused = await asyncio.to_thread(_write, changes, add, remove)
             if done:
                 tags = {"tags"} if add or remove else set[str]()
@@ -78,7 +78,7 @@ class LabelEdits(QObject):
 def _write(
     changes: Changes, add: Sequence[str] = (), remove: Sequence[str] = ()
 ) -> tuple[dict[Path, tuple[RunLabels, RunLabels]], list[LabelsError]]:
-    """Labels before and after of the runs in which something has changed; and why others cannot be."""
+    """Write labels and return, for each run that changed, the labels before and after, and the errors."""
     done: dict[Path, tuple[RunLabels, RunLabels]] = {}
     refused: list[LabelsError] = []
     for path, wanted in changes.items():

@@ -1,4 +1,4 @@
-"""What stands in the columns of the list of runs."""
+"""The columns of the list of runs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ STATE_TOKENS: Final = {
     CUT_OFF: "warning",
     DAMAGED: "error",
 }
-"""The color of a status; its word stands beside it."""
+"""Theme token for the color of each status; the word of the status is shown beside it."""
 
 KINDS_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 BADGE_ROLE: Final = Qt.ItemDataRole.UserRole + 5
-"""A color (``#rrggbb``) instead of the kind's, where several of a kind are told apart."""
+"""Role of a color (``#rrggbb``) that replaces the kind's, to distinguish several of one kind."""
 STATE_ROLE: Final = Qt.ItemDataRole.UserRole + 2
 CHIPS_ROLE: Final = Qt.ItemDataRole.UserRole + 3
-"""What stands in pills behind the text: words, each with its token of color."""
+"""Role of the pills behind the text: pairs of a word and the theme token of its color."""
 STAR_ROLE: Final = Qt.ItemDataRole.UserRole + 4
 
 
@@ -41,7 +41,7 @@ _STATUS_TIPS: Final = {
 
 
 def episodes_in_words(run: RunEntry) -> str:
-    """``40``, or ``12 of 40`` while it is not done."""
+    """Return the number of episodes: ``40``, or ``12 of 40`` if not all are done."""
     if run.planned is None or run.done == run.planned:
         return f"{local(run.done):,}"
     return f"{local(run.done):,} of {local(run.planned):,}"
@@ -63,7 +63,7 @@ def _chips(run: RunEntry) -> tuple[tuple[str, str], ...]:
 
 
 def _about(run: RunEntry) -> str:
-    """Who played, what is kept with it, where it is."""
+    """Return the tooltip of a run: its name, operators, labels, problems and folder."""
     labels = run.labels
     lines = (
         labels.name,
@@ -132,7 +132,7 @@ def _started(run: RunEntry) -> str:
 
 
 def _by_time(run: RunEntry) -> str:
-    return run.run_id  # a ULID sorts by time
+    return run.run_id  # A ULID sorts by time.
 
 
 STARTED: Final = Column("Started", _started, _by_time, width=128)
@@ -161,4 +161,4 @@ ENVIRONMENT: Final = Column("Environment", _environment, tip=_tasks, width=176, 
 EPISODES: Final = Column("Episodes", episodes_in_words, _done, figure=True, width=100, gives=1)
 STATUS: Final = Column("Status", _status, tip=_status_tip, width=116, roles={STATE_ROLE: _status_token})
 RUN_COLUMNS: Final = (STAR, RUN, AGENTS, ENVIRONMENT, EPISODES, STATUS, STARTED)
-"""A row is a :class:`~gym_gui.services.runs.run_library.RunEntry`."""
+"""Columns of a table of :class:`~gym_gui.services.runs.run_library.RunEntry` rows."""

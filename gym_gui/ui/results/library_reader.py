@@ -1,4 +1,4 @@
-"""Keeps a list of runs up to date without the window waiting for the disk."""
+"""Reads the list of runs in the background and keeps it up to date."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gym_gui.services.runs.run_library import RunEntry
 from gym_gui.services.submissions.all_runs import AllRuns
 
 EVERY_MS: Final = 2000
-"""How often the folder is looked at while the list is in view, at most."""
+"""Shortest time between two passes over the folder while the list is visible, in ms."""
 _GROW_S: Final = 0.4
 _FULL_EVERY: Final = 10
-"""Looks of which one opens every folder; the others only follow what is being written."""
+"""One of this many passes opens every folder; the others only follow runs that are being written."""
 _SHARE: Final = 20
-"""A look that took long, as on a disk of another machine, is followed by so many times that without one."""
+"""A pass is followed by a rest this many times as long, up to 120 s, because of slow network disks."""
 _LONGEST_REST_MS: Final = 120_000
 
 
@@ -29,15 +29,15 @@ class LibraryReader(QObject):
 
     Args:
         spawn: Runs work in the background.
-        folder: The folder that run folders are in.
+        folder: Folder that contains the run folders.
         parent: Qt owner.
-        cache: Folder of the cache for what was read.
+        cache: Folder of the cache for what was read; ``None`` for no cache.
     """
 
     grown = pyqtSignal(object)
-    """On the first pass: every run so far (a list), as they are found."""
+    """During the first pass, emits a list of all runs found so far."""
     read = pyqtSignal(object)
-    """After each pass that found a change: every run, newest first (a list)."""
+    """After each pass that found a change, emits a list of all runs, newest first."""
 
     def __init__(
         self, spawn: Spawn, folder: Path, parent: QObject | None = None, cache: Path | None = None
@@ -47,7 +47,7 @@ class LibraryReader(QObject):
         self._shelves = AllRuns(folder, cache)
         self._runs: list[RunEntry] = []
         self._looks = 0
-        self._reading = asyncio.Lock()  # one thread at a time
+        self._reading = asyncio.Lock()  # Only one thread reads at a time.
         self._busy = self._again = self._complete = False
         self._timer = QTimer(self)
         self._timer.setInterval(EVERY_MS)
@@ -55,38 +55,38 @@ class LibraryReader(QObject):
 
     @property
     def folder(self) -> Path:
-        """The folder that is read."""
+        """Folder that is read."""
         return self._shelves.folder
 
     @property
     def others(self) -> Sequence[Path]:
-        """Folders that are read beside it."""
+        """Further folders that are read as well."""
         return self._shelves.others
 
     def set_others(self, folders: Sequence[Path]) -> None:
-        """Read these beside it."""
+        """Set the further folders that are read as well."""
         self._shelves.set_others(folders)
-        self._looks = 0  # which has every folder opened
+        self._looks = 0  # The next pass opens every folder.
         self.refresh()
 
     def move(self, folder: Path) -> None:
-        """One's own runs are in another folder from now on."""
+        """Read the user's own runs from another folder from now on."""
         self._spawn(self._move(folder), "Opening the runs folder")
 
     async def _move(self, folder: Path) -> None:
-        async with self._reading:  # what is being read is of the folder before
+        async with self._reading:  # A pass that is running reads the old folder.
             self._shelves.move(folder)
             self._looks = 0
         self.refresh()
 
     async def read_again(self, paths: Sequence[Path]) -> None:
-        """Read these runs again after a change, and emit the list anew."""
+        """Read these runs again after a change and emit the new list."""
         async with self._reading:
             self._tell(await asyncio.to_thread(self._shelves.again, self._runs, paths))
 
     @property
     def runs(self) -> list[RunEntry]:
-        """What is known, newest first."""
+        """Runs known so far, newest first."""
         return self._runs
 
     @property
@@ -95,7 +95,7 @@ class LibraryReader(QObject):
         return self._complete
 
     def watch(self, on: bool) -> None:
-        """Look again and again, or rest."""
+        """Read again and again, or stop doing so."""
         if not on:
             self._timer.stop()
         elif not self._timer.isActive():
@@ -103,7 +103,7 @@ class LibraryReader(QObject):
             self.refresh()
 
     def refresh(self) -> None:
-        """Look now; where a look is on, once more after it."""
+        """Read now; if a pass is running, read once more after it."""
         if self._busy:
             self._again = True
             return
@@ -132,7 +132,7 @@ class LibraryReader(QObject):
                 return
         self._looks += 1
         found: list[RunEntry] = []
-        told = 0.0  # the first runs are shown at once, the next ones now and then
+        told = 0.0  # Emit the first runs at once and the next ones from time to time.
         batches = self._shelves.scan()
         while (batch := await asyncio.to_thread(_next_batch, batches)) is not None:
             found += batch

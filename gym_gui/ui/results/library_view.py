@@ -1,4 +1,4 @@
-"""The list of runs: search, filter, choose, throw away."""
+"""The list of runs, with its search field and filters."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ from gym_gui.ui.widgets.tables import Column, RowsModel, RowsTable
 _ANY = ""
 _ROW = 38
 _ENVIRONMENT_SHARE = 7
-"""Of the width, on screens where names have more room than they need."""
+"""The environment column gets one part in this many of the width, on screens wide enough for it."""
 _PLACEHOLDER = "Search, or tag:paper agent:ppo star after:2026-11-01"
 
 
 class LibraryView(QWidget):
-    """Shows runs; what is done with those that are selected is of ``selected_runs``."""
+    """Shows the runs with search and filters; ``selected_runs`` has the actions on selected runs."""
 
     opened = pyqtSignal()
-    """A person wants to see the selected run."""
+    """Emitted when the user asks to open the selected run."""
     removal_requested = pyqtSignal()
-    """A person wants to be rid of the selected runs."""
+    """Emitted when the user asks to delete the selected runs."""
     labeled = pyqtSignal(object, object)
-    """Runs (a list), and labels that they get (a mapping)."""
+    """Emits a list of runs and a mapping of labels that they get."""
     another_folder_requested = pyqtSignal()
-    """The user asks to see the runs of another folder beside their own."""
+    """Emitted when the user asks to add the runs of another folder."""
     folder_closed = pyqtSignal(object)
-    """The user asks to take the runs of a folder out of the list."""
+    """Emits a folder whose runs the user asks to remove from the list."""
     selection_changed = pyqtSignal()
     first_run_requested = pyqtSignal()
 
@@ -148,16 +148,16 @@ class LibraryView(QWidget):
 
     @property
     def current(self) -> RunEntry | None:
-        """The run that is selected; of several the one that was last."""
+        """Run that is current; if several are selected, the last one."""
         return self.table.current
 
     @property
     def selected(self) -> list[RunEntry]:
-        """All that are selected, from top to bottom."""
+        """All selected runs, from top to bottom."""
         return self.table.selected_rows
 
     def set_runs(self, runs: Sequence[RunEntry]) -> None:
-        """Show these, newest first."""
+        """Show these runs, newest first."""
         tasks = sorted({task for run in runs for task in run.tasks})
         if tasks != self._tasks:
             self._tasks = tasks
@@ -170,7 +170,7 @@ class LibraryView(QWidget):
         self._tell()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """On a wide screen environments have a share of it."""
+        """Widen the environment column on a wide screen."""
         super().resizeEvent(a0)
         environment = self.model.section(ENVIRONMENT)
         self.table.setColumnWidth(
@@ -182,7 +182,7 @@ class LibraryView(QWidget):
         self.table.select(path)
 
     def set_reading(self, reading: bool) -> None:
-        """Whether the folder is still being read for the first time."""
+        """Set the text of the empty list by whether the folder is still being read for the first time."""
         if reading and not self.model.total:
             self._empty.set_text("Looking for runs…", "")
         else:
@@ -193,17 +193,17 @@ class LibraryView(QWidget):
             )
 
     def focus_search(self) -> None:
-        """Go to the search field."""
+        """Move the focus to the search field."""
         self._search.setFocus()
         self._search.selectAll()
 
     def find_runs(self, words: str) -> None:
-        """Show only what fits these words, as if they had been typed, whatever was chosen beside them."""
+        """Show only runs that match these words, and reset the other filters."""
         self._on_show_all()
         self._search.setText(words)
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Enter opens, Delete throws away, the down key leads from the search into the list."""
+        """Handle keys: Enter opens, Delete deletes, F2 renames, Down goes from the search to the list."""
         if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress and self._on_key(a0, a1.key()):
             return True
         return super().eventFilter(a0, a1)
@@ -229,7 +229,7 @@ class LibraryView(QWidget):
         return False
 
     def rename_current(self) -> None:
-        """Type a name for the selected run, in its row."""
+        """Open a field for the name in the row of the selected run."""
         if (run := self.current) is not None:
             self.table.edit(self.model.index(self.model.row_of(run.path), self.model.section(RUN)))
 
@@ -242,7 +242,7 @@ class LibraryView(QWidget):
         page = self.table if shown else self._nothing if total else self._empty
         self._stack.setCurrentWidget(page)
         if shown and self.current is None:
-            self.table.selectRow(0)  # Enter opens the newest
+            self.table.selectRow(0)  # Enter then opens the newest run.
         self.selection_changed.emit()
 
     def _on_filter_changed(self, _value: object = None) -> None:
@@ -263,7 +263,7 @@ class LibraryView(QWidget):
                 place.addAction(action)
 
     def set_folders(self, folders: Sequence[Path]) -> None:
-        """Which folders are open beside one's own."""
+        """Set the other folders that are open, for the menu."""
         self._others = tuple(folders)
 
     def _fill_folders(self, menu: QMenu) -> None:
@@ -306,7 +306,7 @@ class LibraryView(QWidget):
         self.selection_changed.emit()
 
     def select_at(self, place: QPoint) -> bool:
-        """Select the run at a place of the table, if it is not selected; returns whether there is one."""
+        """Select the run at a place of the table unless it is selected, and return whether there is one."""
         index = self.table.indexAt(place)
         if index.isValid() and self.model.row(index.row()) not in self.selected:
             self.table.selectRow(index.row())
@@ -318,7 +318,7 @@ def _path(run: RunEntry) -> Path:
 
 
 def _menu_button(icon_name: str, tooltip: str, name: str, fill: Callable[[QMenu], object]) -> IconButton:
-    """A button whose menu is filled each time it opens."""
+    """Return a button whose menu is filled each time it opens."""
     button = IconButton(icon_name, tooltip, name=name)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     menu = QMenu(button)

@@ -1,4 +1,4 @@
-"""What a run says, beside what plays it: the view of the Results page, fed by the folder as it grows."""
+"""The results of a run while it is played: a comparison view that reads the folder as it grows."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from gym_gui.ui.theme import Theme
 
 
 class LiveResults(QWidget):
-    """Shows one run; reads it only while it is seen.
+    """Shows the results of one run; reads the run only while the view is visible.
 
     Args:
         spawn: Runs work in the background.
-        current: Colors.
+        current: Theme with the colors.
         parent: Qt owner.
     """
 
     operator_chosen = pyqtSignal(object)
-    """The user asks to see an :class:`~gym_gui.analysis.findings.summary.OperatorSummary`."""
+    """Emits the :class:`~gym_gui.analysis.findings.summary.OperatorSummary` that the user asks to see."""
     failure_chosen = pyqtSignal(object)
-    """The user asks to see a :class:`~gym_gui.analysis.findings.summary.Failure`."""
+    """Emits the :class:`~gym_gui.analysis.findings.summary.Failure` that the user asks to see."""
 
     def __init__(self, spawn: Spawn, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("live-results")
         self.view = ComparisonView(current, self)
-        self.view.task.setParent(self)  # what is played here is one environment's
+        self.view.task.setParent(self)  # A run shown here has one environment.
         self.view.task.hide()
         self.view.set_frameless()
         self.view.ratings.set_charts_first()
@@ -51,11 +51,11 @@ class LiveResults(QWidget):
 
     @property
     def folder(self) -> Path | None:
-        """The run that is shown."""
+        """Folder of the run that is shown, or ``None``."""
         return self._reading.run
 
     def say(self, title: str, text: str) -> None:
-        """Show a sentence in place of a run."""
+        """Show a sentence instead of a run."""
         self._reading.take((), ())
         self.view.say(title, text)
 
@@ -68,24 +68,24 @@ class LiveResults(QWidget):
         self._reading.read()
 
     def grown(self, done: int, status: str = RUNNING) -> None:
-        """Read the run anew, in a while: so many of its episodes are finished.
+        """Read the run again after a while, because more of its episodes are finished.
 
         Args:
-            done: Finished episodes.
-            status: Of the run.
+            done: Number of finished episodes.
+            status: Status of the run.
         """
         self._done, self._status = done, status
         self._tell()
         if status != RUNNING and self.isVisible() and self._reading.runs:
-            self._reading.read()  # how it ended is not waited for
+            self._reading.read()  # The final result is read at once.
 
     def showEvent(self, a0: object) -> None:
-        """Read now what the run has recorded while the view was hidden."""
+        """Read what the run has recorded while the view was hidden."""
         super().showEvent(a0)  # type: ignore[arg-type]
         self._tell()
 
     def close_reading(self) -> None:
-        """Read nothing any more."""
+        """Stop reading."""
         self._reading.close()
 
     def _tell(self) -> None:

@@ -1,4 +1,4 @@
-"""A tournament: its table of policies, their ratings or what their teams make, and who met whom."""
+"""The results of a tournament: table, ratings or teams' scores, and the matrix of pairings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NARROWEST: Final = 64
 GAMES: Final = "Click a square to see its games."
 _SIDE_BY_SIDE: Final = 720
 _TALLEST: Final = 420
-"""Of a chart; squares of more policies are smaller."""
+"""Largest height of a chart, in pixels; with more policies, the squares of the matrix get smaller."""
 
 
 def _text(column: TextColumn[Any], row: object) -> str:
@@ -53,7 +53,7 @@ def _text(column: TextColumn[Any], row: object) -> str:
 
 
 class StandingsTable(RowsTable[Any]):
-    """Policies in their order; as high as its rows need."""
+    """A table of policies in order of rank, as high as its rows need."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class StandingsTable(RowsTable[Any]):
         self.head.setFixedHeight(_HEAD)
 
     def show_policies(self, told: Sequence[TextColumn[Row]], policies: Sequence[Row]) -> None:
-        """Show these, in their order."""
+        """Show these policies in their order, with the columns ``told``."""
         columns = [Column(c.heading, partial(_text, c), figure=not c.words) for c in told]
         self.rows.show_table(columns, policies)
         names = [section for section, c in enumerate(columns) if c.heading in (NAME, ALGORITHM)]
@@ -76,22 +76,22 @@ class StandingsTable(RowsTable[Any]):
 
 
 def retitle(card: Card, title: str) -> None:
-    """Give a card that has a heading another one."""
+    """Replace the heading of a card that has one."""
     assert card.heading is not None
     card.heading.setText(title.upper())
     card.heading.setAccessibleName(title)
 
 
 class RatingsView(QWidget):
-    """Shows what a run says as a tournament.
+    """Shows the results of a tournament or of cross-play.
 
     Args:
-        current: Colors.
+        current: Theme with the colors.
         parent: Qt owner.
     """
 
     pairing_chosen = pyqtSignal(str)
-    """The user asks to see the games of an operator: its id."""
+    """Emits the id of the operator whose games the user asks to see."""
 
     def __init__(self, current: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -125,19 +125,19 @@ class RatingsView(QWidget):
         self._stacked = QBoxLayout.Direction.TopToBottom
 
     def set_charts_first(self) -> None:
-        """Have the charts above the table: while games are played, they are what changes."""
+        """Place the charts above the table, because they change while games are played."""
         self._column.removeItem(self._beside)
         self._column.insertLayout(0, self._beside, 1)
-        self._stacked = QBoxLayout.Direction.BottomToTop  # the matrix first
+        self._stacked = QBoxLayout.Direction.BottomToTop  # The matrix comes first.
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Charts stand side by side where there is room."""
+        """Place the charts side by side if there is space, else one above the other."""
         super().resizeEvent(a0)
         room = self.width() >= _SIDE_BY_SIDE
         self._beside.setDirection(QBoxLayout.Direction.LeftToRight if room else self._stacked)
 
     def show_standings(self, standings: Standings) -> None:
-        """Show ratings."""
+        """Show the ratings of a tournament."""
         self._found = standings
         self.table.show_policies(columns_of(standings.policies), standings.policies)
         with in_sentences():
@@ -148,7 +148,7 @@ class RatingsView(QWidget):
             self._show_charts(rating_chart(standings), PayoffChart(standings))
 
     def show_cross_play(self, found: CrossPlay) -> None:
-        """Show what teams make."""
+        """Show the scores of teams in cross-play."""
         self._found = found
         self.table.show_policies(mate_columns(found.policies), found.policies)
         with in_sentences():
@@ -156,7 +156,7 @@ class RatingsView(QWidget):
         self.legend.setText(f"{LEGEND} {TRAINED_LEGEND}" if found.algorithms else LEGEND)
         self.trainings.setVisible(bool(found.algorithms))
         self.trainings.show_policies(trained_columns(found.algorithms), found.algorithms)
-        with in_sentences():  # of some the words are made now
+        with in_sentences():  # Some texts are made only when the charts are drawn.
             self._show_charts(mate_chart(found), CrossPlayChart.of(found))
 
     def _on_square_chosen(self, number: int) -> None:

@@ -1,4 +1,4 @@
-"""The run that is shown, or several as one: what they say, and their episodes again."""
+"""The run or runs that are shown: their results, their replays and the buttons for them."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from gym_gui.ui.results.run_reading import RunReading
 from gym_gui.ui.widgets import PickerButton, PickerItem, PrimaryButton, QuietButton
 
 RECENT: Final = 300
-"""Runs in the picker of the bar; the list has all of them."""
+"""Largest number of runs in the bar's picker; the list has all runs."""
 
 
 class RunController(QObject):
-    """Makes its two views when they are first wanted, and puts its pickers into the page's bar.
+    """Creates the comparison and replay views when they are first needed, and adds their pickers to the bar.
 
     Args:
-        page: The page; dialogs lie over it.
-        jobs: Shows the work on the runs.
-        views: Where its views stand.
-        reader: Knows the list of runs.
-        show: Brings a view into sight.
-        show_run: Shows another run.
+        page: The page; dialogs are shown over it.
+        jobs: Runs jobs on the runs and shows them.
+        views: Stack that the views are added to.
+        reader: Provides the list of runs.
+        show: Called to bring a view to the front.
+        show_run: Called to show another run.
 
     Attributes:
-        reading: Which runs are shown.
+        reading: Reads and analyzes the runs that are shown.
     """
 
     changed = pyqtSignal()
-    """Other things can be done now."""
+    """Emitted when other commands are available."""
 
     def __init__(
         self,
@@ -86,12 +86,12 @@ class RunController(QObject):
 
     @property
     def buttons(self) -> Sequence[QAbstractButton]:
-        """For the bar."""
+        """Buttons for the page's bar."""
         return self._watch, self._verify, self._export, self._report
 
     @property
     def comparison(self) -> ComparisonView:
-        """What the runs say."""
+        """View with the results of the runs."""
         if self._comparison is None:
             view = self._comparison = ComparisonView(self._page.context.theme, self._views)
             self._views.addWidget(view)
@@ -103,7 +103,7 @@ class RunController(QObject):
 
     @property
     def replay(self) -> ReplayView:
-        """An episode again."""
+        """View that replays episodes."""
         if self._replay is None:
             view = self._replay = ReplayView(self._page.context, self._views)
             self._views.addWidget(view)
@@ -118,47 +118,47 @@ class RunController(QObject):
 
     @property
     def played(self) -> ReplayView | None:
-        """The replay, where it is in view."""
+        """Replay view if it is in front, else ``None``."""
         return self._replay if self._views.currentWidget() is self._replay else None
 
     @property
     def shown(self) -> bool:
-        """Whether runs are in view."""
+        """Whether runs are shown."""
         return bool(self.reading.runs) and (self._shows_comparison() or self.played is not None)
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Title of the run, or the number of runs."""
         entry, several = self.reading.entry, len(self.reading.runs)
         return entry.title if entry is not None else f"{local(several):,} runs" if several > 1 else ""
 
     def take(self, runs: Sequence[Path]) -> None:
-        """From now on it is about these."""
+        """Show these runs from now on."""
         if tuple(runs) != self.reading.runs:
             self.reading.take(runs, self._list.runs)
             self._exports.runs = self.reading.runs
             self._fill_picker()
 
     def listed(self, entries: Sequence[RunEntry]) -> None:
-        """The list of runs was read anew."""
+        """Update the runs and the picker after the list of runs was read again."""
         if self.reading.runs:
             self.reading.listed(entries)
             self._fill_picker()
             self.changed.emit()
 
     def rest(self) -> None:
-        """Read and play nothing while it is out of sight."""
+        """Stop reading and playing while the views are hidden."""
         self.reading.rest()
         if self._replay is not None and not self._replay.seen_apart:
             self._replay.transport.set_playing(False)
 
     def end_replay(self) -> None:
-        """Play nothing more."""
+        """Close the replay."""
         if self._replay is not None:
             self._replay.clear()
 
     async def closed(self) -> None:
-        """Release everything."""
+        """Stop reading and close the replay's players."""
         self.reading.close()
         if self._replay is not None:
             await self._replay.close_players()
@@ -180,7 +180,7 @@ class RunController(QObject):
             self._show_run(value)
 
     def show_buttons(self) -> None:
-        """Offer what can be done now, and say in the bar how far a run is that is being written."""
+        """Show the buttons that are available, and in the bar the progress of a run that is being written."""
         in_run, played = self._shows_comparison(), self.played
         self._picker.setVisible(in_run)
         if (said := self._comparison) is not None:
@@ -199,7 +199,7 @@ class RunController(QObject):
         )
 
     def commands(self) -> list[Command]:
-        """Replay, its window, verify, report, then what is exported."""
+        """Return the commands: replay, its window, verify, report and the exports."""
         context = self._page.context
 
         def can() -> bool:
@@ -217,7 +217,7 @@ class RunController(QObject):
         replay = self._replay
         return replay.stages[0].dock_slot if replay is not None and replay.players else None
 
-    # -- what they say -------------------------------------------------------------------
+    # -- results -------------------------------------------------------------------------
 
     def _on_reading_begun(self) -> None:
         self.comparison.say("Reading the run…", "Its verdict, table and plots come in a moment.")
@@ -231,12 +231,12 @@ class RunController(QObject):
         self.comparison.say("This run cannot be read", why)
 
     def verify(self) -> None:
-        """Play every recorded action again and compare."""
+        """Play every recorded action again and compare the steps with the record."""
         if self.reading.run is not None:
             self._jobs.run("Verifying…", exports.verify_job(self.reading.run), lasting=True)
 
     def write_report(self) -> None:
-        """Write the report and open it."""
+        """Write the report and open it; several runs need a folder for it, which the user chooses."""
         if self.reading.run is not None:
             self._jobs.run("Writing the report…", exports.report_job([self.reading.run]))
         elif self.reading.runs:
@@ -246,16 +246,16 @@ class RunController(QObject):
     def _write_report_of(self, runs: Sequence[Path], out: Path) -> None:
         self._jobs.run("Writing the report…", exports.report_job(runs, out))
 
-    # -- episodes again ------------------------------------------------------------------
+    # -- replays -------------------------------------------------------------------------
 
     def show_replay(self, run: Path | None, operator_id: str = "", index: int | None = None) -> None:
-        """Show an episode of one of the runs again; by default its first."""
+        """Replay an episode of one of the runs, by default its first."""
         if run is not None:
             self._show(self.replay)
             self.replay.show_episode(run, operator_id, index)
 
     def replay_current(self) -> None:
-        """Replay the operator that is selected."""
+        """Replay the selected operator, or else the run's first episode."""
         if (operator := self.comparison.current_operator) is not None:
             self._on_operator_chosen(operator)
         else:
@@ -277,7 +277,7 @@ class RunController(QObject):
         self.replay.show_seed(run, first.operator_id, value.seed, value.repetition, *beside)
 
     def _run_of(self, run_id: str) -> Path | None:
-        """Of the runs that are shown, the folder of this one."""
+        """Return the folder of a run by its id; without a match, that of the run that is shown alone."""
         known = {entry.run_id: entry.path for entry in self.reading.entries}
         return known.get(run_id, self.reading.run)
 

@@ -1,4 +1,4 @@
-"""The inspector of the list: what is kept with the selected runs, and what they are about."""
+"""The inspector of the list of runs: labels of the selected runs, and facts about them."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ _MOST_SETTINGS: Final = 14
 
 
 class RunDetails(QWidget):
-    """Emits labels when the user leaves a field or presses Enter; writes nothing itself.
+    """Shows and edits the labels of runs.
+
+    It emits changes when a field is left or Enter is pressed, and writes no files.
 
     Args:
         parent: Qt owner.
     """
 
     changed = pyqtSignal(object, object)
-    """Runs (a list), and labels that they get (a mapping)."""
+    """Emits a list of runs and a mapping of labels that they get."""
     tags_changed = pyqtSignal(object, object, object)
-    """Runs (a list), tags that all of them get, and tags that they lose."""
+    """Emits a list of runs, the tags that all of them get, and the tags that they lose."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,11 +88,11 @@ class RunDetails(QWidget):
 
     @property
     def runs(self) -> Sequence[RunEntry]:
-        """What it is about."""
+        """Runs that are shown."""
         return self._runs
 
     def show_runs(self, runs: Sequence[RunEntry]) -> None:
-        """Show these runs; before that, emit what the user typed for the runs shown so far."""
+        """Show these runs; edits of the previous runs are emitted first."""
         same = [run.path for run in runs] == [run.path for run in self._runs]
         if not same:
             self.finish()
@@ -119,7 +121,7 @@ class RunDetails(QWidget):
         return document is not None and document.isModified()
 
     def finish(self) -> None:
-        """Emit what the user typed, where that was not emitted yet."""
+        """Emit the edits that have not been emitted yet."""
         if self._runs:
             self._on_name()
             self._on_tags()
@@ -127,12 +129,12 @@ class RunDetails(QWidget):
             self._on_notes()
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Notes go out when the user leaves the field."""
+        """Emit the notes when their field loses the focus."""
         if a0 is self.notes and a1 is not None and a1.type() == QEvent.Type.FocusOut:
             self._on_notes()
         return super().eventFilter(a0, a1)
 
-    # -- what several have in common ---------------------------------------------------
+    # -- labels that several runs have in common ---------------------------------------
 
     def _common_tags(self) -> list[str]:
         first, *others = [run.labels.tags for run in self._runs]
@@ -145,7 +147,7 @@ class RunDetails(QWidget):
     def _starred(self) -> bool:
         return all(run.labels.star for run in self._runs)
 
-    # -- telling -----------------------------------------------------------------------
+    # -- emitting changes --------------------------------------------------------------
 
     def _tell(self, changes: Mapping[str, Any]) -> None:
         self.changed.emit(list(self._runs), changes)
@@ -213,6 +215,6 @@ def _line(name: str, hint: str) -> QLineEdit:
 
 
 def _fill(field: QLineEdit, text: str, same: bool) -> None:
-    """Set a field's text, but keep what the user is typing about the same runs."""
+    """Set a field's text unless the user is typing in it about the same runs."""
     if not (same and field.isModified()):
         field.setText(text)

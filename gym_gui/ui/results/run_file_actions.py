@@ -1,4 +1,4 @@
-"""What is done with runs of the list: they are compressed, and thrown away, and had back."""
+"""Actions on the files of runs: compress, merge, delete and restore."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from gym_gui.ui.results.undo_history import RunHistory, Step
 
 
 class RunFileActions:
-    """Works on several runs at a time.
+    """Compresses, merges and deletes several runs at a time.
 
     Args:
-        context: For work in the background, and for messages about its result.
-        reader: Reads the list anew.
-        jobs: Shows the work that takes long, above the list.
-        history: Remembers what was thrown away.
-        show: Shows the list.
-        removed: Told of runs that are gone.
+        context: Runs background tasks and shows messages about their results.
+        reader: Reads the list again.
+        jobs: Shows long jobs above the list.
+        history: Stores deletions for undo.
+        show: Called to show the list.
+        removed: Called with runs that were deleted.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class RunFileActions:
         self._show, self._removed = show, removed
 
     def pack(self, runs: Sequence[RunEntry], undo: bool) -> None:
-        """Compress runs, or decompress them; one lot at a time."""
+        """Compress runs, or decompress them if ``undo``; refused while another job is running."""
         self._show()
         if not (runs := [run for run in runs if not run.submission]):
             self._context.notify(
@@ -62,12 +62,12 @@ class RunFileActions:
         self._jobs.run(packing_title(runs, undo=undo), packing_job(runs, self.pack, undo=undo))
 
     def merge(self, parts: Sequence[RunEntry], show: Callable[[Path], object], partly: bool = False) -> None:
-        """Make one run of parts of an experiment, among one's own runs.
+        """Merge parts of an experiment into one run in the user's runs folder.
 
         Args:
-            parts: Runs that are parts.
-            show: Shows the run.
-            partly: Also where some are missing.
+            parts: Runs that are parts of one experiment.
+            show: Called to show the new run.
+            partly: Whether to merge even if some parts are missing.
         """
         again = partial(self.merge, parts, show, True)
         paths = [part.path for part in parts]
@@ -89,7 +89,8 @@ class RunFileActions:
 
     async def _throw_away(self, runs: Sequence[RunEntry], trashed: _Trashed) -> None:
         try:
-            # A job on a run that goes would go on in a folder that is not there, or write it anew.
+            # A job on a deleted run would continue in a folder that is gone, or create the folder
+            # again.
             await self._jobs.end_about([run.path for run in runs])
             for run in runs:
                 if run.submission:
@@ -126,38 +127,41 @@ class RunFileActions:
 
 @dataclass
 class _Trashed:
-    """Runs that lie in the trash, by where they were: each with its place there, where the system says it."""
+    """Deleted runs by their folder, each with its place in the trash if the system says it, else ``None``."""
 
     runs: dict[Path, tuple[RunEntry, Path | None]] = field(default_factory=dict[Path, Any])
 
 
 def _see_ended(folder: Path) -> None:
-    """Refuse to throw away what says where shards are played.
+    """Refuse to delete a submission while its shards may still be played.
 
     Raises:
-        UsageError: Some are, as far as is known.
+        UsageError: Some shards may still be played.
     """
     try:
         left = open_submission(folder).numbers(SENT)
     except RunFormatError:
-        return  # it is damaged, and says nothing any more
+        return  # A damaged submission cannot be read.
     if left:
         raise UsageError(f"{count(len(left), 'shard')} of {folder.name} may be played", fix="Stop it first")
 
 
-# -- compressing runs, and having them back as they were -----------------------------------
+# -- compressing and decompressing runs ----------------------------------------------------
 
 
 _WHOLE = 1000
-"""Parts of a run's progress: its bytes may be more than a bar can count."""
+"""Steps of the progress bar, since the bytes of a run may exceed the bar's range."""
 
 Again = Callable[[Sequence[RunEntry], bool], None]
-"""Begins the same work with these runs, the other way round where it is true."""
+"""Starts the job again with these runs; decompresses them if the second argument is true."""
 
 
 @dataclass
 class _Done:
-    """What has become of the runs; ``partly`` the one at which it was stopped, where some of it is done."""
+    """Result of a job on runs.
+
+    ``partly`` is the run in which the job was stopped, if some of its files were done.
+    """
 
     changed: list[RunEntry] = field(default_factory=list[RunEntry])
     partly: RunEntry | None = None
@@ -168,20 +172,20 @@ class _Done:
 
 
 def packing_title(runs: Sequence[RunEntry], *, undo: bool = False) -> str:
-    """What is being done, with an ellipsis."""
+    """Return what the job does, ending with an ellipsis."""
     what = "Decompressing" if undo else "Compressing"
     return f"{what} “{runs[0].title}”…" if len(runs) == 1 else f"{what} {local(len(runs)):,} runs…"
 
 
 def packing_job(runs: Sequence[RunEntry], again: Again, *, undo: bool = False) -> Job:
-    """Compresses runs one after the other; one that cannot be does not keep the others from it.
+    """Return a job that compresses runs one after the other, and continues after a run that fails.
 
-    Cancelled, it says what is done already, where anything is.
+    If it is canceled, it reports which runs are done, if any.
 
     Args:
         runs: The runs.
-        again: Has it undone.
-        undo: Decompress them.
+        again: Starts the opposite job; called by Undo.
+        undo: Whether to decompress the runs instead.
     """
 
     async def job(share: OnShare) -> Said:
@@ -197,7 +201,7 @@ def packing_job(runs: Sequence[RunEntry], again: Again, *, undo: bool = False) -
             done = await asyncio.shield(work)
         except asyncio.CancelledError:
             stop.set()
-            await asyncio.wait([work])  # until what was half written is gone
+            await asyncio.wait([work])  # Wait until half-written files are removed.
             done = work.result()
             if not (done.changed or done.partly):
                 raise
@@ -228,7 +232,7 @@ def _each(runs: Sequence[RunEntry], undo: bool, stop: Event, tell: Callable[[int
 
 
 def _watch(stop: Event, tell: Callable[[int], None]) -> Callable[[int, int], None]:
-    """Passes on how far a run is, each part once, until it is stopped."""
+    """Return a callback that reports each step of a run's progress once, and stops when ``stop`` is set."""
     from gym_gui.services.runs.run_packing import StopPacking
 
     told = -1
@@ -265,7 +269,7 @@ def _said(done: _Done, total: int, again: Again, undo: bool) -> Said:
 
 
 def _how_far(done: _Done, total: int, undo: bool) -> str:
-    """Which runs are compressed, as a sentence without its full stop."""
+    """Return which runs are compressed or decompressed, as a sentence without its full stop."""
     some, partly = len(done.changed), done.partly
     one, many = ("as it was", "as they were") if undo else ("compressed", "compressed")
     if not some and partly:

@@ -1,4 +1,4 @@
-"""Folders of runs that are in the list beside one's own, also at the next start."""
+"""Further folders of runs in the list; the next start shows them again."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _OTHERS: Final = "results/folders"
 
 
 class RunFolders(QObject):
-    """Opens folders, closes them, and follows one's own where that is moved.
+    """Adds further folders to the list, removes them, and follows the user's own folder if it is moved.
 
     Args:
-        context: For work in the background, and for messages about its result.
+        context: Runs background tasks and shows messages about their results.
         reader: Reads the runs in these folders.
-        view: The list.
-        show_submission: Shows a submission, which is no folder of runs.
+        view: The list of runs.
+        show_submission: Called to show a submission if the folder is one.
         parent: Qt owner.
     """
 
@@ -50,12 +50,12 @@ class RunFolders(QObject):
             self._set([Path(str(folder)) for folder in others])
 
     def ask(self) -> None:
-        """Ask for a folder, and open it."""
+        """Ask for a folder, then show its runs."""
         title = "A folder of runs: of another machine, a mounted disk, a cluster"
         exports.ask_folder(self._view, title, self.open)
 
     def open(self, folder: Path) -> None:
-        """Show the runs of another folder beside one's own, now and at the next start."""
+        """Show the runs of another folder beside the user's own, now and at the next start."""
         self._context.spawn(self._open(folder.absolute()), "Opening a runs folder")
 
     async def _open(self, folder: Path) -> None:
@@ -80,7 +80,7 @@ class RunFolders(QObject):
 
     def _on_runs_moved(self) -> None:
         folder = self._context.store.runs
-        if folder in self._reader.others:  # it stands in the list as one's own now
+        if folder in self._reader.others:  # The list shows it as the user's own folder now.
             self._set([each for each in self._reader.others if each != folder])
         self._reader.move(folder)
 

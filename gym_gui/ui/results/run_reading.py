@@ -1,4 +1,4 @@
-"""What a run, or several together, say: worked out in the background, and anew while they grow."""
+"""The analysis of one or several runs, made in the background and again while they grow."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from gym_gui.ui.numbers import screen
 from gym_gui.ui.timers import single_shot_timer
 
 AGAIN_MS: Final = 5000
-"""How often the results of a run that is being written are made anew, at most."""
+"""Shortest time between two analyses of a run that is being written, in ms."""
 _KEPT: Final = 8
 _Stamp = tuple[tuple[str, int], ...]
 
 
 class RunReading(QObject):
-    """Analyzes one run at a time, or several as one; keeps the last few results while their runs do not grow.
+    """Analyzes one run at a time, or several as one; keeps the last eight results of runs that do not grow.
 
     Args:
         spawn: Runs work in the background.
-        looked_at: Whether the results are on the screen.
+        looked_at: Returns whether the results are visible.
         parent: Qt owner.
 
     Attributes:
-        runs: The folders of the runs that are analyzed; empty before the first.
+        runs: Folders of the runs that are analyzed; empty before the first.
     """
 
     begun = pyqtSignal()
-    """A run is read of which nothing is on show yet."""
+    """Emitted when an analysis begins and no results of the run are shown yet."""
     made = pyqtSignal(object)
-    """What the run says (:class:`~gym_gui.analysis.findings.summary.Summary`)."""
+    """Emits the analysis (:class:`~gym_gui.analysis.findings.summary.Summary`)."""
     refused = pyqtSignal(str)
-    """It cannot be read, and why."""
+    """Emits a sentence that says why the run cannot be read."""
     named = pyqtSignal()
-    """A run that was not in the list is known by its name now."""
+    """Emitted when the entry of a run that was not in the list has been read."""
 
     def __init__(self, spawn: Spawn, looked_at: Callable[[], bool], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -56,41 +56,41 @@ class RunReading(QObject):
 
     @property
     def run(self) -> Path | None:
-        """The run it is about, where it is one alone."""
+        """Folder of the run if exactly one is analyzed, else ``None``."""
         return self.runs[0] if len(self.runs) == 1 else None
 
     @property
     def entry(self) -> RunEntry | None:
-        """That run in the list of runs, as far as it is known."""
+        """Entry of that run in the list of runs, or ``None`` if it is not known."""
         return None if self.run is None else self._entries.get(self.run)
 
     @property
     def entries(self) -> list[RunEntry]:
-        """All of them in the list, as far as they are known."""
+        """Entries of all analyzed runs that are known."""
         return [self._entries[run] for run in self.runs if run in self._entries]
 
     def take(self, runs: Sequence[Path], entries: Sequence[RunEntry]) -> None:
-        """From now on it is about these runs.
+        """Analyze these runs from now on.
 
         Args:
             runs: The run folders.
-            entries: The list of runs, in which they may be.
+            entries: The list of runs, which may contain them.
         """
         self.runs, self._entries, self._shown = tuple(runs), {}, None
         self._again.stop()
         self._look_up(entries)
 
     def listed(self, entries: Sequence[RunEntry]) -> None:
-        """The list of runs was read anew: where the run has grown, so is what it says, after a while."""
+        """Look up the runs in a new list, and analyze them again after a while if they have grown."""
         self._look_up(entries)
         if self._is_old():
             if self._shown is None:
                 self.read()
-            elif not self._again.isActive():  # begun anew each time, it would not end while the run grows
+            elif not self._again.isActive():  # A restart would postpone it again and again.
                 self._again.start()
 
     def read(self) -> None:
-        """Have it worked out what the run says."""
+        """Analyze the runs, or emit the kept analysis if it is up to date."""
         if self._task is not None:
             self._task.cancel()
         runs = self.runs
@@ -105,17 +105,17 @@ class RunReading(QObject):
         self._task = self._spawn(self._read(runs), "Reading the run")
 
     def rest(self) -> None:
-        """Stop reading again by itself: the results are hidden."""
+        """Stop analyzing again by itself, because the results are hidden."""
         self._again.stop()
 
     def close(self) -> None:
-        """End what is going on."""
+        """Stop the analysis that is running."""
         self.rest()
         if self._task is not None:
             self._task.cancel()
 
     def forget(self, runs: Sequence[RunEntry]) -> None:
-        """These are gone."""
+        """Forget the results of runs that were deleted."""
         gone = {run.path for run in runs}
         self._made = {of: made for of, made in self._made.items() if gone.isdisjoint(of)}
 
@@ -128,10 +128,10 @@ class RunReading(QObject):
         return tuple(("", 0) if entry is None else (entry.status, entry.done) for entry in found)
 
     def _is_old(self) -> bool:
-        """Whether the run is on the screen, has grown since it was read, and is not being read now.
+        """Return whether the run is visible, has grown since its analysis and is not being analyzed now.
 
-        If a reading in progress were begun anew, a run that takes longer to read than the time between two
-        looks at the folder would never be shown.
+        If a running analysis were restarted, a run whose analysis takes longer than the time between
+        two passes over the folder would never be shown.
         """
         reading = self._task is not None and not self._task.done()
         return self._looked_at() and not reading and self._stamp() != self._shown
@@ -158,5 +158,5 @@ class RunReading(QObject):
         if runs == self.runs:
             self._shown = stamp
             self.made.emit(analysis)
-            if self._stamp() != stamp:  # the run has grown during the analysis
+            if self._stamp() != stamp:  # The run has grown meanwhile.
                 self._again.start()

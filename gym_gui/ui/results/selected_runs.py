@@ -1,4 +1,4 @@
-"""What is done with the runs that are selected in the list: by buttons, by its menu, by keys, by commands."""
+"""Actions on the selected runs of the list, for buttons, menu, keys and commands."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from gym_gui.ui.widgets import PrimaryButton, QuietButton
 
 
 class SelectedRuns(QObject):
-    """Its buttons belong into the bar.
+    """Applies actions to the selected runs; its buttons belong in the page's bar.
 
     Args:
-        context: To tell what cannot be done.
-        view: The list.
-        care: Compresses runs, merges them and throws them away.
+        context: Shows messages about what cannot be done.
+        view: The list of runs.
+        care: Compresses, merges and deletes runs.
         labels: Writes labels.
-        show_run: Shows what a run says.
-        compare_runs: Shows what several say.
+        show_run: Called to show the results of a run.
+        compare_runs: Called to show the results of several runs together.
         parent: Qt owner.
     """
 
@@ -64,12 +64,12 @@ class SelectedRuns(QObject):
 
     @property
     def unfinished(self) -> RunEntry | None:
-        """The selected run, where a single run is selected and can be resumed."""
+        """The selected run if it is the only one and can be resumed, else ``None``."""
         runs = self._view.selected
         return runs[0] if len(runs) == 1 and runs[0].can_go_on else None
 
     def show_buttons(self, in_list: bool) -> None:
-        """Offer what can be done, where the list is in view."""
+        """Show and enable the buttons if the list is in view."""
         several = len(self._view.selected) > 1
         for button in (self.compress_button, self.remove_button):
             button.setVisible(in_list)
@@ -79,10 +79,10 @@ class SelectedRuns(QObject):
         self.compare_button.setVisible(in_list and several)
 
     def commands(self, shown: Callable[[], bool]) -> list[Command]:
-        """Rename, star, open, compare, compress, decompress, trash, merge.
+        """Return the commands: rename, star, open, compare, compress, decompress, delete and merge.
 
         Args:
-            shown: Whether the list is in view.
+            shown: Returns whether the list is in view.
         """
 
         def some() -> bool:
@@ -137,15 +137,15 @@ class SelectedRuns(QObject):
         assert port is not None
         menu.popup(port.mapToGlobal(place))
 
-    # -- what is done ------------------------------------------------------------------
+    # -- actions -----------------------------------------------------------------------
 
     def open(self) -> None:
-        """See what the run says."""
+        """Show the results of the run."""
         if (run := self._view.current) is not None:
             self._show_run(run.path)
 
     def compare(self) -> None:
-        """See them side by side, in the order in which they were played."""
+        """Compare the selected runs, from the oldest to the newest if the list is sorted by time."""
         runs = self._view.selected
         if len(runs) > 1 and any(run.submission for run in runs):
             words = "A submission is compared once it is a run; open it to see how far it is"
@@ -154,38 +154,38 @@ class SelectedRuns(QObject):
             self._compare_runs([run.path for run in reversed(runs)])
 
     def resume(self) -> None:
-        """Play what is left of the run, on the Operators page."""
+        """Resume the run on the Operators page."""
         if (run := self.unfinished) is not None:
             self._context.go("operators", resume=run)
 
     def star(self) -> None:
-        """Mark them; where all are marked, no longer."""
+        """Star the selected runs; if all of them have a star, remove the stars."""
         if runs := self._view.selected:
             self._labels.change(runs, {"star": not all(run.labels.star for run in runs)})
 
     @property
     def _parts(self) -> list[RunEntry]:
-        """What is selected, where all of it are parts of an experiment; else none."""
+        """The selected runs if all of them are parts of an experiment, else none."""
         runs = self._view.selected
         return runs if all(run.shard is not None for run in runs) else []
 
     def merge(self) -> None:
-        """Have the parts be one run."""
+        """Merge the selected parts into one run."""
         if parts := self._parts:
             self._care.merge(parts, self._show_run)
 
     def compress(self) -> None:
-        """Have their rows take less room."""
+        """Compress the rows of the selected runs."""
         if runs := self._view.selected:
             self._care.pack(runs, False)
 
     def decompress(self) -> None:
-        """Have their rows as they were."""
+        """Decompress the rows of the selected runs."""
         if runs := self._view.selected:
             self._care.pack(runs, True)
 
     def remove(self) -> None:
-        """Move them to the trash."""
+        """Move the selected runs to the trash."""
         if runs := self._view.selected:
             self._care.remove(runs)
 

@@ -1,4 +1,4 @@
-"""The history of the list of runs: labels and deletions in one order, undone one after the other."""
+"""Undo history of the list of runs: labels and deletions in one order."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Work = Callable[[], Awaitable[None]]
 
 
 class Step(QUndoCommand):
-    """One thing that was done to files, and the work that takes it back.
+    """One change of files, with the work that undoes it.
 
     Args:
         text: What was done, for the menu.
-        back: Takes it back.
-        again: Does it once more.
+        back: Undoes the change.
+        again: Makes the change again.
     """
 
     def __init__(self, text: str, back: Work, again: Work) -> None:
@@ -28,10 +28,10 @@ class Step(QUndoCommand):
 
 
 class RunHistory(QObject):
-    """Steps that take time: each waits for those that were asked for before it.
+    """A history whose steps take time: each step waits until all earlier ones are done.
 
-    A step is pushed once it is done. An undo that the user asks for earlier waits for the step, so that no
-    older step is undone in its place.
+    A step is pushed when it is done. If the user asks for an undo before that, the undo waits for the
+    step, so that no older step is undone instead.
 
     Args:
         spawn: Runs work in the background.
@@ -44,35 +44,35 @@ class RunHistory(QObject):
         self._stack = QUndoStack(self)
         self._stack.setUndoLimit(200)
         self.order = asyncio.Lock()
-        """Held by work that ends in a step; asked for as soon as the work is."""
+        """Lock held by work that ends in a step; the work requests it at its start."""
 
     def __len__(self) -> int:
         return len(self._stack)
 
     def push(self, step: Step) -> None:
-        """Remember what was done; what was undone before it is forgotten."""
-        self._stack.push(step)  # whose redo does nothing: the work is done
+        """Add a step that has been done; steps that were undone before are forgotten."""
+        self._stack.push(step)  # Its redo does nothing: the work is done.
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is something to undo, or will be in a moment."""
+        """Whether there is a step to undo, or one will be pushed in a moment."""
         return self._stack.canUndo() or self.order.locked()
 
     @property
     def can_redo(self) -> bool:
-        """Whether something was undone."""
+        """Whether a step was undone."""
         return self._stack.canRedo()
 
     def undo(self) -> None:
-        """Take the last step back."""
+        """Undo the last step."""
         self._spawn(self._undo(), "Undoing")
 
     def redo(self) -> None:
-        """Do again what was taken back last."""
+        """Do the step again that was undone last."""
         self._spawn(self._redo(), "Redoing")
 
     def take_back(self, step: Step) -> None:
-        """Take back one step, wherever it is in the history, and forget it."""
+        """Undo one step, wherever it is in the history, and forget it."""
         self._spawn(self._take_back(step), "Undoing")
 
     async def _undo(self) -> None:
@@ -103,9 +103,9 @@ class RunHistory(QObject):
         return any(self._stack.command(place) is step for place in range(self._stack.index()))
 
     def _pass_over_obsolete(self) -> Step | None:
-        """The last step that stands."""
+        """Drop the latest steps that were undone out of order, and return the last step that still counts."""
         while (step := self._last()) is not None and step.isObsolete():
-            self._stack.undo()  # which drops it
+            self._stack.undo()  # This drops the step.
         return step
 
     def _last(self) -> Step | None:

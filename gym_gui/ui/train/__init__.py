@@ -1,1 +1,1 @@
-"""Parts of the Train page: runs, curves, the policy as it plays now, the form of a new run."""
+"""Parts of the Train page: runs, curves, the current policy and the form for a new run."""

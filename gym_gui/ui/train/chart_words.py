@@ -1,4 +1,4 @@
-"""Names of series as people read them."""
+"""Names of series as the page shows them."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ _GROUPS: Final = {
     "machine": "Machine",
 }
 _RETURNS: Final = {"teams": "Return of team {}", "agents": "Return of {}"}
-"""Of several agents that learn together: the names are their own, and stay as they are."""
+"""Names of returns of agents or teams that learn together; the environment's names stay unchanged."""
 ALWAYS: Final = (RETURN, LENGTH, "charts/SPS", CPU, MEMORY)
-"""Offered before the first value came."""
+"""Series that are offered before any value has arrived."""
 
 
 def chart_word(name: str) -> str:
-    """``Policy loss`` for ``losses/policy_loss``, ``Return of green_0`` for ``agents/green_0``."""
+    """Return the name of a series: ``Policy loss`` for ``losses/policy_loss``.
+
+    ``agents/green_0`` becomes ``Return of green_0``.
+    """
     if name in _WORDS:
         return _WORDS[name]
     prefix, _, whose = name.partition("/")
@@ -46,12 +49,12 @@ def chart_word(name: str) -> str:
 
 
 def is_of_several(name: str) -> bool:
-    """Whether a series is the return of one agent, or of a team, of a training of several."""
+    """Return whether a series is the return of one agent or team in a training of several."""
     return name.partition("/")[0] in _RETURNS
 
 
 def chart_items(names: Sequence[str]) -> list[PickerItem]:
-    """Series to choose from, by group."""
+    """Return the series to choose from, by group."""
     wanted = list(dict.fromkeys((*ALWAYS, *names)))
     wanted.sort(key=_place)
     return [PickerItem(name, chart_word(name), group=_group(name), keywords=name) for name in wanted]

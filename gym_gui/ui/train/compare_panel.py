@@ -1,4 +1,4 @@
-"""Several runs side by side: in which settings they differ, and how far each has come."""
+"""The panel that compares several runs: their results, and the settings in which they differ."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from gym_gui.ui.widgets.layouts import column_layout, panel_head, row_layout
 
 
 class ComparePanel(QWidget):
-    """See the module.
+    """Shows the results of several runs and the settings in which the runs differ.
 
     Args:
-        colors: Of the runs' dots.
+        colors: Colors of the runs' dots.
         parent: Qt owner.
     """
 
@@ -53,7 +53,7 @@ class ComparePanel(QWidget):
         self._column.addWidget(self._note)
 
     def show_runs(self, records: Sequence[TrainingRecord], titles: dict[str, str]) -> None:
-        """Compare these; the best return first."""
+        """Compare these runs, the one with the best return first."""
         ordered = sorted(records, key=lambda r: (r.mean_return is None, -(r.mean_return or 0.0)))
         differing = differences([{**_about(record), **record.settings} for record in ordered])
         shown = [(titles.get(r.run_id, r.run_id), r.run_id, _lines(r, differing)) for r in ordered]

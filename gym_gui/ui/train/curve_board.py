@@ -1,4 +1,4 @@
-"""The cards with curves: which series each shows, how smooth, of which runs."""
+"""The cards with curves: each shows one series of the drawn runs, smoothed."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from gym_gui.ui.widgets import Card, ElidedLabel, PickerButton, muted_label
 from gym_gui.ui.widgets.layouts import row_layout
 
 SMOOTHING: Final = 60
-"""Of the slider at first, in percent."""
+"""Initial value of the smoothing slider, in percent."""
 _KEPT: Final = "train/smoothing"
 
 
 class CurveCard(Card):
-    """One plot, and the list from which its series is chosen.
+    """One card with the plots of a series, and the list from which the series is chosen.
 
     Args:
-        context: Theme, and the layout that is remembered.
-        colors: Of the runs.
-        name: ``objectName``; what was chosen is kept under it.
-        series: Shown at first.
+        context: Provides theme and stored layout.
+        colors: Colors of the runs.
+        name: ``objectName``; the chosen series is stored under this name.
+        series: Series that is shown at first.
         parent: Qt owner.
     """
 
@@ -77,16 +77,16 @@ class CurveCard(Card):
 
     @property
     def series(self) -> str:
-        """What is drawn."""
+        """Series that is drawn."""
         return str(self.choice.value)
 
     @property
     def plots(self) -> Sequence[CurvePlot]:
-        """One for each environment that is drawn, with axes of its own."""
+        """Visible plots, one for each environment, each with its own axes."""
         return tuple(plot for plot in self._plots if not plot.isHidden())
 
     def set_named(self, named: bool) -> None:
-        """Whether names stand at the ends of lines."""
+        """Show the names of the runs at the ends of their lines, or hide them."""
         self._named = named
         for plot in self._plots:
             plot.set_named(named)
@@ -94,11 +94,11 @@ class CurveCard(Card):
     def show_curves(
         self, runs: Sequence[Series], curves: Mapping[str, Curve], environments: Mapping[str, str]
     ) -> None:
-        """Draw these runs; those of different environments, whose numbers do not compare, apart.
+        """Draw these runs, each environment in a plot of its own, because their values do not compare.
 
         Args:
-            runs: In the order of their colors.
-            curves: By run.
+            runs: Runs in the order of their colors.
+            curves: Curves by run id.
             environments: Environment of each run.
         """
         apart: dict[str, list[Series]] = {}
@@ -117,7 +117,7 @@ class CurveCard(Card):
         self._arrange(len(groups))
 
     def _add_pane(self) -> CurvePlot:
-        """Another plot below those that there are."""
+        """Add a plot below the others and return it."""
         number = len(self._plots) + 1
         plot = CurvePlot(self._context.theme, self._colors, "")
         plot.setObjectName(f"{self._name}-plot" if number == 1 else f"{self._name}-plot-{number}")
@@ -133,7 +133,7 @@ class CurveCard(Card):
         return plot
 
     def _arrange(self, count: int) -> None:
-        """Below each other; from three on, two beside each other."""
+        """Place the plots one below the other, or in two columns if there are three or more."""
         columns = 1 if count < 3 else 2
         for place, (plot, caption) in enumerate(zip(self._plots, self._captions, strict=True)):
             row, column = divmod(place, columns)
@@ -149,7 +149,7 @@ class CurveCard(Card):
         plot.set_hint(_hint(self.series, word))
 
     def set_names(self, names: Sequence[str]) -> None:
-        """Offer these series; what is chosen stays, also where no run has it."""
+        """Offer these series; the chosen one stays, even if no run has it."""
         chosen = self.choice.value
         known = [*names, str(chosen)] if chosen is not None else list(names)
         items = chart_items(known)
@@ -161,7 +161,7 @@ class CurveCard(Card):
             self._name_chart()
 
     def set_smooth(self, smooth: bool) -> None:
-        """Whether the heading says that the lines are smoothed."""
+        """Set whether the heading says that the lines are smoothed."""
         if smooth != self._smooth:
             self._smooth = smooth
             self._name_chart()
@@ -184,14 +184,14 @@ class CurveCard(Card):
 
 
 class CurveBoard(QWidget):
-    """Owner of the cards: fetches what they show whenever values have come.
+    """Owns the cards and draws their curves whenever new values arrive.
 
-    The view that makes the board lays out the cards.
+    The view that creates the board places the cards.
 
     Args:
-        context: Theme, and work in the background.
-        data: The runs' series.
-        colors: The runs' colors.
+        context: Provides theme and background tasks.
+        data: Series of the runs.
+        colors: Colors of the runs.
         parent: Qt owner.
     """
 
@@ -212,7 +212,7 @@ class CurveBoard(QWidget):
         self.league = LeaguePlot(context.theme, colors, "The rating appears here with the first games.")
         self.league.setObjectName("train-league-plot")
         self.first.set_named(True)
-        self.second.title.hide()  # its list says the same
+        self.second.title.hide()  # Its list shows the same text.
         self._slider = QSlider(Qt.Orientation.Horizontal)
         self._slider.setObjectName("train-smoothing")
         self._slider.setAccessibleName("Smoothing")
@@ -230,15 +230,15 @@ class CurveBoard(QWidget):
 
     @property
     def smoothing(self) -> float:
-        """Weight of what was before, 0 to 0.99."""
+        """Weight of the previous mean in the moving average, 0 to 0.99."""
         return self._slider.value() / 100
 
     def set_runs(self, runs: Sequence[Series], environments: Mapping[str, str] | None = None) -> None:
         """Draw these runs.
 
         Args:
-            runs: In the order of their colors.
-            environments: Environment of each, by run; those of one share their axes.
+            runs: Runs in the order of their colors.
+            environments: Environment of each run by its id; runs of one environment share their axes.
         """
         self._environments = dict(environments or {})
         if list(runs) != self._runs:
@@ -246,13 +246,13 @@ class CurveBoard(QWidget):
         self.refresh()
 
     def set_league_of(self, run: Series | None) -> None:
-        """Draw the league of this run, where it is seen."""
+        """Draw the league of this run when it is visible; ``None`` draws none."""
         if run != self._with_league:
             self._with_league = run
             self.refresh()
 
     def refresh(self) -> None:
-        """Draw anew, as soon as what is being made is done."""
+        """Draw again, or once more when the drawing that is running is done."""
         if self._task is not None:
             self._again = True
         elif self.first.isVisible():
@@ -261,7 +261,7 @@ class CurveBoard(QWidget):
 
     @property
     def drawing(self) -> bool:
-        """Whether curves are being made."""
+        """Whether curves are being drawn."""
         return self._task is not None
 
     async def _draw(self) -> None:
@@ -280,7 +280,7 @@ class CurveBoard(QWidget):
         league = self._data.league(run.id) if run is not None else None
         if run is None or league is None or not self.league.isVisible():
             return
-        # A rating is a mean already; members stand on the line as it came.
+        # A rating is a mean already, and members are marked on the line without smoothing.
         series = RATING if RATING in self._data.store(run.id).names else RETURN
         smoothing = 0.0 if series == RATING else self.smoothing
         curves = await self._data.curves({series: [run.id]}, smoothing)

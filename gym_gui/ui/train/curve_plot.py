@@ -1,4 +1,4 @@
-"""Curves of several runs over their steps."""
+"""A plot of the curves of several runs over their steps."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from gym_gui.ui.training_numbers import steps_in_words, value_in_words
 LINE: Final = 1.8
 BAND_ALPHA: Final = 34
 FEW: Final = 40
-"""With at most so many points each one is marked by a dot."""
+"""Largest number of points that are each marked by a dot."""
 _APART: Final = 10
-"""Pixels between two steps below, at least."""
+"""Smallest gap between two step labels, in pixels."""
 
 
 def steps_below(high: float, room: float, wide: Callable[[str], float]) -> list[tuple[float, str]]:
-    """Round steps from 0 on and their words, as many as stand apart from each other.
+    """Return round steps from 0 on with their labels, as many as do not overlap.
 
     Args:
-        high: The last step.
-        room: Pixels from 0 to it.
-        wide: Pixels of a word.
+        high: Last step.
+        room: Width from 0 to the last step, in pixels.
+        wide: Returns the width of a label, in pixels.
     """
     high = max(high, 1.0)
     for most in range(MOST_TICKS, 0, -1):
@@ -44,19 +44,19 @@ def steps_below(high: float, room: float, wide: Callable[[str], float]) -> list[
 
 
 def heights_beside(bottom: float, top: float) -> list[tuple[float, str]]:
-    """Round heights and their words, as the reader writes numbers."""
+    """Return round values for the vertical axis with their labels in the user's locale."""
     rows = ticks_within(bottom, top)
     with in_sentences():
         return list(zip(rows, tick_words(rows), strict=True))
 
 
 class CurvePlot(LivePlot):
-    """A smooth line for each run, and behind it how far the values it is made of are spread.
+    """Draws a smooth line for each run, and behind the line a band for the spread of the raw values.
 
     Args:
-        theme: Colors of axes and ground.
-        colors: Of the runs.
-        hint: What stands here while there is nothing to draw.
+        theme: Theme with the colors of axes and background.
+        colors: Colors of the runs.
+        hint: Text while there is nothing to draw.
         parent: Qt owner.
     """
 
@@ -70,37 +70,37 @@ class CurvePlot(LivePlot):
         self.set_compact()
 
     def set_word(self, word: str) -> None:
-        """What goes up: ``Return``."""
+        """Set the name of the series, such as ``Return``."""
         self._word = word
         self.setAccessibleName(f"{word} over steps")
 
     def set_named(self, named: bool) -> None:
-        """Whether names stand at the ends of the lines, where there are several."""
+        """Show the names of the runs at the ends of their lines, if there are several, or hide them."""
         self._named = named
         self.renewed()
 
     def set_hint(self, text: str) -> None:
-        """Say another thing while there is nothing to draw."""
+        """Set the text that is shown while there is nothing to draw."""
         self._hint.setText(text)
 
     def show_curves(self, runs: Sequence[Series], curves: Mapping[str, Curve]) -> None:
-        """Draw these; runs without a curve have no value yet."""
+        """Draw these runs; a run without a curve has no value yet."""
         self._curves = {run.id: curves[run.id] for run in runs if run.id in curves}
         self.set_series(runs)
 
     @property
     def curves(self) -> Mapping[str, Curve]:
-        """What is drawn."""
+        """Curves that are drawn, by run id."""
         return self._curves
 
-    # ----------------------------------------------------------------------------- for the base
+    # ------------------------------------------------------------- methods that the base calls
 
     def has_values(self) -> bool:
-        """Whether any run has a value."""
+        """Return whether any run has a value."""
         return bool(self._curves)
 
     def describe(self) -> str:
-        """The last value of each run."""
+        """Return a text with the last value of each run."""
         parts = [
             f"{run.name}: {self._word.lower()} {value_in_words(curve.last)} at step "
             f"{steps_in_words(curve.span[1])}."
@@ -110,18 +110,18 @@ class CurvePlot(LivePlot):
         return " ".join(parts)
 
     def build(self, pg: Any, plot: Any) -> None:
-        """A quiet grid, values under the pointer."""
+        """Set up a faint grid, and values for the point under the mouse."""
         plot.showGrid(x=False, y=True, alpha=0.6)
         for side in ("left", "bottom"):
             axis = plot.getAxis(side)
             axis.enableAutoSIPrefix(False)
-            axis.setZValue(-10)  # the grid lies behind the lines
+            axis.setZValue(-10)  # The grid is drawn behind the lines.
         plot.getViewBox().sigRangeChanged.connect(self._on_range_changed)
         plot.getViewBox().sigResized.connect(self._on_resized)
         plot.scene().sigMouseMoved.connect(self._on_pointed)
 
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
-        """A band and a line for each run."""
+        """Draw a band and a line for each run."""
         for gone in set(self._items) - set(self._curves):
             for item in self._items.pop(gone):
                 plot.removeItem(item)
@@ -161,7 +161,7 @@ class CurvePlot(LivePlot):
         )
 
     def _set_range(self, plot: Any) -> None:
-        """Steps from 0, round words below; heights so that the lines fill the plot."""
+        """Show the steps from 0 on with round labels, and values so that the lines fill the plot."""
         high = max(curve.span[1] for curve in self._curves.values())
         self._name_steps(plot)
         plot.setXRange(0, max(high, 1.0), padding=0.02)
@@ -175,7 +175,7 @@ class CurvePlot(LivePlot):
         plot.getAxis("bottom").setTicks([steps_below(high, plot.getViewBox().width(), wide), []])
 
     def heights(self) -> tuple[float, float]:
-        """Lowest and highest of what is drawn."""
+        """Return the lowest and highest value that is drawn."""
         bottom = min(float(np.minimum(c.values, c.low).min()) for c in self._curves.values())
         top = max(float(np.maximum(c.values, c.high).max()) for c in self._curves.values())
         return bottom, top
@@ -192,7 +192,7 @@ class CurvePlot(LivePlot):
         self._names.show_names(entries)
 
     def ends(self) -> list[tuple[str, Look, float, float]]:
-        """Names that stand at the right: each with its look, and with step and height where its line ends."""
+        """Return the names at the right: each with its look, and step and value at the end of its line."""
         if not self._named or len(self._curves) < 2:
             return []
         return [
@@ -202,7 +202,7 @@ class CurvePlot(LivePlot):
         ]
 
     def _on_resized(self) -> None:
-        """There is room for more steps below, or for fewer."""
+        """Update the step labels and names, because the width has changed."""
         if self._plot is not None and self._curves:
             self._name_steps(self._plot)
         self._name_ends()
@@ -210,13 +210,13 @@ class CurvePlot(LivePlot):
     def _on_range_changed(self) -> None:
         self._name_ends()
 
-    # --------------------------------------------------------------------------------- pointing
+    # -------------------------------------------------------------------- mouse over the plot
 
     def _on_pointed(self, position: QPointF) -> None:
         self.show_tip(position, self.text_at(self._plot.getViewBox().mapSceneToView(position).x()))
 
     def text_at(self, step: float) -> str:
-        """The value of each run at a step, a line for each that has one there."""
+        """Return the value of each run at a step, one line per run that has a value there."""
         rows: list[str] = []
         for run in self.series:
             curve = self._curves.get(run.id)

@@ -1,4 +1,4 @@
-"""Train longer: a run that has taken all its steps is asked for more."""
+"""The form that continues a completed run with more steps."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from gym_gui.workers.settings.settings_schema import Setting
 
 MOST: Final = 10**15
 TIMES: Final = 2
-"""So many times its steps are proposed."""
+"""Factor by which the proposed number of steps exceeds the current one."""
 
 
 class ExtendTrainingForm(QWidget):
-    """Asks for the steps that the whole training shall take then, those it has taken included."""
+    """Asks for the new total number of steps, which includes the steps taken so far."""
 
     requested = pyqtSignal(str, object)
-    """Run id and new number of steps."""
+    """Emits the id of a run and its new total number of steps."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +50,7 @@ class ExtendTrainingForm(QWidget):
         column.addLayout(buttons)
 
     def ask(self, record: TrainingRecord) -> None:
-        """Ask how far this run shall go."""
+        """Show the form for this run, with a proposed number of steps."""
         self._run_id, self._taken = record.run_id, max(record.step, record.total_steps)
         self._steps.setText(written(TIMES * self._taken))
         self._note.setText(
@@ -63,7 +63,7 @@ class ExtendTrainingForm(QWidget):
         self._steps.selectAll()
 
     def check(self, *_: object) -> int:
-        """Say what is wrong; returns the steps, 0 where they cannot be."""
+        """Show the error, if any, and return the number of steps, or 0 if it is not valid."""
         limits = {"type": "integer", "exclusiveMinimum": self._taken, "maximum": MOST}
         steps = read(self._steps.text(), limits)
         wrong = Setting("total_steps", limits, required=True).problem(steps)
@@ -73,14 +73,14 @@ class ExtendTrainingForm(QWidget):
         return 0 if wrong else steps
 
     def submit(self) -> None:
-        """Have it done."""
+        """Emit the new number of steps if it is valid."""
         steps = self.check()
         if steps:
             self.hide()
             self.requested.emit(self._run_id, steps)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Enter goes on, Esc leaves it."""
+        """Submit the form on Enter and close it on Esc."""
         if a0 is not None and a0.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.submit()
         elif a0 is not None and a0.key() == Qt.Key.Key_Escape:

@@ -1,4 +1,4 @@
-"""How the learner of a league has done over its steps, and where the members stand beside it."""
+"""The plot of a league: the learner's curve over its steps, and marks for the members."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ POINT: Final = 8
 _LEAST_FOR_NAMES: Final = 300
 LINE: Final = 1.2
 _NEAR: Final = 0.02
-"""Share of the plot's steps within which a member is pointed at."""
+"""Share of the plot's steps within which the mouse finds a member."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A member: a point where the learner left it, a line from side to side where it was there before.
+    """The mark of a member: a point where the learner left it, or a line across for a pool member.
 
     Attributes:
-        name: What it is called.
-        height: Its rating, or the mean return with it.
-        step: Where it was left; ``None`` of the pool.
+        name: Name of the member.
+        height: Its rating, or the learner's mean return with it.
+        step: Step at which the learner left it; ``None`` for a member of the pool.
     """
 
     name: str
@@ -38,31 +38,31 @@ class Mark:
 
 
 def marks_of(league: TrainingLeague) -> list[Mark]:
-    """Its members at their ratings; in a league without ratings, at the learner's mean return with them."""
+    """Return marks of the members at their ratings, or without ratings at the learner's mean returns."""
     found = [(member, member.rating if league.rated else member.mean_return) for member in league.members]
     return [Mark(member.name, height, member.step) for member, height in found if height is not None]
 
 
 class LeaguePlot(CurvePlot):
-    """The line of one run, with marks. Made as :class:`CurvePlot` is."""
+    """Draws the curve of one run with marks of its league's members; created like :class:`CurvePlot`."""
 
     _marks: tuple[Mark, ...] = ()
     _drawn: tuple[Any, ...] = ()
 
     def show_league(self, runs: Sequence[Series], curves: Mapping[str, Curve], marks: Sequence[Mark]) -> None:
-        """Draw the line of a run, and these beside it."""
+        """Draw the curve of a run and the marks of its league."""
         self._marks = tuple(marks)
         self.show_curves(runs, curves)
 
     @property
     def marks(self) -> Sequence[Mark]:
-        """Who stands beside the line."""
+        """Marks of the members."""
         return self._marks
 
-    # ----------------------------------------------------------------------------- for the base
+    # ------------------------------------------------------------- methods that the base calls
 
     def describe(self) -> str:
-        """The learner's last value, then each member's."""
+        """Return a text with the learner's last value and each member's value."""
         members = [
             f"{mark.name}: {value_in_words(mark.height)}"
             + ("." if mark.step is None else f", left at step {steps_in_words(mark.step)}.")
@@ -71,7 +71,7 @@ class LeaguePlot(CurvePlot):
         return " ".join([super().describe(), *members])
 
     def draw(self, pg: Any, plot: Any, look: dict[str, Look]) -> None:
-        """The line, then points and lines of the members."""
+        """Draw the curve, then points and lines for the members."""
         super().draw(pg, plot, look)
         for item in self._drawn:
             plot.removeItem(item)
@@ -96,19 +96,19 @@ class LeaguePlot(CurvePlot):
         self._drawn = tuple(items)
 
     def heights(self) -> tuple[float, float]:
-        """Members too are within the plot."""
+        """Return the lowest and highest value, including those of the members."""
         found = (*super().heights(), *(mark.height for mark in self._marks))
         return min(found), max(found)
 
     def ends(self) -> list[tuple[str, Look, float, float]]:
-        """Members of the pool are named at the right, where that leaves room for the line."""
+        """Return the names of pool members at the right end, if the plot is wide enough."""
         if self.width() < _LEAST_FOR_NAMES:
             return []
         look, (_, last) = Look(self._theme.color("muted"), Qt.PenStyle.DashLine), self._span()
         return [(mark.name, look, last, mark.height) for mark in self._marks if mark.step is None]
 
     def text_at(self, step: float) -> str:
-        """The learner, and the members that it left about there."""
+        """Return the learner's value at a step, and the members that it left near this step."""
         words, (first, last) = super().text_at(step), self._span()
         near = _NEAR * (last - first)
         found = [
@@ -119,7 +119,7 @@ class LeaguePlot(CurvePlot):
         return "\n".join([words, *found]) if words else ""
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """There may be room for names now, or none any more."""
+        """Draw the names again, because they may fit now or not any more."""
         super().resizeEvent(a0)
         self.renewed()
 

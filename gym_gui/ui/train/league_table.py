@@ -1,4 +1,4 @@
-"""The table of a league: who plays against its learner, and how it went."""
+"""The table of a league: its members, and the results of their games with the learner."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _LOWEST: Final = float("-inf")
 
 
 def name_of(member: LeagueMember) -> str:
-    """Its name, which no other member has."""
+    """Return the member's name, which is unique in the league."""
     return member.name
 
 
 def rating_in_words(rating: float | None) -> str:
-    """Elo's points; halves of one mean nothing."""
+    """Return a rating in whole Elo points, because fractions mean nothing."""
     return NONE if rating is None else number(rating, 0)
 
 
 def origin(member: LeagueMember) -> str:
-    """Where it came from: the step at which it was left, or ``pool``."""
+    """Return the step at which the learner left the member, or ``pool``."""
     return "pool" if member.step is None else steps_in_words(member.step)
 
 
 def about(member: LeagueMember) -> str:
-    """All of it, as sentences."""
+    """Return all that is known of a member, as sentences."""
     what = f" ({member.plays})" if member.plays and member.plays != member.name else ""
     came = (
         "in the pool from the beginning"
@@ -88,7 +88,7 @@ def _games_key(member: LeagueMember) -> int:
 
 
 def _results_key(member: LeagueMember) -> float:
-    """Points of a game that the member has had."""
+    """Return the member's mean points per game: 1 for a win, 0.5 for a draw."""
     return (member.won + 0.5 * member.drawn) / member.games if member.games else _LOWEST
 
 
@@ -120,15 +120,15 @@ _RETURN: Final = Column(
     "Mean return", _return, _return_key, about, "Of the learner in games with it", True, 110
 )
 RATED: Final = (_MEMBER, _FROM, _RATING, _GAMES, _RESULTS, _NEXT)
-"""Where members play against the learner; a row is a :class:`LeagueMember`."""
+"""Columns of a league in which members play against the learner; a row is a :class:`LeagueMember`."""
 TOGETHER: Final = (_MEMBER, _FROM, _RETURN, _GAMES, _NEXT)
-"""Where members play with the learner, and no player wins or loses."""
+"""Columns of a league in which members play with the learner and nobody wins or loses."""
 _ROW: Final = 28
 _SCROLL_BAR: Final = 12
 
 
 class LeagueTable(RowsTable[LeagueMember]):
-    """See the module. By what it is sorted at first stands in the third column.
+    """A table of a league's members, sorted at first by its third column.
 
     Args:
         parent: Qt owner.
@@ -143,7 +143,7 @@ class LeagueTable(RowsTable[LeagueMember]):
         self._fit()
 
     def show_members(self, league: TrainingLeague) -> None:
-        """Show these members; the selected member stays selected."""
+        """Show the members of a league; the selected member stays selected."""
         columns = RATED if league.rated else TOGETHER
         if columns != self.rows.columns:
             self.rows.show_table(columns, ())

@@ -1,4 +1,4 @@
-"""The league of a run that plays against itself: the learner's rating over its steps, and who plays whom."""
+"""The view of a run's league: the learner's rating or return over its steps, and the members."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from gym_gui.ui.widgets.layouts import row_layout
 
 _RATED: Final = ("Rating, Elo points", "0: where it began", "Who plays against it")
 _TOGETHER: Final = ("Return over steps", "Points: mean return with a member", "Who plays with it")
-"""Headings of the plot and of the table, and what stands below the plot."""
+"""Headings of plot and table, with the text below the plot in between."""
 
 
 class LeagueView(QWidget):
-    """See the module. :attr:`note` and :attr:`use` belong into the head of the card it stands in.
+    """Shows plot and table of a league; :attr:`note` and :attr:`use` belong in the heading of its card.
 
     Args:
-        context: Leads to the other pages.
-        plot: The learner's rating over its steps; the board that draws the curves draws it.
+        context: Opens the other pages.
+        plot: Plot of the learner's rating; the board of curves draws it.
         parent: Qt owner.
     """
 
@@ -73,12 +73,12 @@ class LeagueView(QWidget):
         row.addLayout(right, 3)
 
     def show_league(self, record: TrainingRecord, title: str, league: TrainingLeague) -> None:
-        """Show the league of a run as it stands.
+        """Show the current league of a run.
 
         Args:
             record: The run.
-            title: What it is called.
-            league: What its folder says.
+            title: Name of the run.
+            league: League as read from the run's folder.
         """
         self._record, self._title = record, title
         if league.problem:
@@ -90,7 +90,7 @@ class LeagueView(QWidget):
         self.note.setText(_summary(title, league))
         self._tell_use()
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------
 
     def _tell_headings(self, rated: bool) -> None:
         plot, unit, who = _RATED if rated else _TOGETHER

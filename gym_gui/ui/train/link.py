@@ -1,4 +1,4 @@
-"""The window's connection to the trainer daemon: made on the first visit, made anew when it breaks."""
+"""The window's connection to the trainer daemon: opened on the first visit, and again when it breaks."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 TOGETHER_MS: Final = 150
-"""Changes of runs that arrive within this time go out together."""
+"""Changes of runs within this time are announced together, in ms."""
 AGAIN_S: Final = 0.5
-"""Before a connection that broke is made anew."""
+"""Wait before a broken connection is opened again, in seconds."""
 
 
 class LinkState(StrEnum):
-    """Where the connection stands."""
+    """States of the connection."""
 
     IDLE = "idle"
     CONNECTING = "connecting"
@@ -39,10 +39,10 @@ class LinkState(StrEnum):
 
 
 class TrainerLink(QObject):
-    """Keeps the list of runs up to date, and the client that acts on them.
+    """Keeps the list of runs up to date and provides the client that controls them.
 
     Args:
-        context: Folders, and work in the background.
+        context: Provides folders and background tasks.
         parent: Qt owner.
     """
 
@@ -62,51 +62,54 @@ class TrainerLink(QObject):
 
     @property
     def state(self) -> LinkState:
-        """Where the connection stands."""
+        """State of the connection."""
         return self._state
 
     @property
     def trouble(self) -> str:
-        """Why it is broken."""
+        """Why the connection is broken, as a sentence; empty otherwise."""
         return self._trouble
 
     @property
     def client(self) -> TrainerClient | None:
-        """What acts on runs, while the connection stands."""
+        """Client that controls runs; ``None`` unless connected."""
         return self._client if self._state is LinkState.READY else None
 
     @property
     def runs(self) -> list[TrainingRecord]:
-        """Every run there is: those that go on, those that wait, those that are over; the newest first."""
+        """All runs: those in progress, then those in the queue, then those that are over.
+
+        The first and the last group begin with the newest run.
+        """
         newest = sorted(self._records.values(), key=lambda r: (r.submitted_at, r.run_id), reverse=True)
         return sorted(newest, key=_place)
 
     def run(self, run_id: str) -> TrainingRecord | None:
-        """One of them."""
+        """Return a run by its id, or ``None``."""
         return self._records.get(run_id)
 
     @property
     def going_on(self) -> int:
-        """Runs that are not over."""
+        """Number of runs that are not over."""
         return sum(not record.over for record in self._records.values())
 
     def open(self) -> None:
-        """Connect, unless that is done or being done."""
+        """Connect, unless connected or connecting."""
         if self._state in (LinkState.IDLE, LinkState.BROKEN) and not self._closed:
             self._set(LinkState.CONNECTING)
             self._task = self._context.spawn(self._serve(), "Speaking with the trainer")
 
     def act(self, what: str, work: Callable[[TrainerClient], Awaitable[object]]) -> None:
-        """Have the daemon do something; ``what`` is put before "failed"."""
+        """Let the daemon do something; ``what`` names it in an error message."""
         self._context.spawn(self._act(work), what)
 
     async def close(self) -> None:
-        """Let go of the daemon, which goes on."""
+        """Close the connection; the daemon goes on."""
         self._closed = True
         self._tell.stop()
         await end_task(self._task)
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------
 
     async def _act(self, work: Callable[[TrainerClient], Awaitable[object]]) -> None:
         client = self.client
@@ -146,7 +149,7 @@ class TrainerLink(QObject):
             if again and not heard:
                 self._set(LinkState.BROKEN, ended)
                 return
-            # The trainer was stopped or killed: runs go on without it, and it is started once more.
+            # The trainer was stopped or killed: runs go on without it, and it is started again.
             _log.info("the connection to the trainer broke (%s); connecting once more", ended)
             self._set(LinkState.CONNECTING)
             again = not heard
@@ -170,7 +173,7 @@ class TrainerLink(QObject):
 
 
 def _place(record: TrainingRecord) -> tuple[int, int]:
-    """Where a run stands in the list; those that wait stand in the order of the queue."""
+    """Return the place of a run in the list; runs in the queue are in the queue's order."""
     if record.over:
         return 2, 0
     return (1, record.position) if record.state == "queued" else (0, 0)

@@ -1,4 +1,4 @@
-"""What a training has printed: the end of its log, followed while it is seen."""
+"""A view of a training's log, which follows the end of the log while visible."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gym_gui.services.trainer.file_follower import Follower
 from gym_gui.ui import theme
 
 MOST_BYTES: Final = 256 * 1024
-"""Of a longer log the end is shown; the file itself is in the run folder."""
+"""Largest number of bytes that are shown, from the end of the log; the run folder has the whole file."""
 LOOK_MS: Final = 1000
 
 
 class RunLog(QPlainTextEdit):
-    """Read-only text; stays where it was scrolled to, follows the end where it was at the end.
+    """Read-only text that keeps its scroll position, or follows the end if it was scrolled to the end.
 
     Args:
         spawn: Runs work in the background.
@@ -46,7 +46,7 @@ class RunLog(QPlainTextEdit):
         self._timer.timeout.connect(self._on_time)
 
     def show_file(self, file: Path | None) -> None:
-        """Show another log."""
+        """Show another log; ``None`` shows none."""
         if file == (None if self._followed is None else self._followed.path):
             return
         self._followed = None if file is None else Follower(file)
@@ -57,18 +57,18 @@ class RunLog(QPlainTextEdit):
             self._on_time()
 
     async def closed(self) -> None:
-        """Follow nothing any more."""
+        """Stop following the log."""
         self._timer.stop()
         await end_task(self._task)
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """Follow."""
+        """Start following the log."""
         super().showEvent(a0)
         self._timer.start()
         self._on_time()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
-        """Rest."""
+        """Pause following the log."""
         super().hideEvent(a0)
         self._timer.stop()
 

@@ -1,4 +1,4 @@
-"""The form of a new run: worker, algorithm, environment, settings, how often."""
+"""The form for new runs: worker, algorithm, environment, settings, seeds and name."""
 
 from __future__ import annotations
 
@@ -51,26 +51,26 @@ if TYPE_CHECKING:
 FIRST_ENVIRONMENT: Final = "CartPole-v1"
 FIRST_WORKER: Final = "cleanrl_worker"
 FILM: Final = ("video_every", 50_000)
-"""A setting of runs that are started here: workers film nothing by default, but the user wants to watch."""
+"""Setting for runs that are started here: workers record no video by default, but the user wants to watch."""
 
 
 class NewRunForm(QWidget):
-    """See the module. Everything is checked as it is typed; Start is there when all of it fits.
+    """Checks every entry while it is typed; Start is enabled when all entries are valid.
 
     Args:
-        context: Workers, and work in the background.
-        link: The trainer; its earlier runs say how long a new one will take.
+        context: Provides workers and background tasks.
+        link: The trainer; its earlier runs are used to estimate the duration of a new one.
         parent: Qt owner.
 
     Attributes:
-        foot: Start, and why it cannot; laid out where it is always in view.
+        foot: Start button and the reason why it is disabled, placed where they are always in view.
     """
 
     started = pyqtSignal(object)
-    """Ids of the runs that were started (a list)."""
+    """Emits a list of the ids of the runs that were started."""
     loaded = pyqtSignal()
     changed = pyqtSignal()
-    """Something was chosen or typed."""
+    """Emitted when something was chosen or typed."""
 
     def __init__(self, context: AppContext, link: TrainerLink, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,7 +93,7 @@ class NewRunForm(QWidget):
         link.state_changed.connect(self.check)
         self.check()
 
-    # -- parts ---------------------------------------------------------------------------
+    # -- widgets -------------------------------------------------------------------------
 
     def _make_choices(self) -> None:
         rows = self._choices = FormRows(label_width=LABEL_WIDTH)
@@ -140,16 +140,16 @@ class NewRunForm(QWidget):
         foot.addLayout(problem)
         foot.addLayout(row)
 
-    # -- what there is to choose from ----------------------------------------------------
+    # -- choices -------------------------------------------------------------------------
 
     def load(self) -> None:
-        """Find workers and environments, once: when the form is first wanted."""
+        """Find workers and environments, once, when the form is first needed."""
         if self._loading is None:
             self._loading = self._context.spawn(self._load(), "Looking for workers and environments")
 
     @property
     def ready(self) -> bool:
-        """Whether there is something to choose from."""
+        """Whether workers have been found."""
         return bool(self._trainers)
 
     async def _load(self) -> None:
@@ -183,7 +183,7 @@ class NewRunForm(QWidget):
         self.algorithm.set_items(items)
 
     def _algorithm_reason(self, schema: AlgorithmSchema) -> str:
-        """Why an algorithm does not fit the chosen environment."""
+        """Return why an algorithm does not fit the chosen environment, or ``""``."""
         env_id = str(self._environment.value)
         spaces, spec = self._spaces.of(env_id), self._specs.get(env_id)
         return algorithm_reason(schema, spaces.action, spaces.observation, spec and spec.paradigm)
@@ -201,7 +201,7 @@ class NewRunForm(QWidget):
 
     @property
     def trainer(self) -> Trainer | None:
-        """The chosen worker."""
+        """Chosen worker, or ``None``."""
         return self._trainers.get(str(self._worker.value))
 
     # -- choosing ------------------------------------------------------------------------
@@ -224,13 +224,13 @@ class NewRunForm(QWidget):
         self._make_settings(settings if settings is not None else dict([FILM]) if films else {})
 
     def choose_environment(self, env_id: str) -> None:
-        """Take an environment, and find out what actions it has."""
+        """Choose an environment and find out its kinds of actions and observations."""
         self._environment.set_value(env_id)
         self._spaces.look(env_id)
         self._offer_algorithms()
 
     def _make_settings(self, values: Mapping[str, Any]) -> None:
-        """A form for the chosen algorithm; what both have in common is taken over."""
+        """Build the form for the chosen algorithm, filled with ``values``."""
         trainer = self.trainer
         schema = trainer.algorithms.get(str(self.algorithm.value)) if trainer is not None else None
         before = self.settings
@@ -252,13 +252,13 @@ class NewRunForm(QWidget):
         self._offer_algorithms()
         self.check()
 
-    # -- what stands there ---------------------------------------------------------------
+    # -- contents ------------------------------------------------------------------------
 
     def preset(self) -> TrainingPreset | None:
-        """The training as it stands, for a preset; ``None`` before anything was chosen.
+        """Return the training as a preset; ``None`` before anything was chosen.
 
-        Nor is there one while a training that is to be shown waits for the workers: what stands there until
-        then is no choice, and must not be kept in its place.
+        It is also ``None`` while a training is waiting to be shown until the workers are found: the
+        form then shows no choice of the user, and must not replace that training.
         """
         if (
             self._awaited is not None
@@ -275,7 +275,7 @@ class NewRunForm(QWidget):
         )
 
     def fill(self, preset: TrainingPreset, seed: int | None = None) -> None:
-        """Show a training: a preset, or a run that is done again; as soon as workers are known."""
+        """Show a preset or a run to repeat, as soon as the workers are found."""
         if not self.ready:
             self._awaited = preset, seed
             self.load()
@@ -317,7 +317,7 @@ class NewRunForm(QWidget):
             open_install_dialog(self._context, missing, self, self._environment.renew)
 
     def _on_installed(self) -> None:
-        """What there is to choose from is looked for again; what was chosen stays."""
+        """Find workers and environments again; the choices stay."""
         self._spaces.renew()
         self._loading = self._context.spawn(self._load_again(), "Looking for workers and environments")
 
@@ -325,7 +325,7 @@ class NewRunForm(QWidget):
         before = self.trainer
         await self._load()
         if before is not None and before.reason and self.trainer is not None and not self.trainer.reason:
-            self._choose_worker(before.definition.type_id)  # its algorithms can be read now
+            self._choose_worker(before.definition.type_id)  # Its algorithms can be read now.
 
     def _on_algorithm_chosen(self, value: object) -> None:
         kept = self.settings.values() if self.settings is not None else {}
@@ -340,7 +340,7 @@ class NewRunForm(QWidget):
         self.check()
 
     def _learn_for_its_agents(self) -> None:
-        """Where several agents act, take an algorithm that learns for several, and the reverse."""
+        """Choose an algorithm that learns for several agents if several act, or for one if one acts."""
         trainer, spec = self.trainer, self._specs.get(str(self._environment.value))
         if trainer is None or spec is None:
             return
@@ -354,7 +354,7 @@ class NewRunForm(QWidget):
     # -- checking ------------------------------------------------------------------------
 
     def check(self, *_: object) -> None:
-        """Say beside each field what is wrong, and whether it can be started."""
+        """Show the errors beside the fields, and enable Start if there are none."""
         numbers = self._numbers.problems()
         unfit = self._incompatibility()
         self._problem.setText(unfit)
@@ -418,7 +418,7 @@ class NewRunForm(QWidget):
     # -- starting ------------------------------------------------------------------------
 
     def submit(self) -> None:
-        """Start what stands there."""
+        """Start the runs that the form describes."""
         if self.start.isEnabled() and self._link.client is not None:
             self._starting = True
             self.check()
@@ -443,13 +443,13 @@ class NewRunForm(QWidget):
         self.check()
 
     async def closed(self) -> None:
-        """Look for nothing any more, and end the process that looks at environments."""
+        """Stop the search for workers and end the process that describes environments."""
         await end_task(self._loading)
         await self._spaces.close()
 
 
 def _worker_item(trainer: Trainer) -> PickerItem:
-    """A worker that is not installed can be chosen where it can be installed."""
+    """Return an item for a worker; a worker that is not installed can be chosen if it can be installed."""
     worker, absent = trainer.definition, missing_in(trainer.reason) is not None
     detail, reason = ("Install…", "") if absent else ("", trainer.reason)
     return PickerItem(worker.type_id, worker.display_name, detail, "", reason, worker.type_id)

@@ -1,4 +1,4 @@
-"""The newest policy that a training has kept, at play in a session of its own; the training goes on."""
+"""The newest policy of a training, played in a separate session while the training goes on."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from gym_gui.ui.live.live_operator import LiveOperator
 from gym_gui.ui.policies.use_policy_menu import operator_of
 
 _RATE = 20.0
-"""Steps a second: one can follow them."""
+"""Steps per second, slow enough to follow."""
 
 
 @dataclass(frozen=True)
 class Playable:
-    """A policy that can be looked at while it is trained.
+    """A policy that can be watched while it is trained.
 
     Attributes:
-        folder: Where the training keeps it.
-        worker_id: Who plays it.
-        env_id: Where.
-        title: What people call the training.
+        folder: Folder in which the training saves the policy.
+        worker_id: Worker that plays it.
+        env_id: Environment.
+        title: Name of the training.
     """
 
     folder: Path
@@ -38,22 +38,22 @@ class Playable:
 
 
 class PolicyLive(QObject):
-    """Plays one policy, one episode after the other, on seeds from 0 on; nothing is recorded.
+    """Plays one policy, episode after episode, on seeds from 0 on, without recording.
 
-    After an episode, the newest policy that the training has kept takes its place.
+    After an episode, a newer version that the training has saved meanwhile takes over.
 
     Args:
-        context: Sessions, and work in the background.
-        policy: What plays.
+        context: Provides sessions and background tasks.
+        policy: Policy that plays.
         parent: Qt owner.
     """
 
     viewed = pyqtSignal(object)
-    """A :class:`LiveView`."""
+    """Emits a :class:`LiveView`."""
     framed = pyqtSignal(object)
-    """A picture, ``(height, width, 3)``, ``uint8``."""
+    """Emits a frame, ``(height, width, 3)``, ``uint8``."""
     said = pyqtSignal(str)
-    """Why there is nothing to see."""
+    """Emits a sentence that says why there is nothing to show."""
 
     def __init__(self, context: AppContext, policy: Playable, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -63,20 +63,20 @@ class PolicyLive(QObject):
         self._over = False
         self._looking: asyncio.Task[None] | None = None
         self.step: int | None = None
-        """Training steps of what plays; ``None`` until it is known."""
+        """Training steps of the version that plays; ``None`` until they are known."""
         self.look_again()
 
     def end(self) -> asyncio.Task[None]:
-        """End its session, and this object with it; done when nothing of either is left."""
+        """End the session and delete this object; the task is done when both are gone."""
         self._over = True
         self.blockSignals(True)
         return self._context.spawn(self._end(), "Ending a look at a policy")
 
     async def _end(self) -> None:
-        if self._looking is not None:  # not cancelled: it may be ending a session
+        if self._looking is not None:  # It is not canceled, because it may be ending a session.
             await asyncio.gather(self._looking, return_exceptions=True)
         await self._end_operator()
-        self.deleteLater()  # not before: its operator tells of its own end, and is deleted with it
+        self.deleteLater()  # Not earlier: its operator still reports its own end, and is deleted with it.
 
     async def _end_operator(self) -> None:
         operator, self._operator = self._operator, None
@@ -85,11 +85,11 @@ class PolicyLive(QObject):
             operator.deleteLater()
 
     def look_again(self) -> None:
-        """Have the newest play, where it is another one."""
+        """Let the newest version play if it is a different one."""
         self._looking = self._context.spawn(self._look(), "Looking at a policy")
 
     async def _look(self) -> None:
-        """Begin with the newest; go on with what plays where there is none."""
+        """Start the newest version; without one, the current one plays on."""
         try:
             file = await asyncio.to_thread(read_policy_file, self.policy.folder)
         except MosaicError as error:

@@ -1,4 +1,4 @@
-"""The policy of a run as it plays now: the newest film of its training, or the policy itself at play."""
+"""A card with the current policy of a run: the newest video of its training, or the policy in play."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _LOOK = "See the newest policy play, live"
 
 
 class PolicyNow(Card):
-    """Card with a film, or with the newest policy at play where a person asks; both rest while unseen.
+    """Shows a video, or on request the newest policy in play; both pause while hidden.
 
     Args:
-        context: Theme, and work in the background.
+        context: Provides theme and background tasks.
         parent: Qt owner.
     """
 
@@ -43,7 +43,7 @@ class PolicyNow(Card):
         self._held = False
         self._reading: asyncio.Task[None] | None = None
         self._title = ElidedLabel("Policy now, …", "strong", name="policy-now-title")
-        self._title.ensurePolished()  # its words before the run's name are read whole
+        self._title.ensurePolished()  # The title before the run's name must fit.
         self._title.setMinimumWidth(self._title.sizeHint().width())
         self._note = muted_label(name="policy-now-step")
         self._hold = IconButton("pause", "Hold the film", name="policy-now-hold", on_click=self.toggle)
@@ -73,16 +73,16 @@ class PolicyNow(Card):
 
     @property
     def film(self) -> Film | None:
-        """What is shown."""
+        """Video that is shown, or ``None``."""
         return self._film
 
     def show_run(self, title: str, file: Path | None, why_none: str = "") -> None:
-        """Show a run's film.
+        """Show the video of a run.
 
         Args:
-            title: The run's.
-            file: The newest film; ``None`` while there is none.
-            why_none: Said instead of it.
+            title: Name of the run.
+            file: The newest video; ``None`` if there is none.
+            why_none: Text that is shown if there is no video.
         """
         self._title.setText(f"Policy now, {title}" if title else "Policy now")
         self.dock_slot.set_title(self._title.text())
@@ -98,7 +98,7 @@ class PolicyNow(Card):
             self._read_film(file)
 
     def toggle(self) -> None:
-        """Hold the film, or let it go on."""
+        """Pause the video or continue it."""
         self._held = not self._held
         self._hold.set_icon("run" if self._held else "pause")
         words = "Let the film go on" if self._held else "Hold the film"
@@ -106,10 +106,10 @@ class PolicyNow(Card):
         self._hold.setAccessibleName(words)
         self._tend()
 
-    # -- the policy itself -----------------------------------------------------------------
+    # -- policy in play --------------------------------------------------------------------
 
     def offer(self, policy: Playable | None) -> None:
-        """Say which policy can be seen at play; ``None``: the run has kept none yet."""
+        """Set the policy that can be watched in play; ``None`` if the run has saved none yet."""
         if policy == self._offered:
             return
         self._offered = policy
@@ -120,14 +120,14 @@ class PolicyNow(Card):
 
     @property
     def live(self) -> PolicyLive | None:
-        """The policy at play, while it is on the screen."""
+        """Policy in play while it is visible, or ``None``."""
         return self._live
 
     def _on_eye(self) -> None:
         self._tend_live()
 
     def _tend_live(self) -> None:
-        """Play the newest policy where the user asks for it; end a session that is not on the screen."""
+        """Start the newest policy if the user asks for it, and end a session that is not visible."""
         wanted = self._offered if self._eye.isChecked() and self._seen else None
         if self._live is not None and self._live.policy != wanted:
             ending = self._live.end()
@@ -170,7 +170,7 @@ class PolicyNow(Card):
             self.stage.clear("It cannot be shown at play", sentence)
 
     async def closed(self) -> None:
-        """Show nothing any more."""
+        """Stop the video and the policy."""
         self._timer.stop()
         self.offer(None)
         await asyncio.gather(*self._ending, return_exceptions=True)
@@ -178,7 +178,7 @@ class PolicyNow(Card):
 
     @property
     def _seen(self) -> bool:
-        """Whether the card is on the screen: on the page, or in a window of its own."""
+        """Whether the card is visible, on the page or in a window of its own."""
         return self.dock_slot.seen if self.dock_slot.own_window is not None else self.isVisible()
 
     def _on_seen_changed(self) -> None:
@@ -186,16 +186,16 @@ class PolicyNow(Card):
         self._tend_live()
 
     def showEvent(self, a0: QShowEvent | None) -> None:
-        """Play."""
+        """Continue the video or the policy."""
         super().showEvent(a0)
         self._on_seen_changed()
 
     def hideEvent(self, a0: QHideEvent | None) -> None:
-        """Rest."""
+        """Pause the video or the policy."""
         super().hideEvent(a0)
         self._on_seen_changed()
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------
 
     def _read_film(self, file: Path) -> None:
         if self._reading is not None:
@@ -206,7 +206,7 @@ class PolicyNow(Card):
         try:
             film = await asyncio.to_thread(read_film, file)
         except MosaicError as error:
-            # The film before stays: a file that is being replaced is no reason for a black card.
+            # Keep the previous video: a file that is just being replaced must not clear the card.
             if self._film is None and file == self._wanted:
                 self._clear(error.sentence)
             return
@@ -245,7 +245,7 @@ class PolicyNow(Card):
             self.stage.show_frame(self._film.frames[self._at])
 
     def _show_film(self) -> None:
-        """Show the film, or say why there is none, where the policy itself is not looked at."""
+        """Show the video, or why there is none, unless the policy is in play."""
         if self._live is None:
             self.stage.clear("No film yet", self._why_none)
             if self._film is not None:

@@ -1,4 +1,4 @@
-"""What the window asks of the trainer for a run, and what it says when that is done."""
+"""Requests to the trainer about a run, and the messages about their results."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class RunRequests:
-    """Each is carried out in the background; what fails is a message in the window.
+    """Sends requests to the trainer in the background; an error is shown as a message in the window.
 
     Args:
-        context: Work in the background, messages.
+        context: Runs background tasks and shows messages.
         link: The trainer.
-        titles: Says what runs are called, by id.
+        titles: Returns the names of the runs by id.
     """
 
     def __init__(
@@ -30,31 +30,31 @@ class RunRequests:
         self._context, self._link, self._titles = context, link, titles
 
     def pause(self, record: TrainingRecord) -> None:
-        """Hold it where it is."""
+        """Pause a run."""
         self._link.act("Pausing the training", lambda client: client.pause(record.run_id))
 
     def resume(self, record: TrainingRecord) -> None:
-        """Let it go on."""
+        """Continue a paused run."""
         self._link.act("Resuming the training", lambda client: client.resume(record.run_id))
 
     def stop(self, record: TrainingRecord) -> None:
-        """Have it keep what it has, and end."""
+        """Stop a run and keep what it has learned."""
         self._link.act("Stopping the training", lambda client: client.cancel(record.run_id))
 
     def checkpoint(self, record: TrainingRecord) -> None:
-        """Have it keep policy and state on disk now."""
+        """Let a run save its policy and state now."""
         self._context.spawn(self._checkpoint(record), "Keeping a checkpoint")
 
     def go_on(self, record: TrainingRecord, changes: Mapping[str, object] = NOTHING) -> None:
-        """Resume a run that is over, with these settings other than before."""
+        """Resume a run that is over, with ``changes`` to its settings."""
         self._context.spawn(self._go_on(record, changes), "Resuming the training")
 
     def remove(self, record: TrainingRecord) -> None:
-        """Move its folder to the trash."""
+        """Move the folder of a run to the trash."""
         self._context.spawn(self._remove(record), "Removing the run")
 
     def ask_removal(self, records: Sequence[TrainingRecord]) -> None:
-        """Ask, in a message, whether several shall go."""
+        """Ask in a message whether to remove several runs."""
         action = ("Remove them", partial(self._remove_all, records))
         self._context.notify(f"{len(records)} runs would go to the trash", "warning", action)
 

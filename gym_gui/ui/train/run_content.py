@@ -1,4 +1,4 @@
-"""What the Runs half shows once there are runs: table, curves, log, and the policy as it plays now."""
+"""The Runs view once there are runs: table, curves, log, league and the current policy."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ LEAGUE = "league"
 
 
 class RunContent(QWidget):
-    """Lays these parts out; what they show is said by :class:`~gym_gui.ui.train.runs_view.RunsView`.
+    """Places these parts; :class:`~gym_gui.ui.train.runs_view.RunsView` sets their contents.
 
     Args:
-        context: Theme, and work in the background.
-        model: The runs.
-        data: Their series.
-        colors: Of the runs.
+        context: Provides theme and background tasks.
+        model: Model of the runs.
+        data: Series of the runs.
+        colors: Colors of the runs.
         parent: Qt owner.
     """
 
     log_shown = pyqtSignal()
-    """The log takes the place of the second chart, or gives it back."""
+    """Emitted when the log replaces the second chart, or when another choice replaces the log."""
     league_shown = pyqtSignal()
-    """The league takes the place of the second chart and of the film, or gives it back."""
+    """Emitted when the league is chosen, which replaces the second chart and the video."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class RunContent(QWidget):
         column.addLayout(bottom, 1)
 
     def _lower_card(self) -> QWidget:
-        """The second chart, whose place the log may take."""
+        """Build the card of the second chart, whose place the log or the league can take."""
         card = self.board.second
         self._lower_choice = SegmentedControl(
             [(CHART, "Chart"), (LEAGUE, "League"), (LOG, "Log")], name="train-lower"
@@ -87,24 +87,24 @@ class RunContent(QWidget):
         return card
 
     def show_log(self) -> None:
-        """Show what the selected run has printed."""
+        """Show the log of the selected run."""
         self._lower_choice.set_value(LOG)
         self._on_lower_chosen(LOG)
 
     def show_league(self) -> None:
-        """Show the league, where there is one."""
+        """Show the league."""
         self._lower_choice.set_value(LEAGUE)
         self._on_lower_chosen(LEAGUE)
 
     def offer_league(self, offered: bool) -> None:
-        """Whether there is a league; where one was being looked at, it is shown again."""
+        """Show or hide the league's button; if the user was looking at a league, show it again."""
         self._lower_choice.set_offered(LEAGUE, offered)
         if offered and self._league_wanted:
             self._lower_choice.set_value(LEAGUE)
         self._show_lower(self._lower_choice.value)
 
     async def closed(self) -> None:
-        """Follow and play nothing any more."""
+        """Stop following the log and playing the policy."""
         await self.policy.closed()
         await self.log.closed()
 

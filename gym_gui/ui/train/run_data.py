@@ -1,4 +1,4 @@
-"""What drawn runs have reported: followed in their folders, kept as arrays, reduced in a thread."""
+"""Values that the drawn runs have reported: read from their folders, kept as arrays, reduced in a thread."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ LENGTH: Final = "length"
 CPU: Final = "machine/cpu"
 MEMORY: Final = "machine/memory"
 GROWN_MS: Final = 500
-"""Values that arrive within this time are drawn together."""
+"""Values that arrive within this time are drawn together, in ms."""
 LOOK_S: Final = 0.1
-"""Between two looks at the files of a run that goes on."""
+"""Wait between two reads of the files of a run in progress, in seconds."""
 SAME: Final = {"charts/episodic_return": RETURN, "charts/episodic_length": LENGTH}
-"""Metrics that say what the episodes say, and are not kept twice."""
+"""Metrics that repeat the episodes' values and are not stored twice."""
 
 
 class RunData(QObject):
-    """The series of some runs: those that are drawn are followed, what came stays.
+    """The series of runs: follows the runs that are drawn and keeps the values read so far.
 
     Args:
         spawn: Runs work in the background.
-        link: Knows the runs, and where their folders are.
+        link: Provides the runs and their folders.
         parent: Qt owner.
     """
 
     grown = pyqtSignal()
-    """Values came, at most twice a second."""
+    """Emitted when values have arrived, at most twice a second."""
 
     def __init__(self, spawn: Spawn, link: TrainerLink, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -56,24 +56,24 @@ class RunData(QObject):
         link.runs_changed.connect(self._on_runs_changed)
 
     def store(self, run_id: str) -> SeriesStore:
-        """The series of a run."""
+        """Return the series of a run."""
         return self._stores.setdefault(run_id, SeriesStore())
 
     def league(self, run_id: str) -> TrainingLeague | None:
-        """The league of a run that is followed; ``None`` where it has none."""
+        """Return the league of a followed run; ``None`` if the run has none."""
         return self._leagues.get(run_id)
 
     def names(self, run_ids: Iterable[str]) -> list[str]:
-        """Series that any of these runs has."""
+        """Return the names of the series that at least one of these runs has."""
         return list(dict.fromkeys(name for run_id in run_ids for name in self.store(run_id).names))
 
     def follow(self, run_ids: Iterable[str]) -> None:
-        """From now on follow these runs, and no others."""
+        """Follow these runs, and no others, from now on."""
         self._followed = frozenset(run_ids)
         self._unreadable &= self._followed
         for run_id in set(self._tasks) - self._followed:
             self._tasks.pop(run_id).cancel()
-            # When it is drawn again it is read anew, from its beginning.
+            # A run that is drawn again is read again from its beginning.
             self._stores.pop(run_id, None)
             self._leagues.pop(run_id, None)
         self._begin()
@@ -81,20 +81,20 @@ class RunData(QObject):
     async def curves(
         self, names: Mapping[str, Sequence[str]], smoothing: float
     ) -> dict[str, dict[str, Curve]]:
-        """Reduced curves, made in a thread.
+        """Return reduced curves, made in a thread.
 
         Args:
-            names: Series, each with the runs that are wanted of it.
-            smoothing: As :meth:`SeriesStore.curve`.
+            names: Series, each with the ids of the runs whose curves are wanted.
+            smoothing: Smoothing as for :meth:`SeriesStore.curve`.
 
         Returns:
-            By series, then by run; what has no value is left out.
+            Curves by series, then by run; a series without values is left out.
         """
         stores = {run_id: self.store(run_id) for runs in names.values() for run_id in runs}
         return await asyncio.to_thread(_reduce_all, stores, names, smoothing)
 
     async def close(self) -> None:
-        """Follow nothing any more."""
+        """Stop following all runs."""
         self._timer.stop()
         tasks = list(self._tasks.values())
         self._tasks.clear()
@@ -102,7 +102,7 @@ class RunData(QObject):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------
 
     def _begin(self) -> None:
         for run_id in self._followed - self._unreadable:
@@ -111,7 +111,7 @@ class RunData(QObject):
                 self._tasks[run_id] = self._spawn(self._follow_run(record), "Following a training")
 
     def _is_read(self, record: TrainingRecord) -> bool:
-        """Whether all of a run was or is being read; a run that was over may have been resumed."""
+        """Return whether a run has been or is being read to its end; a run that was over may be resumed."""
         task = self._tasks.get(record.run_id)
         return task is not None and (record.over or not task.done())
 
@@ -121,11 +121,11 @@ class RunData(QObject):
         metrics, episodes = folder.follow(METRICS), folder.follow(EPISODES)
         league = LeagueFile(followed.folder)
         while True:
-            over = self._is_over(run_id)  # before the look: nothing is written after the end
+            over = self._is_over(run_id)  # Before the read: no values are written after the end.
             try:
                 read, told = await asyncio.to_thread(_read_on, store, metrics, episodes, league)
             except MosaicError:
-                self._unreadable.add(run_id)  # it is said once
+                self._unreadable.add(run_id)  # The error is reported once.
                 raise
             if told is not None:
                 self._leagues[run_id] = told
@@ -141,7 +141,7 @@ class RunData(QObject):
 
     def _keep(self, run_id: str, store: SeriesStore) -> None:
         known = self.store(run_id)
-        if known is not store:  # until now, what was known before stayed drawn
+        if known is not store:  # The values known before stayed drawn until now.
             store.adopt(known, (CPU, MEMORY))
             self._stores[run_id] = store
         if not self._timer.isActive():
@@ -165,7 +165,10 @@ class RunData(QObject):
 def _read_on(
     store: SeriesStore, metrics: Follower, episodes: Follower, league: LeagueFile
 ) -> tuple[int, TrainingLeague | None]:
-    """Take in what was appended since, a portion at most; the bytes it was, and a league that has changed."""
+    """Read a portion of what was appended to the files.
+
+    Returns the number of bytes read, and the league if it has changed.
+    """
     followers = (metrics, episodes)
     before = sum(follower.position for follower in followers)
     _add_metrics(store, metrics.read())
@@ -181,7 +184,7 @@ def _add_metrics(store: SeriesStore, rows: Sequence[Mapping[str, Any]]) -> None:
     for row in rows:
         step, numbers = row.get("step"), row.get("m")
         if not isinstance(step, (int, float)) or not isinstance(numbers, dict):
-            continue  # a line that a worker got wrong hides no others
+            continue  # A wrong line of a worker hides no others.
         for name, value in numbers.items():
             if name not in SAME:
                 steps[name].append(step)

@@ -1,4 +1,4 @@
-"""What can be done with a run, by where it stands."""
+"""Actions that a run allows in its state."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gym_gui.services.trainer.training_records import TrainingRecord
 
 
 def run_actions(record: TrainingRecord) -> tuple[str, ...]:
-    """Names of the actions that a run allows."""
+    """Return the names of the actions that a run allows."""
     running, paused = record.state in ("running", "starting"), record.state == "paused"
     allowed = {
         "use": bool(record.policy),
@@ -25,7 +25,7 @@ def run_actions(record: TrainingRecord) -> tuple[str, ...]:
 
 
 def menu_entries(record: TrainingRecord, *, drawn: bool) -> list[tuple[str, str]]:
-    """Action and words, for a menu."""
+    """Return the actions of a run with their words for a menu."""
     words = {
         "use": "Use in a slot…",
         "pause": "Pause",

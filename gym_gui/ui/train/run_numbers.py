@@ -1,4 +1,4 @@
-"""Seed, number and name of the runs that a form starts."""
+"""Fields for seed, number and name of the runs that a form starts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RUNS: Final = Setting("runs", {"type": "integer", "minimum": 1, "maximum": MOST_
 
 
 class RunNumbers(FormRows):
-    """Three lines; what is wrong with one is said below it."""
+    """Three fields; errors are shown below their field."""
 
     changed = pyqtSignal()
 
@@ -34,16 +34,16 @@ class RunNumbers(FormRows):
 
     @property
     def first_seed(self) -> int:
-        """Of the first run."""
+        """Seed of the first run."""
         return _number(self.seed, 1)
 
     @property
     def count(self) -> int:
-        """Runs to start."""
+        """Number of runs to start."""
         return min(max(_number(self.runs, 1), 1), MOST_RUNS)
 
     def problems(self) -> list[str]:
-        """What is wrong; said below the lines too."""
+        """Return the errors, and show each below its field."""
         return [
             wrong
             for line, setting in ((self.seed, SEED), (self.runs, RUNS))
@@ -52,14 +52,14 @@ class RunNumbers(FormRows):
 
     @property
     def titles(self) -> dict[int, str]:
-        """The name of the run with each seed; empty where the user gave none."""
+        """Name of the run with each seed; empty if the user gave none."""
         name, first = self.name.text().strip(), self.first_seed
         many = bool(name) and self.count > 1
         return {seed: f"{name}, seed {seed}" if many else name for seed in range(first, first + self.count)}
 
     @property
     def start_words(self) -> tuple[str, str]:
-        """What the button that starts them says, and its tooltip."""
+        """Text and tooltip of the Start button."""
         if self.count == 1:
             return "Start", "Start this run"
         return f"Start {self.count}", f"Start {self.count} runs, with seeds from {self.first_seed} on"

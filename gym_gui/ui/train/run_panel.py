@@ -1,4 +1,4 @@
-"""The run that is selected: where it stands, what it was given, what can be done with it."""
+"""The panel of the selected run: its state, its settings and its actions."""
 
 from __future__ import annotations
 
@@ -41,18 +41,21 @@ from gym_gui.ui.widgets.message_panels import Action
 
 
 class RunPanel(QWidget):
-    """See the module.
+    """Shows state, messages, actions, facts and settings of a run.
 
     Args:
-        context: Leads to the other pages.
+        context: Opens the other pages.
         parent: Qt owner.
     """
 
     action_requested = pyqtSignal(str, str)
-    """Run id, and what to do: ``pause``, ``resume``, ``checkpoint``, ``stop``, ``continue``, ``clone``,
-    ``folder``, ``log``, ``remove``."""
+    """Emits the id of a run and an action.
+
+    Actions: ``pause``, ``resume``, ``checkpoint``, ``stop``, ``continue``, ``clone``, ``folder``,
+    ``log``, ``remove``.
+    """
     longer_requested = pyqtSignal(str, object)
-    """Run id, and how many steps the whole training shall take."""
+    """Emits the id of a run and its new total number of steps."""
     closed_by_person = pyqtSignal()
 
     def __init__(self, context: AppContext, parent: QWidget | None = None) -> None:
@@ -131,11 +134,11 @@ class RunPanel(QWidget):
 
     @property
     def record(self) -> TrainingRecord | None:
-        """The run that is shown."""
+        """Run that is shown, or ``None``."""
         return self._record
 
     def show_run(self, record: TrainingRecord, title: str) -> None:
-        """Show a run as it stands."""
+        """Show a run in its current state."""
         if self._record is None or record.run_id != self._record.run_id:
             self._sure.hide()
         if self._record is None or (record.run_id, record.state) != (self._record.run_id, self._record.state):
@@ -157,7 +160,7 @@ class RunPanel(QWidget):
         self._show_actions(record, title)
 
     def ask_removal(self) -> None:
-        """Ask, inline, whether it shall go."""
+        """Ask in the panel whether to remove the run."""
         record = self._record
         if record is not None and record.over:
             self._sure.show()
@@ -165,12 +168,12 @@ class RunPanel(QWidget):
                 self._sure.button.setFocus()
 
     def ask_longer(self) -> None:
-        """Ask, inline, how many steps it shall take."""
+        """Ask in the panel for the new total number of steps."""
         record = self._record
         if record is not None and "longer" in run_actions(record):
             self._longer.ask(record)
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------
 
     def _show_messages(self, record: TrainingRecord) -> None:
         failed = record.state == "failed"
@@ -184,7 +187,10 @@ class RunPanel(QWidget):
         self._warning.setVisible(bool(record.warning))
 
     def _link_of(self, record: TrainingRecord, reason: str) -> Action | None:
-        """The line that a training failed at; what its request names lies beside that, or here."""
+        """Return a link to the line where a training failed.
+
+        The files that its request names are in the run's folder or in the current one.
+        """
         again = ("Resume", partial(self.action_requested.emit, record.run_id, "resume"))
         return link_of(self._context, reason, folders=[record.folder, Path.cwd()], again=again)
 

@@ -1,4 +1,4 @@
-"""What stands in the columns of the table of trainings."""
+"""The columns of the table of trainings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOKEN_ROLE: Final = Qt.ItemDataRole.UserRole + 4
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A training, what it is called, and whether its curves are drawn."""
+    """A training, its name, and whether its curves are drawn."""
 
     record: TrainingRecord
     title: str
@@ -37,12 +37,12 @@ class RunRow:
 
 
 def id_of_run(row: RunRow) -> str:
-    """The training's id."""
+    """Return the id of a row's training."""
     return row.record.run_id
 
 
 def row_actions(record: TrainingRecord) -> tuple[str, ...]:
-    """What can be done with a run in its row, in order: ``pause``, ``resume``, ``stop``, ``use``."""
+    """Return the actions in a run's row, in order: ``pause``, ``resume``, ``stop``, ``use``."""
     if record.state in ("running", "starting"):
         return ("pause", "stop")
     if record.state == "paused":
@@ -149,4 +149,4 @@ ACTIONS: Final = Column(
     "", width=76, roles={ACTIONS_ROLE: _actions}, called="What can be done", spoken=_actions_spoken
 )
 TRAINING_COLUMNS: Final = (DOT, RUN, ENVIRONMENT, STEPS, RETURN, SPEED, LEFT, ACTIONS)
-"""A row is a :class:`RunRow`; :data:`RUN_ROLE` has its id in every column."""
+"""Columns of a table of :class:`RunRow` rows; :data:`RUN_ROLE` is the run's id in every column."""

@@ -1,4 +1,4 @@
-"""The table of runs: a dot in the run's color, figures, and what can be done with it at a click."""
+"""The table of runs: a dot in the run's color, figures, and actions that a click starts."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ _MOVES = (Qt.Key.Key_Space, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.
 
 
 class RunsTable(RowsTable[RunRow]):
-    """See the module. Emits what the user asks for; does nothing itself.
+    """Shows the runs and emits the actions that the user asks for.
 
     Args:
         model: The runs.
-        colors: The colors of their dots.
+        colors: Colors of the runs' dots.
         parent: Qt owner.
     """
 
     action_requested = pyqtSignal(str, str)
-    """Run id, and what to do: ``pause``, ``resume``, ``stop``, ``use``, ``draw``."""
+    """Emits the id of a run and an action: ``pause``, ``resume``, ``stop``, ``use``, ``draw``."""
     selection_changed = pyqtSignal()
     removal_requested = pyqtSignal()
 
@@ -78,22 +78,22 @@ class RunsTable(RowsTable[RunRow]):
         return [id_of_run(row) for row in self.selected_rows]
 
     def select(self, identity: Hashable) -> None:
-        """Select one run alone, by its id, and bring it into view."""
+        """Select only the run with this id, and scroll to it."""
         super().select(identity)
         self.scrollTo(self.currentIndex())
 
     def height_for(self, rows: int) -> int:
-        """Height in which so many rows are seen whole."""
+        """Return the height at which ``rows`` rows are fully visible."""
         return HEAD + rows * ROW + 2
 
     def rows_in(self, height: int) -> int:
-        """Rows that are seen whole in so much height."""
+        """Return the number of rows that are fully visible at this height."""
         return (height - HEAD - 2) // ROW
 
     def keyPressEvent(self, e: QKeyEvent | None) -> None:
-        """Space draws the selected runs or not, Delete removes them, Esc selects none.
+        """Handle keys: Space draws the selected runs or not, Delete removes them, Esc deselects them.
 
-        Where none is selected, whatever would move selects the one that has the keyboard, be it the only one.
+        If no run is selected, Space and the keys that move the cursor first select the current row.
         """
         if e is not None and e.key() in _MOVES and not self.selected and self.rows.rowCount():
             self.selectRow(max(self.currentIndex().row(), 0))
@@ -112,7 +112,7 @@ class RunsTable(RowsTable[RunRow]):
 
 
 class RunCells(QStyledItemDelegate):
-    """Paints dots and actions, and hears clicks on them."""
+    """Draws dots and actions, and emits clicks on them."""
 
     clicked = pyqtSignal(str, str)
 
@@ -121,7 +121,7 @@ class RunCells(QStyledItemDelegate):
         self._colors = colors
 
     def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
-        """No dotted focus frame; a state that wants a look has its color."""
+        """Set Qt's style option without focus frame, and with a color for failed and paused runs."""
         super().initStyleOption(option, index)
         if option is not None:
             option.state &= ~QStyle.StateFlag.State_HasFocus
@@ -155,7 +155,7 @@ class RunCells(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex,
     ) -> bool:
-        """A click on a dot or an action."""
+        """Emit a click on a dot or an action."""
         if (
             isinstance(event, QMouseEvent)
             and event.type() == QEvent.Type.MouseButtonRelease
@@ -179,7 +179,7 @@ class RunCells(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex,
     ) -> bool:
-        """What an action does."""
+        """Show the tooltip of an action."""
         if event is not None and view is not None and event.type() == QEvent.Type.ToolTip:
             for action, box in _boxes(option.rect, index):
                 if box.contains(event.pos()):
@@ -189,7 +189,7 @@ class RunCells(QStyledItemDelegate):
 
 
 def action_box(table: RunsTable, of: str, action: str) -> QRect:
-    """Where an action of a run can be clicked, in the table's viewport; ``of`` is the run's id."""
+    """Return the area of an action in the table's viewport; ``of`` is the id of the run."""
     index = table.rows.index(table.rows.row_of(of), table.rows.section(ACTIONS))
     return dict(_boxes(table.visualRect(index), index))[action]
 

@@ -1,4 +1,4 @@
-"""The Runs half of the page: table, curves, log, and the policy as it plays now."""
+"""The Runs view of the page: table, curves, log, league and the current policy."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from gym_gui.ui.widgets.layouts import column_layout
 from gym_gui.ui.widgets.tables import RowsModel
 
 DRAWN: Final = 6
-"""How many runs are drawn where the user has chosen none: running ones first, then the newest."""
+"""Number of runs that are drawn by default: those in progress first, then the newest."""
 FEWEST_ROWS: Final = 4
 _LOG: Final = "log.txt"
 
 
 class RunsView(QWidget):
-    """See the module.
+    """Shows the runs of the trainer, their curves, and log, league and policy of the selected run.
 
     Args:
-        context: Theme, and work in the background.
+        context: Provides theme and background tasks.
         link: The trainer.
         parent: Qt owner.
     """
 
     action_requested = pyqtSignal(str, str)
-    """Run id, and what to do with it."""
+    """Emits the id of a run and an action."""
     selection_changed = pyqtSignal()
     removal_requested = pyqtSignal()
 
@@ -85,11 +85,11 @@ class RunsView(QWidget):
         layout.addWidget(self._trouble)
         layout.addWidget(self._stack, 1)
 
-    # -- what is made with the first run ---------------------------------------------------
+    # -- parts that are built with the first run -------------------------------------------
 
     @property
     def content(self) -> RunContent:
-        """Table, curves, log and film."""
+        """Table, curves, log, league and video; built when first needed."""
         if self._content is None:
             content = RunContent(self._context, self.model, self.data, self.colors, self._stack)
             self._content = content
@@ -105,40 +105,40 @@ class RunsView(QWidget):
 
     @property
     def table(self) -> RunsTable:
-        """The runs."""
+        """Table of the runs."""
         return self.content.table
 
     @property
     def board(self) -> CurveBoard:
-        """Their curves."""
+        """Cards with the curves."""
         return self.content.board
 
     @property
     def policy(self) -> PolicyNow:
-        """The policy of one of them as it plays now."""
+        """Card with the current policy of a run."""
         return self.content.policy
 
     @property
     def log(self) -> RunLog:
-        """What the selected run has printed."""
+        """Log of the selected run."""
         return self.content.log
 
-    # -- what is shown -------------------------------------------------------------------
+    # -- display -------------------------------------------------------------------------
 
     @property
     def selected(self) -> list[TrainingRecord]:
-        """The selected runs, from top to bottom."""
+        """Selected runs, from top to bottom."""
         ids = self._content.table.selected if self._content is not None else []
         return [record for run_id in ids if (record := self.link.run(run_id)) is not None]
 
     def select_none(self) -> None:
-        """No run is selected any more."""
+        """Deselect all runs."""
         if self._content is not None:
             self._content.table.clearSelection()
 
     @property
     def drawn(self) -> list[str]:
-        """Ids of the runs whose curves are drawn, newest first."""
+        """Ids of the runs whose curves are drawn, in the order of the list."""
         runs = self.link.runs
         if self._only is not None:
             return [run.run_id for run in runs if run.run_id in self._only]
@@ -146,7 +146,7 @@ class RunsView(QWidget):
         return [run.run_id for run in runs if self._chosen.get(run.run_id, run.run_id in usual)]
 
     def refresh(self) -> None:
-        """Show the runs as they stand."""
+        """Show the current state of the runs."""
         runs = self.link.runs
         self.titles = titles(runs)
         oldest = sorted(runs, key=lambda run: (run.submitted_at, run.run_id))
@@ -160,7 +160,7 @@ class RunsView(QWidget):
         selected = content.table.selected if content is not None else []
         self.model.set_rows([RunRow(run, self.titles[run.run_id], run.run_id in drawn) for run in runs])
         if content is not None and content.table.selected != selected:
-            self._on_selection_changed()  # Qt does not tell that a selected row is gone
+            self._on_selection_changed()  # Qt does not signal that a selected row is gone.
         self._fit_table()
         self._show_right_view()
         self._follow()
@@ -171,18 +171,18 @@ class RunsView(QWidget):
             self._show_league()
 
     def draw_only(self, run_ids: list[str]) -> None:
-        """Draw these runs and no others, until the user chooses otherwise."""
+        """Draw only these runs until the user chooses otherwise."""
         self._only = frozenset(run_ids) or None
         self.refresh()
 
     def draw_all(self) -> None:
-        """Draw again the runs that are drawn by default, with the user's own choices."""
+        """Draw the default runs again, with the user's own choices."""
         if self._only is not None:
             self._only = None
             self.refresh()
 
     def toggle_drawn(self, run_id: str) -> None:
-        """Draw a run, or do not."""
+        """Draw the curves of a run, or stop drawing them."""
         drawn = set(self.drawn)
         if self._only is not None:
             self._chosen.update({run.run_id: run.run_id in drawn for run in self.link.runs})
@@ -191,28 +191,28 @@ class RunsView(QWidget):
         self.refresh()
 
     def show_log(self) -> None:
-        """Show what the selected run has printed."""
+        """Show the log of the selected run."""
         if self.model.rowCount():
             self.content.show_log()
 
     async def closed(self) -> None:
-        """Follow and play nothing any more."""
+        """Stop following the runs and playing the policy."""
         await self.data.close()
         if self._content is not None:
             await self._content.closed()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """The table has as many rows as there is room for."""
+        """Fit the number of visible rows of the table to the height."""
         super().resizeEvent(a0)
         self._fit_table()
 
-    # -- inside --------------------------------------------------------------------------
+    # -- internal ------------------------------------------------------------------------
 
     def _fit_table(self) -> None:
         if self._content is not None:
             table, margins = self._content.table, self.contentsMargins()
             taken = table.minimumHeight() or table.minimumSizeHint().height()
-            others = self._content.minimumSizeHint().height() - taken  # charts keep what they are read in
+            others = self._content.minimumSizeHint().height() - taken  # Charts keep their minimum height.
             room = self.height() - margins.top() - margins.bottom() - others
             most = max(FEWEST_ROWS, min(table.rows_in(int(self.height() * 0.3)), table.rows_in(room)))
             table.setFixedHeight(table.height_for(min(max(self.model.rowCount(), 1), most)))
@@ -239,16 +239,16 @@ class RunsView(QWidget):
         title = self.titles.get(record.run_id, "")
         content.policy.show_run(title, file, why_no_film(record))
         kept = Path(record.policy) if record.policy else None
-        playable = kept is not None and kept.is_dir()  # of a run elsewhere it comes with its end
+        playable = kept is not None and kept.is_dir()  # The policy of a remote run arrives when the run ends.
         offered = Playable(kept, record.worker_id, record.env_id, title) if kept and playable else None
         content.policy.offer(offered)
 
     def _follow(self) -> None:
-        """Runs that are drawn, and the selected one for its league."""
+        """Follow the runs that are drawn, and the selected run for its league."""
         self.data.follow(dict.fromkeys([*self.drawn, *(run.run_id for run in self.selected[:1])]))
 
     def _show_league(self) -> None:
-        """The league of the selected run; else of the newest that is drawn and has one."""
+        """Show the league of the selected run, or else of the first drawn run that has one."""
         content = self._content
         if content is None:
             return
@@ -265,7 +265,7 @@ class RunsView(QWidget):
         content.board.set_league_of(Series(run_id, title, "rl"))
 
     def _with_film(self) -> TrainingRecord | None:
-        """The selected run; else the newest that goes on and has a film, else any with one."""
+        """Return the selected run, else a run in progress that has a video, else any run that has one."""
         selected = self.selected
         if selected:
             return selected[0]
@@ -303,7 +303,7 @@ class RunsView(QWidget):
             self._content.board.refresh()
 
     def _on_menu_requested(self, place: QPoint) -> None:
-        """Everything that can be done with a run, for the keyboard too."""
+        """Open a menu with all actions of a run, which also serves keyboard users."""
         record = self.selected[0] if self.selected else None
         viewport = self.table.viewport()
         if record is None or viewport is None:

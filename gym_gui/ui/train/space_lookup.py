@@ -1,4 +1,4 @@
-"""What kind of actions and observations an environment has, from the description that all pages share."""
+"""The kinds of an environment's actions and observations, from the description that all pages share."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gym_gui.workers.capabilities import action_kind, observation_kinds
 
 @dataclass(frozen=True, slots=True)
 class Spaces:
-    """What was found out of an environment.
+    """Kinds of actions and observations of an environment, as far as known.
 
     Attributes:
-        env_id: The environment; empty before anything is known.
-        action: Kind of its actions (``discrete``, ``continuous``, …); empty where that is not known.
-        observation: ``vector`` or ``image``; empty for another kind, or where it is not known.
-        trouble: Why it could not be looked at, as a sentence.
+        env_id: Id of the environment; empty before anything is known.
+        action: Kind of its actions (``discrete``, ``continuous``, …); empty if not known.
+        observation: ``vector`` or ``image``; empty for another kind, or if not known.
+        trouble: Why the environment could not be described, as a sentence.
     """
 
     env_id: str = ""
@@ -32,10 +32,10 @@ class Spaces:
 
 
 class SpaceLook(QObject):
-    """Looks at one environment at a time.
+    """Finds out the spaces of one environment at a time.
 
     Args:
-        context: Work in the background.
+        context: Runs background tasks.
         parent: Qt owner.
     """
 
@@ -52,28 +52,28 @@ class SpaceLook(QObject):
 
     @property
     def begun(self) -> bool:
-        """Whether any environment was looked at."""
+        """Whether an environment has been requested."""
         return self._task is not None
 
     def of(self, env_id: str) -> Spaces:
-        """What is known of an environment."""
+        """Return what is known of an environment's spaces."""
         return self._spaces if self._spaces.env_id == env_id else Spaces()
 
     def look(self, env_id: str) -> None:
-        """Find out; :attr:`found` follows."""
+        """Find out the spaces of an environment; :attr:`found` is emitted afterwards."""
         self._wanted = env_id
         if self._task is not None:
             self._task.cancel()
         self._task = self._context.spawn(self._look(env_id), "Looking at the environment")
 
     def renew(self) -> None:
-        """Environments or a worker were installed: what is missing may be there now."""
+        """Find out the spaces again, after environments or a worker were installed."""
         self._catalog.renew()
         if self.begun:
             self.look(self._wanted)
 
     async def close(self) -> None:
-        """End the process that looks at environments, where one was needed."""
+        """End the process that describes environments, if there is one."""
         await end_task(self._task)
         await self._catalog.close()
 

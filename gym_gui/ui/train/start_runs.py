@@ -1,4 +1,4 @@
-"""Asks the trainer for runs that differ in their seed alone: a group, where they are several."""
+"""Asks the trainer for runs that differ only in their seed; several runs form a group."""
 
 from __future__ import annotations
 
@@ -26,18 +26,19 @@ async def start_runs(
     """Submit one run for each seed.
 
     Args:
-        services: They choose the worker, and know where trainings lie.
+        services: Chooses the worker and provides the folders of trainings.
         client: The trainer.
-        preset: What is trained.
-        action: Kind of the environment's actions; empty where it is not known.
-        titles: The name of the run with each seed; empty where the user gave none.
+        preset: Training to run.
+        action: Kind of the environment's actions; empty if not known.
+        titles: Name of the run with each seed; empty if the user gave none.
 
     Yields:
         The id of each run that the trainer has accepted.
     """
     group = ""
     if len(titles) > 1:
-        # Those of the foreground count too: trainings of one name and different settings are no group.
+        # Groups of foreground trainings count too: trainings of one name and different settings are no
+        # group.
         env_id = preset.env_id
         there = await asyncio.to_thread(TrainingGroups(services.store).all)
         queued = [run.group for run in await client.runs() if run.env_id == env_id]
@@ -57,7 +58,7 @@ async def start_runs(
 
 
 def _unused(name: str, taken: Container[str]) -> str:
-    """``ppo``, or ``ppo_2`` where there is one."""
+    """Return ``ppo``, or ``ppo_2`` if that is taken, and so on."""
     if name not in taken:
         return name
     return next(label for number in count(2) if (label := f"{name}_{number}") not in taken)

@@ -1,4 +1,4 @@
-"""The window's own building blocks. They know nothing of environments and agents."""
+"""Building blocks of the window that know nothing of environments and agents."""
 
 from gym_gui.ui.widgets.badges import Dot, KeyCap, KindBadge, StatusDot
 from gym_gui.ui.widgets.buttons import IconButton, LinkButton, PrimaryButton, QuietButton

@@ -1,4 +1,4 @@
-"""Small marks: the kind of an agent, a state, a key."""
+"""Small marks: the kind of an agent, a state, or a key."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ PILL_GAP: Final = 4
 
 
 def badge_font() -> QFont:
-    """Of words in pills."""
+    """Return the font of words in pills."""
     return theme.font(theme.SMALL_PX, weight=QFont.Weight.DemiBold)
 
 
 def pill_width(word: str) -> int:
-    """Of a pill with a word in it."""
+    """Return the width of a pill with this word, in pixels."""
     return QFontMetrics(badge_font()).horizontalAdvance(word) + 16
 
 
 def pills_width(words: Sequence[str]) -> int:
-    """Room that pills of these words take, and a gap behind each."""
+    """Return the width of pills with these words, and a gap behind each, in pixels."""
     return sum(pill_width(word) + PILL_GAP for word in words)
 
 
 def badges_width(kinds: Sequence[str]) -> int:
-    """Room that badges of these kinds take."""
+    """Return the width of badges of these kinds, in pixels."""
     return pills_width(list(map(theme.kind_word, kinds)))
 
 
 def words_in(room: float, words: Sequence[str]) -> tuple[int, str]:
-    """How many words of pills fit beside one another, and the word that counts those that do not.
+    """Return how many pills fit side by side, and a word that counts the rest (``+2``); ``""`` if all fit.
 
     Args:
-        room: Pixels.
-        words: In order.
+        room: Available width, in pixels.
+        words: Words of the pills, in order.
     """
     if pills_width(words) - PILL_GAP <= room:
         return len(words), ""
@@ -55,9 +55,9 @@ def words_in(room: float, words: Sequence[str]) -> tuple[int, str]:
 def paint_badges(
     painter: QPainter, rect: QRect, kinds: Sequence[str], color: QColor | str | None = None
 ) -> None:
-    """Draw the pills of these kinds from the left of a rectangle, in their colors or in this one.
+    """Draw pills of these kinds from the left of a rectangle, in the kinds' colors or in ``color``.
 
-    Of those that have no room there, one says how many they are.
+    A last pill shows the number of kinds that do not fit.
     """
     area = QRectF(rect)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -93,7 +93,7 @@ class KindBadge(QWidget):
 
     @property
     def kind(self) -> str:
-        """The kind it shows."""
+        """Kind that the badge shows."""
         return self._kind
 
     def set_kind(self, kind: str, everybody: str = "") -> None:
@@ -101,7 +101,7 @@ class KindBadge(QWidget):
 
         Args:
             kind: The kind.
-            everybody: Who decides, a line for each, where they are several.
+            everybody: Kind of each slot, one per line, if there are several slots.
         """
         self._kind = kind
         told = everybody.replace("\n", ", ")
@@ -111,16 +111,16 @@ class KindBadge(QWidget):
         self.update()
 
     def set_color(self, color: QColor) -> None:
-        """Take a color of its own, where several of a kind are told apart."""
+        """Use this color instead of the kind's, to distinguish several of one kind."""
         self._color = color
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as its word."""
+        """Return the size that fits the word."""
         return QSize(pill_width(theme.kind_word(self._kind)), BADGE_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
-        """Its word is never cut."""
+        """Return the size that fits the word, which is never cut."""
         return self.sizeHint()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
@@ -140,7 +140,7 @@ _KIND_TIPS = {
 
 
 class Dot(QWidget):
-    """A colored dot, 8 px; of a token (``ok``, ``warning``, …) or of any color."""
+    """A dot, 8 px wide, in the color of a theme token (``ok``, ``warning``, …) or in any color."""
 
     def __init__(self, color: str | QColor = "muted", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -148,13 +148,13 @@ class Dot(QWidget):
         self.setFixedSize(10, 10)
 
     def set_color(self, color: str | QColor) -> None:
-        """Take another token or color."""
+        """Use another token or color."""
         if color != self._color:
             self._color = color
             self.update()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw it."""
+        """Draw the dot."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -167,11 +167,11 @@ _DOT_SPACING = 6
 
 
 class StatusDot(QWidget):
-    """A dot with its word, so that the color never stands alone.
+    """A dot with a word, so that a state is never shown by color alone.
 
     Args:
-        state: A token: ``ok``, ``warning``, ``error``, ``accent``, ``muted``.
-        text: The word.
+        state: Theme token of the dot: ``ok``, ``warning``, ``error``, ``accent`` or ``muted``.
+        text: Word for the state.
         parent: Qt owner.
     """
 
@@ -190,21 +190,21 @@ class StatusDot(QWidget):
 
     @property
     def text(self) -> str:
-        """The word."""
+        """Word beside the dot."""
         return self._label.text()
 
     @property
     def whole_width(self) -> int:
-        """Room for the dot and its word."""
+        """Width of the dot and its word, in pixels."""
         return self._dot.width() + _DOT_SPACING + self._label.sizeHint().width()
 
     def set_word_shown(self, shown: bool) -> None:
-        """Where there is no room for all of the word, the dot's tooltip has it."""
+        """Show the word, or hide it and show it in the dot's tooltip."""
         self._label.setVisible(shown)
         self._dot.setToolTip("" if shown else self.text)
 
     def set_state(self, state: str, text: str) -> None:
-        """Show another state."""
+        """Show another state and its word."""
         self._dot.set_color(state)
         if text != self._label.text():
             self._label.setText(text)
@@ -217,7 +217,7 @@ _KEY_SIGNS = {"Up": "↑", "Down": "↓", "Left": "←", "Right": "→", "Return
 
 
 class KeyCap(QWidget):
-    """A key, drawn as a key. ``"Ctrl+N"`` is shown as written, arrows as arrows."""
+    """Draws a key: ``"Ctrl+N"`` as its parts side by side, arrow keys as arrows."""
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -227,7 +227,7 @@ class KeyCap(QWidget):
 
     @property
     def text(self) -> str:
-        """What is drawn."""
+        """Text that is drawn."""
         return self._text
 
     def set_text(self, text: str) -> None:
@@ -238,9 +238,9 @@ class KeyCap(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as its text."""
+        """Return the size that fits the text."""
         return QSize(keycap_width(self._text), 18)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw it."""
+        """Draw the key."""
         paint_keycap(QPainter(self), self.rect(), self._text, enabled=self.isEnabled())

@@ -1,4 +1,4 @@
-"""Buttons: one filled per page, the others quiet."""
+"""Buttons: one filled button per page, and quiet, link and icon buttons."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from gym_gui.ui import theme
 from gym_gui.ui.icons import icon
 
 BUTTON_ICON: Final = QSize(19, 15)
-"""Of an icon before a text, with the air between them."""
+"""Size of an icon before a text, with the space between them."""
 CARET_ROOM: Final = 18
 _KEYS: Final = re.compile(r" \((?:[^()]*\+[^()]+|double click|Delete|Enter|F\d+)\)$")
-"""Keys at the end of a tooltip: screen readers say them after the name, as its description."""
+"""Matches keys at the end of a tooltip, which an icon button's accessible name leaves out."""
 
 
 class ButtonOptions(TypedDict, total=False):
-    """What every button of ours takes besides its text.
+    """Options of every button besides its text.
 
     Attributes:
         icon_name: Icon before the text.
-        spare_icon: Icon that stands for the text where there is no room for it.
-        icon_color: Token of the icon.
-        key: Shortcut shown as a keycap; the shortcut itself belongs to a command.
-        tooltip: What it does, longer.
+        spare_icon: Icon that replaces the text if there is no space for the text.
+        icon_color: Theme token of the icon's color.
+        key: Shortcut shown as a keycap; a command handles the shortcut itself.
+        tooltip: Longer description of the action.
         name: ``objectName``; made from the text by default.
         on_click: Called without arguments.
         parent: Qt owner.
@@ -54,7 +54,7 @@ class ButtonOptions(TypedDict, total=False):
 
 
 class _Button(QPushButton):
-    """A button with an icon and, on request, a keycap that tells its shortcut."""
+    """A button with an optional icon and an optional keycap that shows its shortcut."""
 
     def __init__(self, text: str, **options: Unpack[ButtonOptions]) -> None:
         super().__init__(text, options.get("parent"))
@@ -64,9 +64,9 @@ class _Button(QPushButton):
         self._icon_color = options.get("icon_color", "")
         self.setObjectName(options.get("name") or f"button-{_slug(text)}")
         self.setAccessibleName(text)
-        # A click leaves the focus where it is, so that Space and arrows still reach the page.
+        # A click does not take the focus, so that Space and arrow keys still reach the page.
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        if self._key:  # else a layout would not go below the hint, which has the keycap
+        if self._key:  # Otherwise a layout would not shrink it below the hint, which includes the keycap.
             self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         if icon_name := options.get("icon_name"):
             self.set_icon(icon_name)
@@ -81,7 +81,7 @@ class _Button(QPushButton):
         self.setIconSize(BUTTON_ICON)
 
     def set_text(self, text: str, icon_name: str = "") -> None:
-        """Say another thing (Run becomes Pause)."""
+        """Show another text (Run becomes Pause), and another icon if one is given."""
         self.setText(text)
         self.setAccessibleName(text)
         if icon_name:
@@ -89,7 +89,7 @@ class _Button(QPushButton):
 
     @property
     def words_width(self) -> int:
-        """What it could give up in a narrow place, in pixels: its words, where an icon says the same."""
+        """Pixels that the button saves if its icon replaces the words."""
         words = self.fontMetrics().horizontalAdvance(self.text())
         if self._spare_icon:
             return max(words - BUTTON_ICON.width() - theme.STEP, 0)
@@ -97,11 +97,11 @@ class _Button(QPushButton):
 
     @property
     def compact(self) -> bool:
-        """Whether the icon stands alone."""
+        """Whether only the icon is shown."""
         return self._compact
 
     def set_compact(self, compact: bool) -> None:
-        """Show the icon alone, or the words again; its name and tooltip say what it does."""
+        """Show only the icon, or the words again; name and tooltip keep the words."""
         if compact != self._compact:
             self._compact = compact
             if self._spare_icon:
@@ -111,22 +111,22 @@ class _Button(QPushButton):
             self.update()
 
     def initStyleOption(self, option: QStyleOptionButton | None) -> None:
-        """Without words where they have no room."""
+        """Set Qt's style option; in compact mode, without text."""
         super().initStyleOption(option)
         if option is not None and self._compact:
             option.text = ""
 
     def sizeHint(self) -> QSize:
-        """Wide enough for the keycap."""
+        """Return the size with space for the keycap, and in compact mode without the words."""
         words = QSize(self.fontMetrics().horizontalAdvance(self.text()) if self._compact else 0, 0)
         return super().sizeHint() + self._key_room() - words
 
     def minimumSizeHint(self) -> QSize:
-        """As wide as its words: they are not cut; the keycap goes where there is no room for it."""
+        """Return the size without the keycap: words are not cut, but a narrow button hides the keycap."""
         return self.sizeHint() - self._key_room()
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the button, its text in the room that is left of the keycap, the keycap."""
+        """Draw the button, with its text left of the keycap if the keycap fits."""
         if not self._key or self.width() < self.sizeHint().width():
             super().paintEvent(a0)
             return
@@ -143,7 +143,7 @@ class _Button(QPushButton):
 
 
 class PrimaryButton(_Button):
-    """The page's main action, filled."""
+    """The filled button for the page's main action."""
 
     def __init__(self, text: str, **options: Unpack[ButtonOptions]) -> None:
         options.setdefault("icon_color", "on_accent")
@@ -152,7 +152,7 @@ class PrimaryButton(_Button):
 
 
 class QuietButton(_Button):
-    """Any other action; with a menu, a caret tells that it opens one."""
+    """A button for any other action; with a menu, it shows a caret."""
 
     def __init__(self, text: str, *, menu: QMenu | None = None, **options: Unpack[ButtonOptions]) -> None:
         super().__init__(text, **options)
@@ -161,7 +161,7 @@ class QuietButton(_Button):
             self.setMenu(menu)
 
     def sizeHint(self) -> QSize:
-        """Wide enough for the caret."""
+        """Return the size with space for the caret."""
         return super().sizeHint() + QSize(CARET_ROOM if self._caret else 0, 0)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
@@ -174,7 +174,7 @@ class QuietButton(_Button):
 
 
 class LinkButton(_Button):
-    """An action that reads like a link, in a line of text."""
+    """A button that looks like a link in a line of text."""
 
     def __init__(self, text: str, **options: Unpack[ButtonOptions]) -> None:
         super().__init__(text, **options)
@@ -183,7 +183,7 @@ class LinkButton(_Button):
 
 
 class IconButton(QToolButton):
-    """A square button with an icon alone; its tooltip and accessible name say what it does."""
+    """A square button that shows only an icon; its tooltip and accessible name describe the action."""
 
     def __init__(
         self,
@@ -222,7 +222,7 @@ class _Click:
 
 
 def paint_button(button: QPushButton, room: int) -> None:
-    """Draw a button whose text leaves ``room`` pixels free at its right end."""
+    """Draw a button and keep ``room`` pixels at its right end free of text."""
     painter = QStylePainter(button)
     option = QStyleOptionButton()
     button.initStyleOption(option)
@@ -236,12 +236,12 @@ def paint_button(button: QPushButton, room: int) -> None:
 
 
 def keycap_width(text: str) -> int:
-    """Width of a keycap with this text."""
+    """Return the width of a keycap with this text, in pixels."""
     return max(QFontMetrics(theme.font(theme.SMALL_PX)).horizontalAdvance(text) + 12, 20)
 
 
 def paint_keycap(painter: QPainter, rect: QRect, text: str, *, enabled: bool = True) -> None:
-    """Draw a key as a small rounded rectangle."""
+    """Draw a keycap as a small rounded rectangle."""
     current = theme.current()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(current.color("line"))
@@ -253,7 +253,7 @@ def paint_keycap(painter: QPainter, rect: QRect, text: str, *, enabled: bool = T
 
 
 def paint_caret(widget: QWidget) -> None:
-    """Draw the caret of a control that opens a list, at its right end."""
+    """Draw the caret of a button that opens a list, at its right end."""
     painter = QPainter(widget)
     size = 12
     corner = QPoint(widget.width() - size - 9, (widget.height() - size) // 2)

@@ -1,4 +1,4 @@
-"""Panels: the plain card, the one that can be clicked, and a card with a heading."""
+"""Panels: a card with an optional heading that can be clickable, and a divider."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 
 class Card(QFrame):
-    """A panel with rounded corners. What is in it goes into :attr:`body`.
+    """A panel with rounded corners; :attr:`body` holds its content.
 
     Args:
-        title: Small heading, or empty.
-        clickable: Reacts to a click and to Enter and Space, and shows that it does.
-        margin: Distance of the content from the edge.
+        title: Small heading; empty for none.
+        clickable: Whether it reacts to a click, Enter and Space, and shows this.
+        margin: Distance between the content and the edge, in pixels.
         parent: Qt owner.
     """
 
@@ -54,22 +54,22 @@ class Card(QFrame):
 
     @property
     def selected(self) -> bool:
-        """Whether it is outlined."""
+        """Whether the card is selected, which draws an outline."""
         return self.property("selected") == "true"
 
     def set_selected(self, selected: bool) -> None:
-        """Outline it, or not."""
+        """Select the card or deselect it."""
         if selected != self.selected:
             self.setProperty("selected", "true" if selected else "false")
             restyle(self)
 
     @property
     def outlined(self) -> bool:
-        """Whether its edge is drawn two pixels wide: it is selected, or has the focus."""
+        """Whether the outline is drawn: the card is selected, or is clickable and has the focus."""
         return self.selected or (self._clickable and self.hasFocus())
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Paint the outline's second pixel inside the first: a wider border would move the content."""
+        """Draw the second pixel of the outline inside the first: a wider border would move the content."""
         super().paintEvent(a0)
         if self.outlined:
             painter = QPainter(self)
@@ -79,37 +79,37 @@ class Card(QFrame):
             painter.drawRoundedRect(inner, theme.RADIUS_PANEL - 1.5, theme.RADIUS_PANEL - 1.5)
 
     def add(self, widget: QWidget, stretch: int = 0) -> None:
-        """Put a widget below the others."""
+        """Add a widget below the others."""
         self.body.addWidget(widget, stretch)
 
     def add_to_heading(self, widget: QWidget) -> None:
-        """Put a widget at the right of the heading."""
+        """Add a widget at the right of the heading."""
         if self._head is None:
             raise ValueError("this card has no heading")
         self._head.addWidget(widget)
 
     def mousePressEvent(self, a0: QMouseEvent | None) -> None:
-        """Remember that the button went down here."""
+        """Remember whether the left button was pressed on the card."""
         self._pressed = a0 is not None and a0.button() == Qt.MouseButton.LeftButton
         super().mousePressEvent(a0)
         if self._clickable and a0 is not None:
             a0.accept()
 
     def mouseReleaseEvent(self, a0: QMouseEvent | None) -> None:
-        """A click, when it went down and up here."""
+        """Emit a click if the button was pressed and released on the card."""
         pressed, self._pressed = self._pressed, False
         super().mouseReleaseEvent(a0)
         if pressed and a0 is not None and self.rect().contains(a0.position().toPoint()):
             self.clicked.emit()
 
     def mouseDoubleClickEvent(self, a0: QMouseEvent | None) -> None:
-        """Tell it."""
+        """Emit a double click."""
         super().mouseDoubleClickEvent(a0)
         if a0 is not None and a0.button() == Qt.MouseButton.LeftButton:
             self.double_clicked.emit()
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Enter and Space click a clickable card."""
+        """Click a clickable card on Enter or Space."""
         keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
         if self._clickable and a0 is not None and a0.key() in keys and not a0.isAutoRepeat():
             self.clicked.emit()
@@ -118,7 +118,7 @@ class Card(QFrame):
 
 
 class Divider(QFrame):
-    """A line across, 1 px."""
+    """A horizontal line, 1 px high."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -127,7 +127,7 @@ class Divider(QFrame):
 
 
 def restyle(widget: QWidget) -> None:
-    """Let the style sheet look at a widget again whose properties changed."""
+    """Apply the style sheet again to a widget whose properties changed."""
     style = widget.style()
     if style is not None:
         style.unpolish(widget)

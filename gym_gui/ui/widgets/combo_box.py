@@ -1,4 +1,4 @@
-"""A combo box that fits a form: the wheel scrolls past it, and what has no room ends in dots."""
+"""A combo box for forms: the wheel scrolls past it, and text that does not fit ends in "…"."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from PyQt6.QtWidgets import (
 )
 
 _POPUP_EDGE: Final = 12
-"""Border and padding of a list, both sides, in pixels."""
+"""Border and padding of a list on both sides, in pixels."""
 
 
 class SteadyComboBox(QComboBox):
-    """A choice that a wheel which scrolls the page does not change; as wide as the form has room."""
+    """A combo box as wide as the form allows; the wheel changes it only if it has the focus."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setItemDelegate(QStyledItemDelegate(self))  # its own one draws no item of the style sheet
+        self.setItemDelegate(QStyledItemDelegate(self))  # The default delegate ignores style rules for items.
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def showPopup(self) -> None:
-        """The list has room for its words, however narrow the form is."""
+        """Open the list, wide enough for its items even if the form is narrow."""
         view = self.view()
         if view is not None:
             view.setMinimumWidth(view.sizeHintForColumn(0) + _POPUP_EDGE)
         super().showPopup()
 
     def paintEvent(self, e: QPaintEvent | None) -> None:
-        """What has no room ends in dots; Qt would cut it within a letter."""
+        """Draw the text, shortened with "…" if it does not fit; Qt would cut it within a letter."""
         if self.isEditable():
             super().paintEvent(e)
             return

@@ -1,4 +1,4 @@
-"""What lies over the window until it is answered."""
+"""The base class of dialogs."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from gym_gui.ui.widgets.tab_order import tab_on
 
 
 class Dialog(QDialog):
-    """Tab goes as one reads, Enter in a field does what the filled button says, Esc leaves.
+    """A dialog in which Tab follows the layout, Enter presses the main button and Esc closes.
 
-    Qt alone has Enter press the first button that was made, be it Cancel, and Tab go in the order of making.
-    A dialog that was closed is deleted.
+    Without it, Enter presses the button that was created first, even Cancel, and Tab follows the order
+    of creation. A closed dialog is deleted.
 
     Args:
         name: Its ``objectName``.
-        title: What its frame says.
+        title: Title of its frame.
         parent: The window.
-        size: What it opens with.
-        width: Its least width, in pixels.
+        size: Size with which it opens.
+        width: Smallest width, in pixels.
 
     Attributes:
-        work: What goes on for it in the background; it ends with the dialog.
+        work: Background task of the dialog, which is canceled when the dialog closes.
     """
 
     def __init__(
@@ -43,16 +43,16 @@ class Dialog(QDialog):
 
     @property
     def working(self) -> bool:
-        """Whether something goes on for it."""
+        """Whether a background task of the dialog is running."""
         return self.work is not None and not self.work.done()
 
     def take_on(self, work: asyncio.Task[Any]) -> None:
-        """Have this go on, and nothing else any more."""
+        """Cancel the running background task and keep this one instead."""
         self._end_work()
         self.work = work
 
     def done(self, a0: int) -> None:
-        """Nothing goes on afterwards."""
+        """Close the dialog and cancel its background task."""
         self._end_work()
         super().done(a0)
 
@@ -61,7 +61,7 @@ class Dialog(QDialog):
             self.work.cancel()
 
     def setVisible(self, visible: bool) -> None:
-        """Before Qt chooses a button for Enter."""
+        """Make the main button the default before Qt chooses one for Enter."""
         if visible and not any(button.isDefault() for button in self.findChildren(QPushButton)):
             main = self.findChild(PrimaryButton)
             if main is not None:
@@ -69,5 +69,5 @@ class Dialog(QDialog):
         super().setVisible(visible)
 
     def focusNextPrevChild(self, next: bool) -> bool:
-        """Tab goes through the dialog as it stands."""
+        """Move the focus to the next or previous control in the order of the layout."""
         return tab_on(self, forward=next) or super().focusNextPrevChild(next)

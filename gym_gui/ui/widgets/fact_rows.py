@@ -1,4 +1,4 @@
-"""What is known of something, a name and its value in each row."""
+"""Read-only rows, each with a name and a value."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from gym_gui.ui.widgets.labels import ElidedLabel
 
 
 class FactRows(FormRows):
-    """Rows that are read, and copied from; what has no value has no row.
+    """Rows of names and values that can be copied; a name without a value has no row.
 
     Args:
-        prefix: Before a name, the ``objectName`` of its value; ``""``: values have none.
-        cut: Names of values that stay on one line, as paths do, their middle left out.
+        prefix: Start of each value's ``objectName``, followed by its name; ``""`` sets no names.
+        cut: Names of values, such as paths, that stay on one line and are shortened in the middle.
         label_width: Width of the names; longer ones wrap.
         parent: Qt owner.
     """
@@ -37,11 +37,11 @@ class FactRows(FormRows):
 
     @property
     def texts(self) -> dict[str, str]:
-        """Values by their names, of those that have one."""
+        """Values by name, without empty ones."""
         return {name: _whole(value.text()) for name, value in self._values.items() if value.text()}
 
     def show_facts(self, facts: Mapping[str, str]) -> None:
-        """Show these, in their order; what stays as it was keeps what is selected in it."""
+        """Show these facts in their order; a value that has not changed keeps its text selection."""
         if list(facts) != list(self._values):
             self.clear()
             self._values = {name: self._add(name) for name in facts}
@@ -57,15 +57,15 @@ class FactRows(FormRows):
             value.setObjectName(f"{self._prefix}{name.lower().replace(' ', '-')}")
         value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.add_row(name, value)
-        # The first line of a name and that of its value stand beside each other, however many there are.
+        # Align the first line of a name with the first line of its value, however many lines follow.
         self.align_label(value, Qt.AlignmentFlag.AlignTop)
         value.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
-        value.setMinimumWidth(1)  # a word that is too long is cut, the column stays as wide as it is
+        value.setMinimumWidth(1)  # A word that is too long is cut, so that the column keeps its width.
         return value
 
 
 class _Value(QLabel):
-    """Wraps also within a path or an id, and is copied without what makes it do so."""
+    """A value that may wrap within a path or an id; a copy leaves out the break characters."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class _Value(QLabel):
             super().keyPressEvent(ev)
 
     def contextMenuEvent(self, ev: QContextMenuEvent | None) -> None:
-        """Copy what is selected, else all of it."""
+        """Offer to copy the selected text, or all of it if none is selected."""
         if ev is not None:
             menu = QMenu(self)
             menu.addAction("Copy", self._copy)
@@ -96,7 +96,10 @@ _BREAK = "\u200b"
 
 
 def _breakable(text: str) -> str:
-    """Lists, paths and ids, which have no spaces, may break where their parts end; numbers do not."""
+    """Insert break characters after ``,``, ``/`` and ``_``, so that lists, paths and ids can wrap.
+
+    A text that begins with a digit is not changed.
+    """
     return text if text[:1].isdigit() else re.sub("([,/_])", f"\\1{_BREAK}", text)
 
 

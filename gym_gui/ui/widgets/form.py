@@ -1,4 +1,4 @@
-"""Rows of a form: label left, control right."""
+"""Rows of a form: label at the left, control at the right."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _W = TypeVar("_W", bound=QWidget)
 
 
 _TEXT_TOP = 7
-"""Where the first line begins in a field of several lines."""
+"""Top of the first line in a field of several lines, in pixels."""
 LABEL_WIDTH = 92
-"""Of the labels in an inspector; longer ones wrap."""
+"""Width of the labels in an inspector, in pixels; longer ones wrap."""
 
 
 def all_settings(count: int) -> str:
-    """What unfolds a form that has so many settings in all."""
+    """Return the text of a link that unfolds a form with ``count`` settings."""
     return "All settings…" if count == 1 else f"All {count} settings…"
 
 
 class FormRows(QWidget):
-    """A form of two columns, as in the inspector.
+    """A form with a column of labels and a column of controls, as in the inspector.
 
     Args:
         label_width: Width of the labels; longer ones wrap.
@@ -44,9 +44,9 @@ class FormRows(QWidget):
         self._labels: dict[QWidget, QLabel] = {}
 
     def add_row(self, text: str, control: _W, *, tooltip: str = "") -> _W:
-        """Add a control with its label; returns the control.
+        """Add a control with its label and return the control.
 
-        The label is the control's accessible name and buddy, the tooltip is on both.
+        The label becomes the control's accessible name and buddy; both get the tooltip.
         """
         label = muted_label(text, wrap=True)
         label.setFixedWidth(self._label_width)
@@ -58,7 +58,7 @@ class FormRows(QWidget):
         align = Qt.AlignmentFlag.AlignTop if top else Qt.AlignmentFlag.AlignVCenter
         self._grid.addWidget(label, row, 0, align)
         fixed = control.sizePolicy().horizontalPolicy() == QSizePolicy.Policy.Maximum
-        # One that does not grow must not keep its column from it.
+        # A control of fixed width must not keep its column from growing.
         self._grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignLeft if fixed else Qt.AlignmentFlag(0))
         if not control.accessibleName():
             control.setAccessibleName(text)
@@ -75,7 +75,7 @@ class FormRows(QWidget):
         return control
 
     def add_wide(self, widget: _W) -> _W:
-        """Add a widget over both columns."""
+        """Add a widget that spans both columns, and return the widget."""
         self._grid.addWidget(widget, self._grid.rowCount(), 0, 1, 2)
         return widget
 
@@ -87,11 +87,11 @@ class FormRows(QWidget):
             label.setVisible(visible)
 
     def align_label(self, control: QWidget, align: Qt.AlignmentFlag) -> None:
-        """Put the label of a row at its top, middle or bottom."""
+        """Align the label of a row at its top, middle or bottom."""
         if (label := self._labels.get(control)) is not None:
             self._grid.setAlignment(label, align)
 
     def clear(self) -> None:
-        """Take all rows out and delete them."""
+        """Remove and delete all rows."""
         self._labels.clear()
         empty(self._grid)

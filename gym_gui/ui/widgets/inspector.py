@@ -1,4 +1,4 @@
-"""The column at the right: what is selected, and its settings."""
+"""The column at the right with the selected object and its settings."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from gym_gui.ui.widgets.scrolling import scroll_over
 
 
 class _Content(QWidget):
-    """Asks for no minimum height: the scroll area asks for its height at the width it has.
+    """Content without a minimum height: the scroll area asks for the height at its width.
 
-    Without a known width, labels that wrap ask for the height that they have when they are narrow, and
-    content that fits would scroll.
+    Without a known width, wrapping labels ask for the height that they need when narrow, and content
+    that fits would scroll.
     """
 
     def minimumSizeHint(self) -> QSize:
@@ -25,9 +25,9 @@ class _Content(QWidget):
 
 
 class Inspector(QFrame):
-    """300 px that scroll when there is more to say. Content goes through :meth:`add`.
+    """A column, 300 px wide, that scrolls if its content is too high; :meth:`add` adds content.
 
-    What has to be reached without scrolling goes through :meth:`add_foot`.
+    :meth:`add_foot` adds what must be reachable without scrolling.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -49,7 +49,7 @@ class Inspector(QFrame):
         layout.addWidget(scroll, 1)
 
     def _on_range_changed(self, _low: int, high: int) -> None:
-        """The scroll bar stands in the margin: what is beside it is as wide as without it."""
+        """Shrink the right margin by the scroll bar, so that the content keeps its width."""
         taken = self._bar.sizeHint().width() if high > 0 and self._bar is not None else 0
         margins = self.body.contentsMargins()
         if margins.right() != theme.PAGE - taken:
@@ -57,7 +57,7 @@ class Inspector(QFrame):
             self.body.setContentsMargins(margins)
 
     def add_foot(self, widget: QWidget) -> None:
-        """Put a widget below what scrolls, always in view while it is shown."""
+        """Add a widget below the scrolling content, where it is always in view."""
         widget.setProperty("role", "foot")
         widget.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         layout = self.layout()
@@ -65,7 +65,7 @@ class Inspector(QFrame):
         layout.addWidget(widget)
 
     def add(self, item: QWidget | QLayout) -> None:
-        """Put a widget or layout below the others."""
+        """Add a widget or layout below the others."""
         place = self.body.count() - 1
         if isinstance(item, QWidget):
             self.body.insertWidget(place, item)
@@ -73,7 +73,7 @@ class Inspector(QFrame):
             self.body.insertLayout(place, item)
 
     def add_section(self, text: str) -> QLabel:
-        """Put a heading below the others, with room above it."""
+        """Add a heading below the others, with space above it."""
         place = self.body.count() - 1
         if place > 0:
             self.body.insertSpacing(place, theme.GAP)
@@ -82,7 +82,7 @@ class Inspector(QFrame):
         return heading
 
     def clear(self) -> None:
-        """Take everything out and delete it."""
+        """Remove and delete all content."""
         while self.body.count() > 1:
             item = self.body.takeAt(0)
             if item is not None:

@@ -1,4 +1,4 @@
-"""Labels in the window's few sizes."""
+"""Labels in the roles and sizes of the window."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from PyQt6.QtWidgets import QLabel, QSizePolicy, QWidget
 def label(
     text: str = "", role: str = "", *, wrap: bool = False, name: str = "", parent: QWidget | None = None
 ) -> QLabel:
-    """A label in one of the style sheet's roles (``muted``, ``strong``, ``small``, ``fact``, …).
+    """Return a label in a role of the style sheet (``muted``, ``strong``, ``small``, ``fact``, …).
 
-    ``name`` is its ``objectName``.
+    ``name`` becomes its ``objectName``.
     """
     result = QLabel(text, parent)
     result.setObjectName(name)
@@ -26,26 +26,26 @@ def label(
 
 
 def section_label(text: str, parent: QWidget | None = None) -> QLabel:
-    """A small heading in capitals; screen readers get it as written."""
+    """Return a small heading in capitals; screen readers get the text as written."""
     result = label(text.upper(), "section", parent=parent)
     result.setAccessibleName(text)
     return result
 
 
 def title_label(text: str, parent: QWidget | None = None) -> QLabel:
-    """A title, 15 px semibold."""
+    """Return a title, 15 px semibold."""
     return label(text, "title", parent=parent)
 
 
 def muted_label(
     text: str = "", *, wrap: bool = False, name: str = "", parent: QWidget | None = None
 ) -> QLabel:
-    """What is read second."""
+    """Return a label in muted color for secondary text."""
     return label(text, "muted", wrap=wrap, name=name, parent=parent)
 
 
 class ElidedLabel(QLabel):
-    """A label of one line that ends in "…" where it has no room; the tooltip has all of it."""
+    """A one-line label that ends in "…" if it does not fit; its tooltip then has the whole text."""
 
     def __init__(
         self,
@@ -65,21 +65,21 @@ class ElidedLabel(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """Room for all of it; hinting rounds, so two pixels more than measured."""
+        """Return the size of the whole text, plus two pixels because font hinting rounds."""
         return super().sizeHint() + QSize(2, 0)
 
     def minimumSizeHint(self) -> QSize:
-        """Room for a few letters."""
+        """Return a size that fits four letters."""
         hint = super().minimumSizeHint()
         return QSize(min(hint.width(), self.fontMetrics().averageCharWidth() * 4), hint.height())
 
     def setText(self, a0: str | None) -> None:
-        """Show another text; where its place stays as wide as it was, nothing else would tell of it."""
+        """Show another text and update the tooltip, because no resize event follows if the width stays."""
         super().setText(a0)
         self._tell_whole()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Tell the whole text in the tooltip where it is cut."""
+        """Update the tooltip, which has the whole text if it is cut."""
         super().resizeEvent(a0)
         self._tell_whole()
 
@@ -88,7 +88,7 @@ class ElidedLabel(QLabel):
         self.setToolTip(self.text() if cut else "")
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the text, cut to fit."""
+        """Draw the text, shortened to fit."""
         painter = QPainter(self)
         rect = self.contentsRect()
         text = self.fontMetrics().elidedText(self.text(), self._mode, rect.width())

@@ -1,4 +1,4 @@
-"""Layouts with the window's distances."""
+"""Layouts with the window's margins and spacings."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _Layout = TypeVar("_Layout", QHBoxLayout, QVBoxLayout)
 def column_layout(
     parent: QWidget | None = None, *, margin: Margin = 0, spacing: int | None = theme.ROW
 ) -> QVBoxLayout:
-    """Parts below each other.
+    """Return a layout that places its parts one below the other.
 
     Args:
-        parent: The widget it fills; left out: it stands in another layout.
-        margin: Pixels around it, or left, above, right and below.
-        spacing: Pixels between its parts; ``None``: as the style has it.
+        parent: The widget that it fills; ``None`` if another layout will contain it.
+        margin: Margin on all sides, or left, top, right and bottom, in pixels.
+        spacing: Pixels between its parts; ``None`` for the style's spacing.
     """
     return _spaced(QVBoxLayout(parent), margin, spacing)
 
@@ -30,12 +30,12 @@ def column_layout(
 def row_layout(
     parent: QWidget | None = None, *, margin: Margin = 0, spacing: int | None = theme.ROW
 ) -> QHBoxLayout:
-    """Parts beside each other; see :func:`column_layout`."""
+    """Return a layout that places its parts side by side; see :func:`column_layout`."""
     return _spaced(QHBoxLayout(parent), margin, spacing)
 
 
 def right_row(*widgets: QWidget) -> QHBoxLayout:
-    """Widgets at the right end of a row, as the buttons of a dialog are."""
+    """Return a row with widgets at its right end, like the buttons of a dialog."""
     row = row_layout()
     row.addStretch(1)
     for widget in widgets:
@@ -44,13 +44,13 @@ def right_row(*widgets: QWidget) -> QHBoxLayout:
 
 
 def panel_head(title: QWidget, tooltip: str, name: str, on_close: Callable[[], object]) -> QHBoxLayout:
-    """The first row of a panel: its title, and a button that closes it.
+    """Return the first row of a panel: its title and a button that closes the panel.
 
     Args:
-        title: What the panel is.
-        tooltip: What closing leads to.
+        title: Widget with the title.
+        tooltip: Tooltip of the button.
         name: The button's ``objectName``.
-        on_close: Called when it is clicked.
+        on_close: Called on a click of the button.
     """
     close = IconButton("close", tooltip, name=name, on_click=on_close)
     close.setFixedSize(24, 24)
@@ -61,7 +61,7 @@ def panel_head(title: QWidget, tooltip: str, name: str, on_close: Callable[[], o
 
 
 def empty(layout: QLayout) -> None:
-    """Take all widgets out of a layout, and delete them."""
+    """Remove all widgets of a layout and delete them."""
     while (item := layout.takeAt(0)) is not None:
         widget = item.widget()
         if widget is not None:

@@ -1,4 +1,4 @@
-"""What is said inside a page: a message with a way out, and what to do with an empty panel."""
+"""Messages inside a page, each with an optional action, and hints in empty panels."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 MessageKind = Literal["info", "ok", "warning", "error"]
 Action = tuple[str, Callable[[], object]]
-"""What a button says, and what it does."""
+"""Text of a button, and the function that it calls."""
 
 
 class IconLabel(QLabel):
-    """An icon of one token's color that follows the theme."""
+    """An icon in the color of a theme token; it follows the theme."""
 
     def __init__(self, name: str, color: str, size: int = 18, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,14 +37,14 @@ class IconLabel(QLabel):
 
 
 class InlineMessage(QFrame):
-    """A sentence in a page, with an action and, on request, a way to close it.
+    """A message in a page, with an optional action and an optional close button.
 
     Args:
-        kind: ``info``, ``ok``, ``warning`` or ``error``; has an icon and a word for readers.
-        text: The thing and the way out.
-        action: What the button says and what it does.
+        kind: ``info``, ``ok``, ``warning`` or ``error``; sets the icon and the word for screen readers.
+        text: What happened, and what the user can do.
+        action: Text of the button, and the function that it calls.
         closable: Whether it has a button that closes it.
-        name: Its ``objectName``; by default by its kind.
+        name: Its ``objectName``; by default ``message-`` and the kind.
         parent: Qt owner.
     """
 
@@ -87,12 +87,12 @@ class InlineMessage(QFrame):
         self.set_text(text)
 
     def add_action(self, text: str, on_click: Callable[[], object], *, name: str) -> LinkButton:
-        """Offer one more way.
+        """Add one more button and return it.
 
         Args:
-            text: What its button says.
-            on_click: What it does; the message stays.
-            name: Of the button.
+            text: Text of the button.
+            on_click: Called on a click; the message stays.
+            name: ``objectName`` of the button.
         """
         button = LinkButton(text, name=name, on_click=on_click)
         layout = self.layout()
@@ -102,7 +102,7 @@ class InlineMessage(QFrame):
         return button
 
     def lead_to(self, link: Action | None) -> None:
-        """Lead to what the sentence is about: a file at its line, say; ``None``: nowhere."""
+        """Show a link to what the message is about, such as a line of a file; ``None`` hides the link."""
         if self.link is None and link is not None:
             self.link = self.add_action("", self._on_link, name="message-place")
         self._link = link
@@ -116,16 +116,16 @@ class InlineMessage(QFrame):
 
     @property
     def text(self) -> str:
-        """The sentence."""
+        """Text of the message."""
         return self._label.text()
 
     def set_text(self, text: str) -> None:
-        """Say another sentence."""
+        """Show another text."""
         self._label.setText(text)
         self.setAccessibleName(f"{self.kind.capitalize()}: {text}")
 
     def set_action(self, action: Action) -> None:
-        """Have its button say and do something else; it must have one."""
+        """Change the text and function of the action button, which must exist."""
         assert self.button is not None
         self.button.set_text(action[0])
         self._handler = action[1]
@@ -141,13 +141,13 @@ class InlineMessage(QFrame):
 
 
 _LINE, _NARROWEST = 420, 160
-"""Longest line of a hint, and the least width it can be read at."""
+"""Longest line of a hint and smallest width of a hint, in pixels."""
 
 
 def replace_message(
     column: QBoxLayout, before: InlineMessage | None, message: InlineMessage | None
 ) -> InlineMessage | None:
-    """Show a message on top of a column instead of the one before; returns it."""
+    """Show a message at the top of a column in place of the last one, and return it."""
     if before is not None:
         before.hide()
         before.deleteLater()
@@ -157,13 +157,13 @@ def replace_message(
 
 
 class EmptyHint(QWidget):
-    """What an empty panel says: what belongs here and how it gets here.
+    """Shown in an empty panel: says what belongs there and how to get it.
 
     Args:
-        title: What is not there yet.
-        text: What to do next.
-        action: The main way, as a button.
-        icon_name: An icon above the title.
+        title: What is missing.
+        text: What the user can do.
+        action: Text of the main button, and the function that it calls.
+        icon_name: Icon above the title; empty for none.
         name: Its ``objectName``.
         parent: Qt owner.
     """
@@ -203,48 +203,48 @@ class EmptyHint(QWidget):
             self.add_action(*action, primary=True)
 
     def add_action(self, text: str, on_click: Callable[[], object], *, primary: bool = False) -> None:
-        """Offer one more way."""
+        """Add one more button."""
         made = PrimaryButton(text, on_click=on_click) if primary else QuietButton(text, on_click=on_click)
         self._buttons.insertWidget(self._buttons.count() - 1, made)
 
     def set_text(self, title: str, text: str) -> None:
-        """Say another thing."""
+        """Show another title and text."""
         self.title.setText(title)
         self.text.setText(text)
         self.text.setVisible(bool(text))
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
-        """Lines are broken anew where there is less room than they take now."""
+        """Return a small width, because lines can be broken again in a narrower panel."""
         return QSize(_NARROWEST, super().minimumSizeHint().height())
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Break the lines anew."""
+        """Break the lines again for the new width."""
         super().resizeEvent(a0)
         self._fit()
 
     def event(self, a0: QEvent | None) -> bool:
-        """The font is known once the style sheet was applied."""
+        """Break the lines again when the font is known or changes, as it does with the style sheet."""
         done = super().event(a0)
         if a0 is not None and a0.type() in (QEvent.Type.Polish, QEvent.Type.FontChange):
             self._fit()
         return done
 
     def _fit(self) -> None:
-        # A centered label does not get the height its lines need, unless this sets it.
+        # A centered label does not get the height of its lines unless the height is set.
         room = max(min(_LINE, self.width() - 2 * theme.PAGE), 80)
         fitted = (room, self.text.text(), self.text.font().key())
         if fitted == self._fitted:
             return
         self._fitted = fitted
         width = min(room, self.text.fontMetrics().horizontalAdvance(self.text.text()) + 8)
-        self.text.setMinimumSize(0, 0)  # heightForWidth() answers for no width below the minimum
+        self.text.setMinimumSize(0, 0)  # heightForWidth() has no answer for widths below the minimum.
         height = max(self.text.heightForWidth(width), 0)
 
         def taller(steps: int) -> bool:
             return self.text.heightForWidth(width - steps * theme.STEP) != height
 
-        # Lines of about one length: no word stands alone in the last one.
+        # Make lines about equally long, so that the last one is not a single word.
         most = max(-(-(width - room // 2) // theme.STEP), 0)
         width -= bisect_left(range(1, most + 1), True, key=taller) * theme.STEP
         self.text.setFixedWidth(width)

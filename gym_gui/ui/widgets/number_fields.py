@@ -1,4 +1,4 @@
-"""Fields for numbers: they show and read numbers as the reader's locale writes them."""
+"""Number fields that show and read numbers in the user's locale."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from PyQt6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QLineEdit, QSpinBo
 from gym_gui.ui.numbers import read, regrouped, screen, written
 
 NARROW = 80
-"""Width that a field asks for; the form gives it more."""
+"""Width that a field asks for, in pixels; the form gives it more."""
 _TYPED = "+-\N{MINUS SIGN}.,'eE_"
-"""Characters of numbers in every locale."""
+"""Characters that may occur in numbers in every locale."""
 _INTEGER = {"type": "integer"}
 _NUMBER = {"type": "number"}
 
@@ -24,14 +24,14 @@ else:
 
 
 class SteadyField(_Mixed):
-    """What both fields have in common: a wheel that scrolls the page does not change the number.
+    """Base of both fields: the wheel changes the number only if the field has the focus.
 
-    Its width follows the form, not the longest number it could hold.
+    The width follows the form, not the longest number that the field could hold.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # Qt's own lets the wheel take the focus
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # Qt's default policy lets the wheel take the focus.
 
     def sizeHint(self) -> QSize:
         return QSize(NARROW, super().sizeHint().height())
@@ -47,7 +47,7 @@ class SteadyField(_Mixed):
 
 
 class IntegerField(SteadyField, QSpinBox):
-    """A whole number. Thousands are not kept apart while it is edited, but are read where they are."""
+    """A field for a whole number. It shows no thousands separators but accepts them."""
 
     def textFromValue(self, v: int) -> str:
         return written(v, grouped=False)
@@ -61,19 +61,19 @@ class IntegerField(SteadyField, QSpinBox):
 
 
 class NumberField(SteadyField, QDoubleSpinBox):
-    """A number. One that was set is kept until a person changes it, however few decimals are shown."""
+    """A field for a number. It keeps all decimals of a number that was set until the user changes it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._given = (0.0, 0.0)
 
     def setValue(self, val: float) -> None:
-        """Show a number; decimals that are not shown are kept."""
+        """Show a number and keep the decimals that are not shown."""
         super().setValue(val)
         self._given = super().value(), float(min(max(val, self.minimum()), self.maximum()))
 
     def value(self) -> float:
-        """The number that was set, or typed since."""
+        """Return the number that was set or typed last."""
         shown = super().value()
         return self._given[1] if shown == self._given[0] else shown
 
@@ -89,10 +89,10 @@ class NumberField(SteadyField, QDoubleSpinBox):
 
 
 class KeptGroups(QObject):
-    """Keeps the thousands of a line apart while digits are typed: ``20,000`` and a 0 are ``200,000``.
+    """Keeps the thousands separators right while digits are typed: ``20,000`` and a 0 give ``200,000``.
 
     Args:
-        line: Where the number is typed; its owner connects to ``textEdited`` afterwards.
+        line: Field in which the number is typed. Connect other handlers to ``textEdited`` after this.
     """
 
     def __init__(self, line: QLineEdit) -> None:
@@ -103,7 +103,8 @@ class KeptGroups(QObject):
         line.textEdited.connect(self._on_edited)
 
     def _on_changed(self, _text: str) -> None:
-        # Told after textEdited, and once more with the text from before it was regrouped.
+        # textChanged follows textEdited, and comes once more with the text from before the separators
+        # were changed.
         self._before = self._line.text()
 
     def _on_edited(self, text: str) -> None:
@@ -129,7 +130,7 @@ def _read(field: QSpinBox | QDoubleSpinBox, text: str | None, schema: dict[str, 
 
 
 def _judge(field: QAbstractSpinBox, value: object, least: float, most: float) -> QValidator.State:
-    """Whether a text can stand; one that a person may still be typing is let through."""
+    """Return whether a text is valid; a text that may become valid with further typing is intermediate."""
     if isinstance(value, int | float):
         if least <= value <= most:
             return QValidator.State.Acceptable

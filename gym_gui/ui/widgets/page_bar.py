@@ -1,4 +1,4 @@
-"""The bar above a page: its name, what it works on, its few actions."""
+"""The bar above a page: its title, its controls and its few actions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _ALL = 255
 
 
 class PageBar(QWidget):
-    """44 px: title, then what :meth:`add` put there, room, then the actions, the main one last.
+    """A bar, 44 px high: title, controls of :meth:`add`, free space and actions, the main action last.
 
-    In a narrow window, or with a wide font, buttons that have an icon give up their words, the quiet
-    ones first, then the seed its word; the title, which the navigation says too, goes last: no word is cut.
+    In a narrow window, or with a wide font, buttons with an icon hide their words, quiet buttons first.
+    The seed box hides its word next, and last the title is hidden, which the navigation shows as well.
+    No word is cut.
     """
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
@@ -36,19 +37,19 @@ class PageBar(QWidget):
         layout = row_layout(self, margin=(theme.PAGE, 0, theme.PAGE, 0), spacing=10)
         layout.addWidget(self._title)
         layout.addLayout(self._left)
-        # What is said beside controls gets the room that they leave.
+        # The note beside the controls gets the space that they leave.
         self._note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         layout.addWidget(self._note, _ALL)
         layout.addStretch(1)
         layout.addLayout(self._right)
 
     def add(self, widget: QWidget) -> QWidget:
-        """Put a control beside the title."""
+        """Add a control beside the title."""
         self._left.addWidget(widget)
         return self._known(widget)
 
     def add_action(self, widget: QWidget) -> QWidget:
-        """Put a button at the right end."""
+        """Add a button at the right end."""
         self._right.addWidget(widget)
         return self._known(widget)
 
@@ -58,7 +59,7 @@ class PageBar(QWidget):
         return widget
 
     def event(self, a0: QEvent | None) -> bool:
-        """Look anew at who has room for words."""
+        """Decide again which buttons have space for words, after a resize or a layout request."""
         if a0 is not None and a0.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):
             self._share_room()
         return super().event(a0)
@@ -78,11 +79,11 @@ class PageBar(QWidget):
         self._title.setHidden(short > 0)
 
     def set_note(self, text: str) -> None:
-        """Say something short beside the controls (``simultaneous · 4 agents``)."""
+        """Show a short note beside the controls (``simultaneous · 4 agents``)."""
         self._note.setText(text)
         self._note.setVisible(bool(text))
 
 
 def _rank(widget: QWidget) -> int:
-    """Who gives up words first."""
+    """Return the rank of a widget: words of a lower rank are hidden first."""
     return isinstance(widget, PrimaryButton) + 2 * isinstance(widget, SeedBox)

@@ -1,4 +1,4 @@
-"""A button that opens a list with a search field: for choices too many for a combo box."""
+"""A button that opens a searchable list, for more choices than fit a combo box."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from gym_gui.ui.widgets.picker_list import PickerItem, PickerPopup, Pictures
 
 
 class PickerButton(QPushButton):
-    """Shows the chosen item; a click, Space or the down key opens the list.
+    """A button with the chosen item; a click, Space, Enter or the down key opens the list.
 
     Args:
-        items: What there is to choose; :meth:`set_items` replaces it.
-        placeholder: Said while nothing is chosen.
-        search_hint: Said in the empty search field.
+        items: Items to choose from; :meth:`set_items` replaces them.
+        placeholder: Text of the button while nothing is chosen.
+        search_hint: Placeholder of the search field.
         name: ``objectName``.
-        searchable: Shows a magnifying glass, as the drawing does for environments.
-        elide: What is left out where there is no room: of names the end, of ids the middle.
-        pictures: Small pictures of what there is to choose.
-        awaited: Said in the list until :meth:`set_items` has given it items.
+        searchable: Whether the button shows a magnifying glass.
+        elide: Which part of a text that does not fit is left out: the end of names, the middle of ids.
+        pictures: Function that returns small pictures of the items.
+        awaited: Text of the list until :meth:`set_items` has added items.
         parent: Qt owner.
     """
 
@@ -75,33 +75,33 @@ class PickerButton(QPushButton):
 
     @property
     def items(self) -> tuple[PickerItem, ...]:
-        """What there is to choose."""
+        """Items to choose from."""
         return self._items
 
     @property
     def value(self) -> object:
-        """The chosen item's value, ``None`` before."""
+        """Value of the chosen item; ``None`` if nothing is chosen."""
         return self._value
 
     def set_items(self, items: Sequence[PickerItem]) -> None:
-        """Offer other things; what is chosen stays chosen where it is still there."""
+        """Replace the items; the chosen value stays chosen."""
         self._items = tuple(items)
         self._show_chosen()
         if self._popup is not None and self._popup.isVisible():
             self._popup.set_items(self._items)
 
     def set_value(self, value: object, called: str = "") -> None:
-        """Choose without a signal.
+        """Choose a value without emitting a signal.
 
         Args:
-            value: An item's value.
-            called: What it is called as long as it is not in the list, which may still be on its way.
+            value: Value of an item.
+            called: Name that is shown while the list, which may still be loading, lacks the value.
         """
         self._value, self._called = value, called
         self._show_chosen()
 
     def open(self) -> None:
-        """Show the list below the button."""
+        """Open the list below the button."""
         if self._popup is None:
             self._popup = PickerPopup(self._search_hint, self, self._pictures, self._elide, self._awaited)
             self._popup.picked.connect(self._on_picked)
@@ -110,20 +110,20 @@ class PickerButton(QPushButton):
 
     @property
     def popup(self) -> PickerPopup | None:
-        """The list, once it has been open."""
+        """The list; ``None`` before it was first opened."""
         return self._popup
 
     def sizeHint(self) -> QSize:
-        """Room for the caret, and not wider than a bar can bear."""
+        """Return a size with space for the caret, at most 320 px wide."""
         hint = super().sizeHint()
         return QSize(min(hint.width() + 16, 320), hint.height())
 
     def minimumSizeHint(self) -> QSize:
-        """May be cut: a form has the last word about the width."""
+        """Return a small width: the text may be cut, because the form sets the width."""
         return QSize(80, super().minimumSizeHint().height())
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """The down key opens the list."""
+        """Open the list on the down key and Enter."""
         if a0 is not None and a0.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.open()
             return
@@ -131,14 +131,14 @@ class PickerButton(QPushButton):
 
     @property
     def shown_text(self) -> str:
-        """What is read of the chosen item's name, which may have no room for all of it."""
+        """Name of the chosen item as shown, shortened if it does not fit."""
         option = self._option()
         mark = 0 if self.icon().isNull() else self.iconSize().width() + 4
         room = option.rect.width() - mark
         return self.fontMetrics().elidedText(self.text(), self._elide, room)
 
     def event(self, e: QEvent | None) -> bool:
-        """Where the name is cut, the tooltip begins with it."""
+        """Begin the tooltip with the name if the name is cut."""
         if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip and self.shown_text != self.text():
             QToolTip.showText(e.globalPos(), "\n".join(filter(None, (self.text(), self.toolTip()))), self)
             return True
@@ -153,7 +153,7 @@ class PickerButton(QPushButton):
         return option
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:
-        """Draw the button, the text cut to fit, and the caret."""
+        """Draw the button, its text shortened to fit, and the caret."""
         painter = QStylePainter(self)
         option = QStyleOptionButton()
         self.initStyleOption(option)

@@ -1,4 +1,4 @@
-"""The list that a picker opens: what there is to choose under its headings, found by typing."""
+"""The searchable list that a picker opens, with its items grouped under headings."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ from gym_gui.ui.widgets.labels import muted_label
 from gym_gui.ui.widgets.layouts import column_layout
 
 _NARROWEST, _WIDEST = 320, 520
-"""Of the list, where the button is not wider."""
+"""Smallest and largest width of the list, in pixels, unless the button is wider."""
 PICTURE = QSize(38, 26)
-"""Room of an item's picture."""
+"""Size of an item's picture, in pixels."""
 _NOTHING = "Nothing fits. Try fewer letters."
 _AROUND = 72
-"""Beside the words of an item: margins, the gap between them, the scroll bar."""
+"""Pixels beside the words of an item: margins, the gap between label and detail, and the scroll bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class PickerItem:
-    """One thing to choose.
+    """One item of a list.
 
     Attributes:
-        value: What :attr:`PickerButton.chosen` hands out.
-        label: What people read.
-        detail: Said beside it, in muted text.
-        group: Heading it stands under.
-        reason: Why it cannot be chosen; empty when it can.
-        keywords: Further words it is found by.
-        under: Value of the item that it is the same as: what is typed finds that one, and this one only by
-            words that the other has not.
-        searched_only: Whether it is shown only where something is typed that finds it.
+        value: Value that :attr:`PickerButton.chosen` emits.
+        label: Text that the user reads.
+        detail: Muted text beside the label.
+        group: Heading of its group; empty for none.
+        reason: Why it cannot be chosen; empty if it can.
+        keywords: Further words that find it.
+        under: Value of the item that it duplicates. A query that matches label, group or keywords of
+            that item finds only that item.
+        searched_only: Whether it is shown only if the query finds it.
     """
 
     value: object
@@ -68,16 +68,16 @@ class PickerItem:
 
     @property
     def searched(self) -> str:
-        """All words it is found by."""
+        """All words that find the item."""
         return " ".join((self.label, self.detail, self.group, self.keywords))
 
 
 Pictures = Callable[[object], QPixmap | None]
-"""The picture of a value, where there is one by now; asked for what is seen, as often as it is painted."""
+"""Function that returns the picture of a value, or ``None`` if there is none yet. Called at each repaint."""
 
 
 class ItemsView(QListView):
-    """Items of a model, walked by keys of the field above it, which keeps the focus.
+    """A list of a model's items; the field above it keeps the focus and passes on the keys.
 
     Args:
         model: The items.
@@ -98,14 +98,14 @@ class ItemsView(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def select(self, row: int) -> None:
-        """Stand on a row and show it; below 0: on none."""
+        """Make a row the current one and scroll to it; a negative number does nothing."""
         if row >= 0:
             index = self._items.index(row)
             self.setCurrentIndex(index)
             self.scrollTo(index)
 
     def move_by_key(self, key: int, page: int = 8) -> bool:
-        """Go up or down by an arrow, or by a page of so many items; whether it was such a key."""
+        """Move up or down for an arrow or page key (``page`` items); return whether ``key`` is such a key."""
         steps = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: page, Qt.Key.Key_PageUp: -page}
         if key in steps:
             self.select(self._items.next_item(self.currentIndex().row(), steps[Qt.Key(key)]))
@@ -113,14 +113,14 @@ class ItemsView(QListView):
 
 
 class PickerPopup(QFrame):
-    """The search field and the list; keyboard: type, arrows, Enter, Escape.
+    """A popup with a search field and the list, used by typing and with arrows, Enter and Escape.
 
     Args:
-        search_hint: Said in the empty search field.
+        search_hint: Placeholder of the search field.
         parent: Qt owner.
-        pictures: Small pictures of the items; ``None``: they have none.
-        elide: What is left out of names that have no room.
-        awaited: Said while there are no items yet; empty: they are there from the beginning.
+        pictures: Returns small pictures of the items; ``None`` for no pictures.
+        elide: Which part of names that do not fit is left out.
+        awaited: Text while there are no items yet; empty if the items are there from the beginning.
     """
 
     picked = pyqtSignal(object)
@@ -141,7 +141,7 @@ class PickerPopup(QFrame):
         self._search.setObjectName("picker-search")
         self._search.setPlaceholderText(search_hint)
         self._search.setAccessibleName(search_hint)
-        self._search.setTextMargins(3, 0, 3, 0)  # its words stand above those of the list
+        self._search.setTextMargins(3, 0, 3, 0)  # Align its words with those of the list.
         self._search.textChanged.connect(self._on_text_changed)
         self._search.installEventFilter(self)
         self.model = ItemsModel(self)
@@ -160,9 +160,9 @@ class PickerPopup(QFrame):
         self._value: object = None
 
     def set_items(self, items: Sequence[PickerItem]) -> None:
-        """Show these, as far as they fit what is typed; the current one stays so where it is still there.
+        """Show the items that match the query, and keep the current item if it is still among them.
 
-        Where there were none before, the chosen one is current, unless something is typed.
+        If there was no current item, the chosen one becomes current, unless there is a query.
         """
         before = self.model.row(self._list.currentIndex().row())
         self._items = tuple(items)
@@ -173,7 +173,7 @@ class PickerPopup(QFrame):
             self._list.select(self.model.row_of(self._value))
 
     def open_below(self, button: QWidget, value: object) -> None:
-        """Show it under a button, on its screen, with the chosen item in view."""
+        """Open the popup below a button, within its screen, with the chosen item in view."""
         self._search.clear()
         self._filter()
         self._value = value
@@ -194,13 +194,13 @@ class PickerPopup(QFrame):
         self._list.select(self.model.row_of(value))
 
     def _widest(self) -> int:
-        """Room for every item with what is said beside it."""
+        """Return the width that fits every item with its detail, in pixels."""
         metrics = QFontMetrics(theme.font())
         items = (metrics.horizontalAdvance(f"{i.label}{i.reason or i.detail}") for i in self._items)
         return max(items, default=0) + _AROUND
 
     def eventFilter(self, a0: QObject | None, a1: QEvent | None) -> bool:
-        """Arrows, Enter and Escape in the search field act on the list."""
+        """Let arrows, Enter and Escape in the search field control the list."""
         if isinstance(a1, QKeyEvent) and a1.type() == QEvent.Type.KeyPress and self._on_key(a1.key()):
             return True
         return super().eventFilter(a0, a1)
@@ -230,7 +230,7 @@ class PickerPopup(QFrame):
         self._list.select(self.model.next_item(-1, 1))
 
     def pictures_changed(self) -> None:
-        """A picture has come."""
+        """Repaint the list, because a picture has been loaded."""
         view = self._list.viewport()
         if view is not None:
             view.update()
@@ -250,9 +250,10 @@ def _searched(item: PickerItem) -> str:
 
 
 def _without_twins(query: str, found: Sequence[PickerItem]) -> list[PickerItem]:
-    """Items, without those that stand under one that is found by its own words.
+    """Return the items without duplicates of items that the query finds by their own words.
 
-    What is here stands before what would have to be installed, and first the one of that very name.
+    Items that are shown without a query come first, and within each part an item of exactly the queried
+    name.
     """
     own = {i.value for i in found if text_matching.score(query, f"{i.label} {i.group} {i.keywords}") > 0}
     kept = [item for item in found if item.under is None or item.under not in own]
@@ -266,14 +267,14 @@ def _without_twins(query: str, found: Sequence[PickerItem]) -> list[PickerItem]:
 
 
 class ItemsModel(QAbstractListModel):
-    """Items under their headings; a heading is a row that is a plain text."""
+    """A list model of items under their headings; a heading is a row that is a ``str``."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: list[PickerItem | str] = []
 
     def show(self, items: Sequence[PickerItem], *, grouped: bool) -> None:
-        """Show these; with headings where they belong to groups."""
+        """Show these items, with a heading above each group if ``grouped``."""
         self.beginResetModel()
         self._rows = []
         if grouped:
@@ -287,18 +288,18 @@ class ItemsModel(QAbstractListModel):
         self.endResetModel()
 
     def row(self, number: int) -> PickerItem | str | None:
-        """An item, a heading, or ``None`` where there is no such row."""
+        """Return the item or the heading of a row, or ``None`` if there is no such row."""
         return self._rows[number] if 0 <= number < len(self._rows) else None
 
     def row_of(self, value: object) -> int:
-        """The row of a value; that of the first item where it is not there."""
+        """Return the row of a value, or of the first item that can be chosen if the value is missing."""
         for number, row in enumerate(self._rows):
             if isinstance(row, PickerItem) and row.value == value:
                 return number
         return self.next_item(-1, 1)
 
     def next_item(self, row: int, step: int) -> int:
-        """The item ``step`` rows on that can be chosen, or the last one that way."""
+        """Return the row of the choosable item ``step`` items away, or of the last one in that direction."""
         choosable = [n for n, r in enumerate(self._rows) if isinstance(r, PickerItem) and not r.reason]
         if not choosable:
             return -1
@@ -309,11 +310,11 @@ class ItemsModel(QAbstractListModel):
         return before[max(step, -len(before))] if before else choosable[0]
 
     def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Headings and items."""
+        """Return the number of headings and items."""
         return 0 if parent.isValid() else len(self._rows)
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """What people read, and why an item cannot be chosen."""
+        """Return the text of a row, and its detail or why it cannot be chosen as tooltip and description."""
         row = self.row(index.row())
         if row is None:
             return None
@@ -326,7 +327,7 @@ class ItemsModel(QAbstractListModel):
         return None
 
     def flags(self, index: QModelIndex) -> Qt.ItemFlag:
-        """Headings and items with a reason against them cannot be chosen."""
+        """Return the flags of a row: headings, and items with a reason against them, cannot be chosen."""
         row = self.row(index.row())
         if isinstance(row, PickerItem) and not row.reason:
             return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
@@ -334,7 +335,7 @@ class ItemsModel(QAbstractListModel):
 
 
 class ItemDelegate(QStyledItemDelegate):
-    """Paints a heading, or an item with its detail at the right."""
+    """Draws a heading, or an item with its detail at the right."""
 
     HEIGHT: ClassVar[int] = 30
 
@@ -348,7 +349,7 @@ class ItemDelegate(QStyledItemDelegate):
         self._pictures, self._elide = pictures, elide
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
-        """All rows are equally high."""
+        """Return one height for all rows."""
         return QSize(100, self.HEIGHT)
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
@@ -380,7 +381,7 @@ class ItemDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _paint_picture(self, painter: QPainter, room: QRect, item: PickerItem) -> None:
-        """Its picture in a box of one size; an empty box where there is none."""
+        """Draw the item's picture in a box of fixed size, or an empty box if there is no picture."""
         assert self._pictures is not None
         box = QRect(room.left(), room.center().y() - PICTURE.height() // 2, PICTURE.width(), PICTURE.height())
         picture = self._pictures(item.value)
@@ -399,7 +400,7 @@ class ItemDelegate(QStyledItemDelegate):
         current = theme.current()
         metrics = painter.fontMetrics()
         detail = item.reason or item.detail
-        # Two pixels more than measured: hinting rounds, and a cut shortcut is no use.
+        # Add two pixels to the measured width: hinting rounds, and a cut shortcut is useless.
         width = min(metrics.horizontalAdvance(detail) + 2, rect.width() // 2) if detail else 0
         painter.setPen(current.color("faint" if item.reason else "text"))
         room = rect.adjusted(0, 0, -(width + 12 if width else 0), 0)

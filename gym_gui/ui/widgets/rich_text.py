@@ -1,4 +1,4 @@
-"""A page of prose: Markdown with room between its paragraphs, and pictures as wide as the page."""
+"""A view of Markdown prose, with space between paragraphs and pictures as wide as the page."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _RESIZED_MS: Final = 120
 _MARGIN: Final = 12
 _PICTURE: Final = "\ufffc"
 _SIZES: Final = {1: 20, 2: 16, 3: 14}
-"""Pixels of headings by their level."""
+"""Font sizes of headings by level, in pixels."""
 
 
 class Prose(QTextBrowser):
-    """See the module. Pictures are read from local files alone.
+    """Shows Markdown text; loads pictures only from local files.
 
     Args:
         parent: Qt owner.
@@ -45,18 +45,18 @@ class Prose(QTextBrowser):
         self._fit_soon = single_shot_timer(self, _RESIZED_MS, self._fit_pictures)
 
     def show_markdown(self, markdown: str) -> None:
-        """Show a text, from its beginning."""
+        """Show a text, scrolled to its beginning."""
         self._pictures.clear()
         self._width = self._room()
         self.setMarkdown(markdown)
         self._shape()
 
     def headings(self) -> list[tuple[str, QTextBlock]]:
-        """Headings as they are written, with where they stand."""
+        """Return the headings, each as its text and its block."""
         return [(block.text(), block) for block in _blocks(self.document()) if _heading(block)]
 
     def show_block(self, block: QTextBlock) -> None:
-        """Have a paragraph stand at the top, with the cursor before it."""
+        """Scroll a paragraph to the top and put the cursor before it."""
         self.setTextCursor(QTextCursor(block))
         document, bar = self.document(), self.verticalScrollBar()
         layout = document.documentLayout() if document is not None else None
@@ -64,20 +64,20 @@ class Prose(QTextBrowser):
             bar.setValue(int(layout.blockBoundingRect(block).top()))
 
     def picture(self, url: QUrl) -> QImage:
-        """A picture of the page as it lies on the disk; a null one where it cannot be read."""
+        """Return a picture of the page at its original size; a null image if it cannot be read."""
         key = url.toString()
         if key not in self._pictures:
             self._pictures[key] = QImage(url.toLocalFile()) if url.isLocalFile() else QImage()
         return self._pictures[key]
 
     def loadResource(self, type: int, name: QUrl) -> QVariant:
-        """Pictures, not wider than the page; nothing else is loaded."""
+        """Load a picture, scaled to at most the page's width; load nothing else."""
         if type == QTextDocument.ResourceType.ImageResource.value:
             return QVariant(self._fitted(name))
         return QVariant()
 
     def resizeEvent(self, a0: QResizeEvent | None) -> None:
-        """Pictures follow once the size stays."""
+        """Scale the pictures once the size has stayed the same for a moment."""
         super().resizeEvent(a0)
         if self._pictures and self._room() != self._width:
             self._fit_soon.start()
@@ -108,7 +108,7 @@ class Prose(QTextBrowser):
         document.markContentsDirty(0, document.characterCount())
 
     def _shape(self) -> None:
-        """Room between paragraphs, the window's weights and sizes of type, tables in proportion."""
+        """Set the space between paragraphs, the font weights and sizes, and the formats of tables."""
         document = self.document()
         if document is None:
             return
@@ -119,7 +119,7 @@ class Prose(QTextBrowser):
             level = block.blockFormat().headingLevel()
             shape.setTopMargin((14.0 if block.position() else 0.0) if level else 2.0)
             shape.setBottomMargin(4.0 if block.textList() is not None else 8.0)
-            if _PICTURE not in block.text():  # the room would be as high as the picture
+            if _PICTURE not in block.text():  # The space would be as high as the picture.
                 kind = QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
                 shape.setLineHeight(125.0, kind)
             cursor.setPosition(block.position())
@@ -154,7 +154,7 @@ def _heading(block: QTextBlock) -> bool:
 
 
 def _strong(block: QTextBlock) -> list[tuple[int, int, bool]]:
-    """Where pieces of a paragraph begin, how long they are, and whether they are bold."""
+    """Return, for each piece of a paragraph, its start, its length and whether it is bold."""
     found: list[tuple[int, int, bool]] = []
     pieces = block.begin()
     while not pieces.atEnd():
@@ -166,7 +166,7 @@ def _strong(block: QTextBlock) -> list[tuple[int, int, bool]]:
 
 
 def _shape_table(table: QTextTable) -> None:
-    """No row of empty headings, thin lines, columns as wide as what stands in them."""
+    """Remove a row of empty headings, draw thin lines and fit the columns to their texts."""
     columns, rows = table.columns(), table.rows()
     if rows > 1 and not any(_cell(table, 0, column) for column in range(columns)):
         table.removeRows(0, 1)
@@ -175,7 +175,7 @@ def _shape_table(table: QTextTable) -> None:
     for column in range(columns):
         texts = [_cell(table, row, column) for row in range(rows)]
         word = max((len(word) for text in texts for word in text.split()), default=1)
-        # A word has to fit; beyond some lines more width helps little.
+        # The longest word has to fit; beyond some lines of text, more width helps little.
         shares.append(max(2.0 * min(word, 16), min(max(map(len, texts), default=1), 40)))
     shape = table.format()
     kind = QTextLength.Type.PercentageLength

@@ -1,4 +1,4 @@
-"""A page's content in a column of its own, which scrolls."""
+"""Scroll areas for the content of a page."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from gym_gui.ui.widgets.layouts import column_layout, row_layout
 
 
 def fill_scrolling(body: QWidget, content: QWidget, name: str) -> QScrollArea:
-    """Fill a page's body with a column in its middle, no wider than its content allows.
+    """Fill a page's body with a scrolling column in its middle, at most as wide as the content's maximum.
 
     Args:
-        body: Gets a layout.
-        content: The column; its maximum width counts.
-        name: Object name of the scroll area.
+        body: The page's body, which gets a layout.
+        content: The column; its maximum width is kept.
+        name: ``objectName`` of the scroll area.
     """
     outer = QWidget()
     outer.setProperty("role", "scrolled")
@@ -32,13 +32,13 @@ def fill_scrolling(body: QWidget, content: QWidget, name: str) -> QScrollArea:
 def scroll_over(
     content: QWidget, name: str = "", *, called: str = "", parent: QWidget | None = None
 ) -> QScrollArea:
-    """An area in which content as wide as itself scrolls up and down; what is behind it shows.
+    """Return a transparent area in which content as wide as the area scrolls vertically.
 
     Args:
-        content: What it shows.
+        content: Widget that it shows.
         name: Its ``objectName``.
-        called: What scrolls, for screen readers: Tab goes to the area, so that arrow keys scroll it. By
-            default Tab goes through what is in it.
+        called: Name of the area for screen readers. If it is given, Tab goes to the area, so that arrow
+            keys scroll it; by default Tab goes through the content.
         parent: Qt owner.
     """
     scroll = QScrollArea(parent)
@@ -52,6 +52,6 @@ def scroll_over(
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     scroll.setWidget(content)
     for widget in (scroll.viewport(), content):
-        if widget is not None:  # what it fills itself keeps its color when the theme changes
+        if widget is not None:  # Its own fill would keep its color when the theme changes.
             widget.setAutoFillBackground(False)
     return scroll

@@ -1,4 +1,4 @@
-"""A field in which words to look for are typed."""
+"""A search field."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def search_field(
     tooltip: str = "",
     parent: QWidget | None = None,
 ) -> QLineEdit:
-    """A field of one line with a button that empties it.
+    """Return a one-line field with a button that clears it.
 
     Args:
         name: Its ``objectName``.
-        placeholder: What is shown while it is empty.
-        on_text: Called with the words after each change.
+        placeholder: Text that is shown while it is empty.
+        on_text: Called with the text after each change.
         called: Its accessible name; by default the placeholder.
-        tooltip: What fits.
+        tooltip: Tooltip, which says what the search matches.
         parent: Qt owner.
     """
     field = QLineEdit(parent)

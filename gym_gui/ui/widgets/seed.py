@@ -1,4 +1,4 @@
-"""The seed, and a way to another one."""
+"""A field for the seed, with a button that draws another one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ HIGHEST = 2**31 - 1
 
 
 class SeedBox(QFrame):
-    """``Seed 42 ⟳``: type one, or draw one. Emits when the person is done, not at every digit."""
+    """``Seed 42 ⟳``: a field to type a seed, and a button to draw one.
+
+    It emits a seed when the user has finished typing, not at every digit.
+    """
 
     seed_changed = pyqtSignal(int)
 
@@ -51,37 +54,37 @@ class SeedBox(QFrame):
 
     @property
     def words_width(self) -> int:
-        """Room that the box saves without its word."""
+        """Pixels that the box saves without its word."""
         layout = self.layout()
         return self._word.sizeHint().width() + (layout.spacing() if layout is not None else 0)
 
     @property
     def compact(self) -> bool:
-        """Whether it is without its word, which its tooltip has."""
+        """Whether the word "Seed" is hidden; the field's tooltip names the seed."""
         return self._word.isHidden()
 
     def set_compact(self, compact: bool) -> None:
-        """Give up the word, or take it back."""
+        """Hide the word "Seed", or show it again."""
         self._word.setHidden(compact)
 
     @property
     def seed(self) -> int:
-        """The seed."""
+        """Seed that is shown."""
         return self._spin.value()
 
     def set_seed(self, seed: int) -> None:
-        """Show another seed without a signal."""
+        """Show another seed without emitting a signal."""
         blocked = self._spin.blockSignals(True)
         self._spin.setValue(seed)
         self._spin.blockSignals(blocked)
         self._fit()
 
     def draw(self) -> None:
-        """Draw another seed at random, short enough to be passed on by word of mouth."""
+        """Draw another seed at random, with at most four digits, so that people can tell it to each other."""
         self._spin.setValue(random.randrange(10_000))
 
     def _fit(self) -> None:
-        """As wide as the seed that stands there, so that the bar keeps its room."""
+        """Make the field as wide as its seed, so that it takes no more of the bar than it needs."""
         text = max(self._spin.text(), "0000", key=len)
         self._spin.setFixedWidth(self._spin.fontMetrics().horizontalAdvance(text) + 10)
 

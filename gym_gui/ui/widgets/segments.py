@@ -1,4 +1,4 @@
-"""A choice of few, side by side."""
+"""A choice among a few options side by side."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gym_gui.ui.widgets.layouts import row_layout
 
 
 class SegmentedControl(QWidget):
-    """One of a few options, all of them visible; arrow keys move along.
+    """Shows a few options, one of them chosen; the left and right arrow keys choose the neighbor.
 
     Args:
-        options: (value, what people read) or just the words.
-        value: The one chosen at first; the first by default. Says nothing.
+        options: Pairs of value and text, or texts that are also the values.
+        value: Value that is chosen at first, without a signal; by default the first.
         name: ``objectName``.
         parent: Qt owner.
     """
@@ -39,7 +39,7 @@ class SegmentedControl(QWidget):
         self._group = QButtonGroup(self)
         self._buttons: dict[str, QPushButton] = {}
         layout = row_layout(self, margin=1, spacing=0)
-        layout.setSizeConstraint(QHBoxLayout.SizeConstraint.SetMinimumSize)  # words are not cut
+        layout.setSizeConstraint(QHBoxLayout.SizeConstraint.SetMinimumSize)  # Words are not cut.
         for option in options:
             key, text = (option, option) if isinstance(option, str) else option
             button = QPushButton(text, self)
@@ -54,30 +54,30 @@ class SegmentedControl(QWidget):
         self._group.buttonClicked.connect(self._on_button_clicked)
 
     def set_text(self, value: str, text: str) -> None:
-        """Call an option otherwise."""
+        """Change the text of an option."""
         self._buttons[value].setText(text)
 
     @property
     def value(self) -> str:
-        """The chosen option."""
+        """Value of the chosen option."""
         checked = self._group.checkedButton()
         return str(checked.property("value")) if checked is not None else ""
 
     def set_value(self, value: str) -> None:
-        """Choose an option without a signal."""
+        """Choose an option without emitting a signal."""
         button = self._buttons.get(value)
         if button is not None:
             button.setChecked(True)
 
     def set_offered(self, value: str, offered: bool) -> None:
-        """Have an option among the others, or not; one that is chosen and goes gives way to the first."""
+        """Show or hide an option; if the hidden one was chosen, the first option is chosen instead."""
         button = self._buttons[value]
         if not offered and button.isChecked():
             next(iter(self._buttons.values())).setChecked(True)
         button.setVisible(offered)
 
     def keyPressEvent(self, a0: QKeyEvent | None) -> None:
-        """Left and right choose the neighbor."""
+        """Choose the neighbor on the left or right arrow key."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
         if a0 is None or a0.key() not in steps:
             super().keyPressEvent(a0)

@@ -1,4 +1,4 @@
-"""A line of past values, small enough for a card."""
+"""A small line plot of past values for a card."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Sparkline(QWidget):
     """Draws the last values as a line, scaled to their own range.
 
     Args:
-        color: Of the line.
-        limit: How many values are shown at most.
+        color: Color of the line; ``None`` for the muted color.
+        limit: Largest number of values that are shown.
         parent: Qt owner.
     """
 
@@ -35,29 +35,29 @@ class Sparkline(QWidget):
 
     @property
     def values(self) -> list[float]:
-        """What is drawn."""
+        """Values that are drawn."""
         return list(self._values)
 
     def set_values(self, values: Sequence[float]) -> None:
-        """Show these; values that are not finite are left out."""
+        """Show these values, without those that are not finite."""
         self._values = [float(v) for v in values if math.isfinite(v)][-self._limit :]
         self._describe()
 
     def add(self, value: float) -> None:
-        """Show one more at the right."""
+        """Add one more value at the right."""
         self.set_values([*self._values, value])
 
     def set_color(self, color: QColor) -> None:
-        """Draw in another color."""
+        """Draw the line in another color."""
         self._color = color
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A small strip."""
+        """Return the size of a small strip."""
         return QSize(90, 26)
 
     def minimumSizeHint(self) -> QSize:
-        """Half of it."""
+        """Return about half the preferred size."""
         return QSize(40, 20)
 
     def paintEvent(self, a0: QPaintEvent | None) -> None:

@@ -1,4 +1,4 @@
-"""Who has the keyboard: the order in which Tab goes through controls, and who is given it."""
+"""Keyboard focus: the order in which Tab goes through controls, and moving the focus."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from PyQt6.QtWidgets import QGridLayout, QLayout, QScrollArea, QWidget
 
 
 def tab_on(within: QWidget, *, forward: bool) -> bool:
-    """Have the keyboard go to the next control of a widget, as they are laid out.
+    """Move the focus to the next control of a widget, in the order of the layout.
 
-    Qt goes by the order in which controls got their window: what is made later, as the settings of who
-    is chosen, comes last, wherever it stands.
+    Qt follows the order in which controls were added to the window, so that controls created later come
+    last, wherever they are placed.
 
-    After the last comes the first.
+    The first control follows the last one.
 
     Args:
-        within: Whose controls they are.
-        forward: To the next one, not the one before.
+        within: Widget that contains the controls.
+        forward: Whether to move to the next control instead of the previous one.
 
     Returns:
-        Whether there was one.
+        Whether there was a control to move to.
     """
     here = within.focusWidget()
     stops = [each for each in _stops(within) if each is here or each.isEnabled()]
     if not stops:
         return False
-    if here is None:  # a dialog that opens
+    if here is None:  # A dialog opens.
         stops[0 if forward else -1].setFocus(Qt.FocusReason.TabFocusReason)
         return True
     if here in stops:
         place = (stops.index(here) + (1 if forward else -1)) % len(stops)
-    else:  # nothing that Tab stops at: go on with what is in it
+    else:  # Tab does not stop at this widget: continue with the controls in it.
         inside = [i for i, each in enumerate(stops) if here.isAncestorOf(each)] or range(len(stops))
         place = inside[0 if forward else -1]
     stops[place].setFocus(Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason)
@@ -41,7 +41,7 @@ def tab_on(within: QWidget, *, forward: bool) -> bool:
 
 
 def _stops(widget: QWidget) -> Iterator[QWidget]:
-    """Where Tab stops, from the first to the last."""
+    """Yield the widgets at which Tab stops, from the first to the last."""
     if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None:
         yield widget
     children = dict.fromkeys(_laid_out(widget.layout()))
@@ -66,7 +66,7 @@ def _laid_out(layout: QLayout | None) -> Iterator[QWidget]:
 
 
 def bring_into_view(widget: QWidget) -> None:
-    """Have whatever a widget lies in scroll until it is seen."""
+    """Scroll all areas that contain a widget until the widget is visible."""
     above = widget.parentWidget()
     while above is not None:
         if isinstance(above, QScrollArea):
@@ -75,10 +75,10 @@ def bring_into_view(widget: QWidget) -> None:
 
 
 def take_focus(widget: QWidget) -> None:
-    """Give a widget the keyboard, unless it stands on a page that is not shown.
+    """Give a widget the focus, unless it is on a page that is not shown.
 
-    Qt would also give it to a hidden page, and take it from the field that the user types into. Use this
-    wherever work in the background (something was read, started or answered) moves the focus.
+    Qt would also give the focus to a widget of a hidden page, and take it from the field that the user
+    types into. Use this function wherever a background task moves the focus.
     """
     if widget.isVisibleTo(widget.window()):
         widget.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -1,4 +1,4 @@
-"""Tables: what stands in a column is said in one place, how rows come and go is the same for all."""
+"""Tables: columns that are each declared in one place, and a model that updates rows."""
 
 from __future__ import annotations
 
@@ -21,40 +21,42 @@ from gym_gui.ui.icons import icon
 
 Row = TypeVar("Row")
 _PADDING = 12
-"""Of text in a cell: the style sheet's, and the 3 px Qt puts around text."""
+"""Padding of text in a cell, in pixels: that of the style sheet and the 3 px that Qt adds."""
 _ROUNDING = 2
 _ARROW = 10
-"""Of the sorted column: as much as fits into the padding of a heading."""
+"""Size of the arrow of the sorted column, in pixels: it fits into the padding of a heading."""
 
 
 NOTHING = "nothing"
-"""What screen readers say of an empty cell."""
+"""Word that screen readers read for an empty cell."""
 
 
 def no_text(_row: Any) -> str:
-    """The text of a cell that is painted."""
+    """Return no text, for a cell that a delegate draws."""
     return ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column(Generic[Row]):
-    """One column.
+    """One column of a table.
 
     Attributes:
         heading: Its heading.
-        text: What stands in a row's cell.
-        key: What rows are sorted by; by default the text, whatever its case.
-        tip: What is said where one points at a cell.
-        about: What is said where one points at the heading.
-        figure: Whether it holds numbers, which stand at the right.
-        width: In pixels; 0: it shares the room that is left.
-        usual: Of one that shares: a text for which it keeps room, as long as others can give way to it.
-        widest: A text for which it has room, in place of a width.
-        gives: Where there is too little room, columns with a number give way, the highest first; 0: it stays.
-        roles: What delegates ask for beside the text, by role.
-        edit: The text that the user edits in its cells, where these can be edited.
-        called: What a column without a heading is called by screen readers.
-        spoken: What they say of a cell that is painted; by default its text.
+        text: Returns the text of a row's cell.
+        key: Returns the value that rows are sorted by; by default the text, ignoring case.
+        tip: Returns the tooltip of a cell.
+        about: Tooltip of the heading.
+        figure: Whether it holds numbers, which are aligned right.
+        width: Width in pixels; 0 if the column shares the remaining space.
+        usual: For a column that shares the space: a text that should fit; other columns are hidden to
+            fit it.
+        widest: A text that fits the column; replaces ``width``.
+        gives: If there is too little space, columns with a number are hidden, the highest number first;
+            0 is never hidden.
+        roles: Functions that return what delegates ask for besides the text, by role.
+        edit: Returns the text to edit in a cell; ``None`` if cells cannot be edited.
+        called: Name for screen readers of a column without a heading.
+        spoken: Returns what screen readers read for a cell that a delegate draws; by default its text.
     """
 
     heading: str
@@ -74,27 +76,27 @@ class Column(Generic[Row]):
 
     @property
     def alignment(self) -> Qt.AlignmentFlag:
-        """Where text stands, in heading and cells."""
+        """Alignment of the text in heading and cells."""
         side = Qt.AlignmentFlag.AlignRight if self.figure else Qt.AlignmentFlag.AlignLeft
         return side | Qt.AlignmentFlag.AlignVCenter
 
     def sort_key(self, row: Row) -> Any:
-        """What a row is sorted by."""
+        """Return the value by which a row is sorted."""
         return self.text(row).casefold() if self.key is None else self.key(row)
 
 
 class RowsModel(QAbstractTableModel, Generic[Row]):
-    """Rows, filtered and sorted; those that stay keep their place in the selection.
+    """A table model of rows, filtered and sorted; rows that stay keep their selection.
 
     Args:
-        columns: From left to right.
-        identity: The key by which new rows replace old ones.
-        roles: What delegates ask for in every column, by role.
+        columns: Columns from left to right.
+        identity: Returns the key by which an updated row is recognized as the same row.
+        roles: Functions that return what delegates ask for in every column, by role.
         parent: Qt owner.
     """
 
     edited = pyqtSignal(object, object, str)
-    """The user has edited a cell: its row, its column, and the text; the row itself is not changed yet."""
+    """Emits row, column and new text of a cell that the user has edited; the row itself is unchanged."""
 
     def __init__(
         self,
@@ -114,40 +116,40 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
 
     @property
     def columns(self) -> Sequence[Column[Row]]:
-        """From left to right."""
+        """Columns from left to right."""
         return self._columns
 
     @property
     def rows(self) -> Sequence[Row]:
-        """Those that are shown, from top to bottom."""
+        """Rows that are shown, from top to bottom."""
         return self._rows
 
     @property
     def total(self) -> int:
-        """Rows there are, shown or not."""
+        """Number of rows, shown or not."""
         return len(self._all)
 
     def row(self, number: int) -> Row | None:
-        """What is shown in a row; ``None`` where nothing is."""
+        """Return the row at a place; ``None`` if there is none."""
         return self._rows[number] if 0 <= number < len(self._rows) else None
 
     def row_of(self, identity: Hashable) -> int:
-        """Where a row stands, -1 where it does not."""
+        """Return the place of the row with this key, or -1 if it is not shown."""
         return next((i for i, row in enumerate(self._rows) if self._identity(row) == identity), -1)
 
     def section(self, column: Column[Row]) -> int:
-        """Where a column stands, from the left."""
+        """Return the place of a column, from the left."""
         return self._columns.index(column)
 
-    # -- what is shown -----------------------------------------------------------------
+    # -- contents ----------------------------------------------------------------------
 
     def set_rows(self, rows: Sequence[Row]) -> None:
-        """Show these."""
+        """Replace all rows."""
         self._all = list(rows)
         self._arrange()
 
     def append(self, row: Row) -> None:
-        """One more row, at the foot; for tables that are not sorted."""
+        """Append a row at the end; only for tables that are not sorted."""
         self._all.append(row)
         if self._accepts is None or self._accepts(row):
             place = len(self._rows)
@@ -156,7 +158,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
             self.endInsertRows()
 
     def set_filter(self, accepts: Callable[[Row], bool] | None) -> None:
-        """Show those that pass; all, where there is no filter."""
+        """Show only rows that a filter accepts; ``None`` shows all rows."""
         self._accepts = accepts
         self._arrange()
 
@@ -166,7 +168,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         self._arrange()
 
     def show_table(self, columns: Sequence[Column[Row]], rows: Sequence[Row]) -> None:
-        """Show another table, with columns of its own, in the order of its rows."""
+        """Show another table with its own columns, in the order of its rows."""
         self.beginResetModel()
         self._columns = tuple(columns)
         self._all, self._rows = list(rows), list(rows)
@@ -174,7 +176,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         self.endResetModel()
 
     def rows_changed(self, first: int = 0, last: int = -1) -> None:
-        """What rows say has changed; by default, what all of them say."""
+        """Announce that cells of the rows ``first`` to ``last`` have changed, by default of all rows."""
         last = last if last >= 0 else len(self._rows) - 1
         if last >= first:
             self.dataChanged.emit(self.index(first, 0), self.index(last, len(self._columns) - 1))
@@ -200,20 +202,20 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
             self.changePersistentIndex(index, new)
         self.layoutChanged.emit()
 
-    # -- what Qt asks ------------------------------------------------------------------
+    # -- Qt's model interface ----------------------------------------------------------
 
     def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Rows that are shown."""
+        """Return the number of rows that are shown."""
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Columns."""
+        """Return the number of columns."""
         return 0 if parent.isValid() else len(self._columns)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """Headings."""
+        """Return text, tooltip, accessible text or alignment of a heading."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self._columns):
             return None
         column = self._columns[section]
@@ -226,7 +228,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         return column.alignment if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """What a cell holds."""
+        """Return a cell's value for a role."""
         row = self.row(index.row())
         if row is None:
             return None
@@ -245,7 +247,7 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
         return None if asked is None else asked(row)
 
     def flags(self, index: QModelIndex) -> Qt.ItemFlag:
-        """What can be done with a cell."""
+        """Return the flags of a cell, which is editable if its column has ``edit``."""
         flags = super().flags(index)
         editable = index.isValid() and self._columns[index.column()].edit is not None
         return flags | Qt.ItemFlag.ItemIsEditable if editable else flags
@@ -261,9 +263,9 @@ class RowsModel(QAbstractTableModel, Generic[Row]):
 
 
 class Headings(QHeaderView):
-    """The headings of a table. What rows are sorted by has its arrow behind the words, in their padding.
+    """The headings of a table; the sorted column's arrow is placed behind the words, in their padding.
 
-    Qt draws it over the end of words that stand at the right.
+    Qt would draw the arrow over the end of words that are aligned right.
 
     Args:
         parent: Qt owner.
@@ -275,13 +277,13 @@ class Headings(QHeaderView):
         self.setHighlightSections(False)
 
     def initStyleOptionForIndex(self, option: QStyleOptionHeader | None, logicalIndex: int) -> None:  # noqa: N803
-        """Without Qt's own arrow."""
+        """Set Qt's style option without Qt's own arrow."""
         super().initStyleOptionForIndex(option, logicalIndex)
         if option is not None:
             option.sortIndicator = QStyleOptionHeader.SortIndicator.None_
 
     def paintSection(self, painter: QPainter | None, rect: QRect, logicalIndex: int) -> None:  # noqa: N803
-        """A heading, and its arrow where rows are sorted by it."""
+        """Draw a heading, with an arrow if rows are sorted by its column."""
         super().paintSection(painter, rect, logicalIndex)
         if painter is None or not self.isSortIndicatorShown() or self.sortIndicatorSection() != logicalIndex:
             return
@@ -299,13 +301,13 @@ class Headings(QHeaderView):
 
 
 class RowsTable(QTableView, Generic[Row]):
-    """A :class:`RowsModel` as a table of whole rows, without grid; edited where :meth:`edit` is called.
+    """A :class:`RowsModel` as a table of whole rows without grid; cells are edited only through :meth:`edit`.
 
     Args:
         model: The rows.
-        name: Object name.
-        spoken: What the table is called by screen readers.
-        height: Of a row, in pixels.
+        name: Its ``objectName``.
+        spoken: Name of the table for screen readers.
+        height: Height of a row, in pixels.
         parent: Qt owner.
     """
 
@@ -337,11 +339,11 @@ class RowsTable(QTableView, Generic[Row]):
 
     @property
     def head(self) -> QHeaderView:
-        """The headings."""
+        """Headings of the table."""
         return cast("QHeaderView", self.horizontalHeader())
 
     def viewportEvent(self, e: QEvent | None) -> bool:
-        """Show a cut-off cell's text as its tooltip, unless the cell has a tooltip of its own."""
+        """Show the whole text of a cut cell as its tooltip, unless the cell has a tooltip."""
         if isinstance(e, QHelpEvent) and e.type() == QEvent.Type.ToolTip:
             index = self.indexAt(e.pos())
             if index.isValid() and not index.data(Qt.ItemDataRole.ToolTipRole):
@@ -354,30 +356,33 @@ class RowsTable(QTableView, Generic[Row]):
 
     @property
     def current(self) -> Row | None:
-        """The row that is selected."""
+        """Row that is current, or ``None``."""
         index = self.currentIndex()
         return self.rows.row(index.row()) if index.isValid() else None
 
     @property
     def editing(self) -> bool:
-        """Whether a field is open in a row: keys that it does not use come here, and are still its own."""
+        """Whether a field is open in a row.
+
+        Keys that it does not use arrive here, but belong to the field.
+        """
         return self.state() == QAbstractItemView.State.EditingState
 
     @property
     def selected_rows(self) -> list[Row]:
-        """All rows that are selected, from top to bottom."""
+        """All selected rows, from top to bottom."""
         selection = self.selectionModel()
         numbers = sorted(index.row() for index in selection.selectedRows()) if selection is not None else []
         return [row for number in numbers if (row := self.rows.row(number)) is not None]
 
     def select(self, identity: Hashable) -> None:
-        """Select a row alone, if it is shown."""
+        """Select only this row, if it is shown."""
         row = self.rows.row_of(identity)
         if row >= 0:
             self.selectRow(row)
 
     def fit_columns(self, mode: QHeaderView.ResizeMode = QHeaderView.ResizeMode.Interactive) -> None:
-        """Give columns their width; those without one share what is left."""
+        """Set the width of the columns; columns without a width share the remaining space."""
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for section, column in enumerate(self.rows.columns):
             if width := self._width_of(column):
@@ -389,20 +394,21 @@ class RowsTable(QTableView, Generic[Row]):
         self._make_room()
 
     def resizeEvent(self, e: QResizeEvent | None) -> None:
-        """Columns give way where those that stay would not be read."""
+        """Hide columns if the space is too small for the others, and share the width again."""
         super().resizeEvent(e)
         if self._fitted:
             self._make_room()
         self._share_width()
 
     def share_columns(self, names: Sequence[int], narrowest: int) -> None:
-        """Give columns what their cells and headings need, and those behind the first name what is left over.
+        """Set columns to the width of their cells and headings, and share the rest of the space.
 
-        Figures get equal parts, words half of one. Where there is too little, names are cut.
+        The rest goes to the columns behind the first name: number columns get twice the share of text
+        columns. If there is too little space, name columns are cut.
 
         Args:
-            names: Sections that are cut.
-            narrowest: Pixels that each of them keeps.
+            names: Sections that may be cut.
+            narrowest: Width that each of them keeps, in pixels.
         """
         self._names, self._narrowest = tuple(names), narrowest
         self.head.setStretchLastSection(False)
@@ -435,14 +441,14 @@ class RowsTable(QTableView, Generic[Row]):
             self.head.resizeSection(section, width)
 
     def room_for(self, text: str) -> int:
-        """Width of a cell in which a text is read whole."""
+        """Return the width of a cell that fits a text, in pixels."""
         return self.fontMetrics().horizontalAdvance(text) + 2 * _PADDING + _ROUNDING
 
     def _width_of(self, column: Column[Row]) -> int:
         return self.room_for(column.widest) if column.widest else column.width
 
     def _make_room(self) -> None:
-        """What has given way comes back where there is room again."""
+        """Hide columns that do not fit, and show them again once there is space."""
         viewport, columns = self.viewport(), self.rows.columns
         needs = [self._width_of(each) or (self.room_for(each.usual) if each.usual else 0) for each in columns]
         short = sum(needs) - (viewport.width() if viewport is not None else 0)
@@ -452,6 +458,6 @@ class RowsTable(QTableView, Generic[Row]):
             short -= needs[section] if short > 0 else 0
 
     def sort_by(self, column: Column[Row], order: Qt.SortOrder = Qt.SortOrder.DescendingOrder) -> None:
-        """Sort by a column, and let a click on a heading sort by another."""
+        """Sort by a column, and let a click on another heading sort by that column."""
         self.setSortingEnabled(True)
         self.sortByColumn(self.rows.section(column), order)
