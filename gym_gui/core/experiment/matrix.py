@@ -94,7 +94,7 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class BoundOperator:
+class Lineup:
     """The players of each side in a row of a matrix, before an environment is chosen.
 
     Attributes:

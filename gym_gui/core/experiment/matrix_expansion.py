@@ -173,7 +173,7 @@ class _Expansion:
         slots = {slot: self._matrix.policy_of(seat) for slot, seat in seated.items()}
         return replace(row, operator=known.operator_id, slots=slots)
 
-    def _in_words(self, lineup: BoundOperator) -> dict[str, tuple[str, ...]]:
+    def _in_words(self, lineup: Lineup) -> dict[str, tuple[str, ...]]:
         """Return the players' names by side as the file has it, as the environment's teams may be unknown."""
         named = [tuple(seat.named(self._matrix.policy_of(seat)) for seat in side) for side in lineup.sides]
         if lineup.everywhere:
@@ -221,7 +221,7 @@ class _Expansion:
             raise _CannotBePlayed(found)
         return found
 
-    def _seated(self, lineup: BoundOperator, places: Places, task: str) -> dict[str, Seat]:
+    def _seated(self, lineup: Lineup, places: Places, task: str) -> dict[str, Seat]:
         """Return the seat in each slot."""
         if lineup.everywhere:
             return dict.fromkeys(places.slots, lineup.sides[0][0])
