@@ -1,4 +1,4 @@
-"""A helper that finishes clean-up work even if the caller is canceled meanwhile."""
+"""A helper that finishes clean-up work even if its caller is canceled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 async def finish_despite_cancel(work: Coroutine[Any, Any, _T]) -> _T:
     """Wait for work that must not be left half done, and return its result.
 
-    If the caller is canceled meanwhile, once or several times, ``CancelledError`` is raised after the work
+    If the caller is canceled during the work, once or several times, ``CancelledError`` is raised after the work
     has ended.
 
     Args:

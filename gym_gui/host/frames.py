@@ -153,7 +153,7 @@ class FrameReader:
         return self._word(at, _DONE), at
 
     def _copied(self, number: int, at: int, stride: int) -> NDArray[np.uint8] | None:
-        """Return a copy of a picture; ``None`` if another one has overwritten its buffer meanwhile."""
+        """Return a copy of a picture; ``None`` if another one has overwritten its buffer."""
         height, width = self._word(at, _HEIGHT), self._word(at, _WIDTH)
         if height * width * 3 + _HEAD > stride:
             return None

@@ -121,7 +121,7 @@ class ManagedChild:
     ) -> ManagedChild:
         """Start a program in its own session.
 
-        If the call is canceled meanwhile, the program is ended; asyncio would leave its pipes open.
+        If the call is canceled, the program is ended; asyncio would leave its pipes open.
 
         Args:
             command: Program and arguments.

@@ -226,7 +226,7 @@ class WorkerConnection:
 
     def _listen_again(self, is_behind: Callable[[], bool]) -> None:
         self._held = None
-        self._heard = time.monotonic()  # nothing was read meanwhile, so silence says nothing
+        self._heard = time.monotonic()  # nothing was read until now, so silence says nothing
         if is_behind():
             self.hold(is_behind)
         elif self._channel is not None and self.outcome is None:

@@ -77,7 +77,7 @@ class WorkerTypeRegistry:
 
     @classmethod
     def fill(cls, find: Callable[[], object]) -> None:
-        """Find worker types if none are registered; threads that call meanwhile wait for all of them.
+        """Find worker types if none are registered; threads that call during the search wait for all of them.
 
         Args:
             find: Registers the worker types.
@@ -89,7 +89,7 @@ class WorkerTypeRegistry:
     @classmethod
     @contextmanager
     def at_once(cls) -> Generator[None]:
-        """Register several types under one lock; threads that call meanwhile wait until all are there."""
+        """Register several types under one lock; threads that call at the same time wait until all are there."""
         with cls._lock:
             yield
 

@@ -513,7 +513,7 @@ class WorkerSlot:
         self.unfold()
         now, overdue = time.perf_counter(), list[int]()
         if self._with_person or self._patient_until > now:
-            # The session measures a person's time; meanwhile the worker waits, with all its questions.
+            # The session measures a person's time. The worker waits, with all its questions.
             self._arm(self._deadline_s)
             return
         for i, (_, record) in self._open.items():

@@ -270,7 +270,7 @@ class Supervisor:
             say = partial(self._events.log, logging.WARNING, "mosaic.workers")
             process = await start_again(post.fill, say)
         except BaseException:
-            if post in self._posts:  # unless the supervisor was closed meanwhile
+            if post in self._posts:  # unless the supervisor was closed since
                 self._posts.remove(post)
             raise
         post.slots = [

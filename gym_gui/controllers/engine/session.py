@@ -490,7 +490,7 @@ class SessionController:
             if episode is None:
                 continue
             if episode.asked.get(decision.agent_id) is not decision:
-                continue  # the question has been asked again meanwhile
+                continue  # the question has been asked again since
             if answer.failure or answer.invalid:
                 self._take_unusable(episode, answer)
                 if episode.index not in live:

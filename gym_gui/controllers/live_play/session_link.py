@@ -102,7 +102,7 @@ class SessionLink:
         return session
 
     async def start(self, session: Session) -> bool:
-        """Start a session; return ``False`` if it was released meanwhile.
+        """Start a session; return ``False`` if it was released during the start.
 
         Raises:
             MosaicError: The session cannot play, with the reason.

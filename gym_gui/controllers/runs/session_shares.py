@@ -125,7 +125,7 @@ class SessionShare:
                 self._owner.lost(self, reason)
             case FrameDrawn() | LiveView() if self.watcher is not None:
                 self.watcher(event)
-            case _:  # nobody watches the session
+            case _:  # the session has no viewer
                 pass
 
     def _on_finished(self, plan: EpisodePlan | None, episode: EpisodeFinished) -> None:

@@ -150,7 +150,7 @@ class LocalSession:
         )
 
     async def _compile(self) -> None:
-        """Compile what the environment needs, in a thread, so that progress events go out meanwhile."""
+        """Compile what the environment needs, in a thread, so that progress events go out during the work."""
         if not family_of(_spec(self._resolved)).compiled:
             return
         loop = asyncio.get_running_loop()

@@ -39,7 +39,7 @@ class CatalogCache:
     async def checks(self) -> ConfigurationChecks:
         """Return the checks for configurations, with all workers and trained policies.
 
-        The object is the same as before, unless policies were added or removed meanwhile.
+        The object is the same as before, unless policies were added or removed since the last call.
         """
         async with self._loading:
             for name in ("configuration_checks", "available_players"):

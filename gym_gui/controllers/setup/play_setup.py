@@ -98,7 +98,7 @@ def game(
 
 
 def seated_as_written(config: OperatorConfig) -> OperatorConfig:
-    """Return the operator with fixed seats, because in live play nobody changes seats."""
+    """Return the operator with fixed seats, because agents keep their seats in live play."""
     return config if config.seats == "fixed" else replace(config, seats="fixed")
 
 

@@ -143,7 +143,7 @@ class ServerControl(HelpedControl, TextControl):
             else:
                 self._forget()
         except RuntimeError:
-            return  # The form has been deleted meanwhile.
+            return  # The form has been deleted since.
 
     def _on_text(self, _text: str) -> None:
         self._forget()
@@ -227,7 +227,7 @@ class ModelControl(HelpedControl):
             else:
                 self._say("error", f"{_full_stop(look.sentence)} {look.at}")
         except RuntimeError:
-            return  # The form has been deleted meanwhile.
+            return  # The form has been deleted since.
 
     def _on_opening(self) -> None:
         """Fetch the server's models when the user opens an empty list."""
@@ -321,7 +321,7 @@ class SecretControl(HelpedControl, TextControl):
                 self._offered = reference
                 self._use.setVisible(bool(reference))
         except RuntimeError:
-            return  # The form has been deleted meanwhile.
+            return  # The form has been deleted since.
 
     def _on_use(self) -> None:
         if self._offered:
@@ -354,7 +354,7 @@ class SecretControl(HelpedControl, TextControl):
             self._paste.hide()
             self.changed.emit()
         except RuntimeError:
-            return  # The form has been deleted meanwhile.
+            return  # The form has been deleted since.
         if where == "keyring":
             self._tell("ok", f"The key of {provider.title} is in the keyring.")
         else:
@@ -368,7 +368,7 @@ class SecretControl(HelpedControl, TextControl):
         try:
             self._say(role, sentence)
         except RuntimeError:
-            return  # The form has been deleted meanwhile.
+            return  # The form has been deleted since.
 
 
 class PromptsControl(HelpedControl, PathControl):

@@ -486,7 +486,7 @@ class OperatorConfigWidget(QWidget):
     async def _finish(self, draft: Draft, operator: LiveOperator, before: OperatorConfig) -> None:
         checks, env_info = await self._catalog.checks(), await self._catalog.env_info(draft.request())
         report = await asyncio.to_thread(checks.check, draft.seated(env_info, _random), env_info)
-        # If the operator was changed meanwhile, the later change is kept.
+        # If the operator was changed since, the later change is kept.
         if report.config is not None and operator.player.config == before:
             self.changed.emit(report.config)
 

@@ -133,7 +133,7 @@ class ScriptFile(QObject):
         run = await asyncio.to_thread(RunLibrary(Path(begun).parent).one, Path(begun)) if begun else None
         left = run if run is not None and run.can_go_on else None
         if self.path is not None:
-            return  # The user has opened a file meanwhile.
+            return  # The user has opened a file since.
         if path.is_file():
             self._cut_off = left
             self._take(path)

@@ -331,7 +331,7 @@ class OperatorsTab(Page):
         self.context.notify(sentence, "warning")
 
     def _on_config(self, config: OperatorConfig) -> None:
-        if self.deck.operators.find(config.operator_id) is not None:  # It may have been removed meanwhile.
+        if self.deck.operators.find(config.operator_id) is not None:  # It may have been removed since.
             self._try(self.deck.change, config)
 
     def _on_duplicate(self, operator_id: str) -> None:

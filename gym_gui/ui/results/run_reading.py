@@ -158,5 +158,5 @@ class RunReading(QObject):
         if runs == self.runs:
             self._shown = stamp
             self.made.emit(analysis)
-            if self._stamp() != stamp:  # The run has grown meanwhile.
+            if self._stamp() != stamp:  # The run has grown since.
                 self._again.start()

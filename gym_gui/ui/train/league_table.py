@@ -122,7 +122,7 @@ _RETURN: Final = Column(
 RATED: Final = (_MEMBER, _FROM, _RATING, _GAMES, _RESULTS, _NEXT)
 """Columns of a league in which members play against the learner; a row is a :class:`LeagueMember`."""
 TOGETHER: Final = (_MEMBER, _FROM, _RETURN, _GAMES, _NEXT)
-"""Columns of a league in which members play with the learner and nobody wins or loses."""
+"""Columns of a league in which members play with the learner and no member wins or loses."""
 _ROW: Final = 28
 _SCROLL_BAR: Final = 12
 

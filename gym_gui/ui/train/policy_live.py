@@ -40,7 +40,7 @@ class Playable:
 class PolicyLive(QObject):
     """Plays one policy, episode after episode, on seeds from 0 on, without recording.
 
-    After an episode, a newer version that the training has saved meanwhile takes over.
+    After an episode, a newer version that the training has saved takes over.
 
     Args:
         context: Provides sessions and background tasks.
