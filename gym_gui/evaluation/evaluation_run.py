@@ -59,7 +59,7 @@ async def aevaluate(
     """Play episodes and record them in a run folder.
 
     ``evaluate`` returns when all episodes are played. ``aevaluate`` is awaited in a running event loop
-    (Jupyter, a server). The loop runs other tasks during the call; canceling the call ends the workers and leaves
+    (Jupyter, a server). The loop runs other tasks; canceling the call ends the workers and leaves
     a run folder with the finished episodes.
 
     Args:

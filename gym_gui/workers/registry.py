@@ -89,7 +89,7 @@ class WorkerTypeRegistry:
     @classmethod
     @contextmanager
     def at_once(cls) -> Generator[None]:
-        """Register several types under one lock; threads that call at the same time wait until all are there."""
+        """Register several types under one lock; other threads wait until all are there."""
         with cls._lock:
             yield
 

@@ -89,7 +89,7 @@ class PreviewPanel(Card):
             self._task = self._context.spawn(self._draw_newest(), "Drawing the preview")
 
     async def _draw_newest(self) -> None:
-        """Draw until the newest requested preview is drawn, because the seed may change during the drawing."""
+        """Draw until the newest requested preview is drawn, because the seed may change in between."""
         try:
             self._cancel.show()
             while self._model.env_info is not None and (wanted := self._wanted()) != self._drawn:
