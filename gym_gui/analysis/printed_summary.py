@@ -14,7 +14,7 @@ class PrintedSummary(Summary):
 
     def __str__(self) -> str:
         """Return the table that ``mosaic report`` prints."""
-        from gym_gui.analysis.terminal_report import text_of  # rich: not before something is printed
+        from gym_gui.analysis.terminal_report import text_of  # imports rich
 
         return text_of(self)
 

@@ -173,7 +173,7 @@ def find_standings(runs: Sequence[Run]) -> Found | None:
     if is_cross_play(runs[0]):
         return cross_play_of(runs[0])
     from gym_gui.analysis.compute.standings_builder import (
-        standings_of,  # scipy's sparse matrices take a tenth of a second
+        standings_of,  # importing scipy's sparse matrices takes 0.1 s
     )
 
     return standings_of(runs[0])

@@ -270,7 +270,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command line.
 
     Returns:
-        0 done; 1 the work failed; 2 something the person can fix; 130 interrupted.
+        0 if done, 1 if the work failed, 2 for a problem that the person can fix, 130 if interrupted.
     """
     with visible_streams(), _broken_workers_untold():
         return _run(arguments)

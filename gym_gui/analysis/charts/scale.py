@@ -57,8 +57,8 @@ def ticks_within(
 
     Args:
         low: Lower end.
-        high: Upper end; if it is not above the lower end, only that is returned, if it is round.
-        most: Largest number of ticks, or one less than it.
+        high: Upper end. If it equals ``low``, only this number is returned, and only if it is round.
+        most: Largest number of ticks; there may be one more.
         least: Smallest step.
         whole: Whether only whole numbers have a meaning.
     """

@@ -269,8 +269,8 @@ def _finite_sum(values: Iterable[float | None]) -> float | None:
 def _squad(episode: EpisodeRecord, seats: str, slot_of: Mapping[str, str]) -> str:
     """Return the configured team that played in the seats of team ``seats``.
 
-    A team's seats have the names of its configured slots. The team whose seat names equal the names of the
-    slots that played here is the one.
+    A team's seats have the names of its configured slots. The result is the team whose seat names
+    equal the names of the slots that played here.
     """
     sat = {seat: slot for seat, slot in slot_of.items() if not is_pattern(slot)}
     present = {sat.get(seat, seat) for seat in episode.teams[seats].agents}

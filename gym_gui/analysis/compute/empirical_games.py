@@ -56,7 +56,7 @@ def alpha_rank(payoffs: Floats) -> Floats | None:
     except ImportError:
         return None
     # One population whose members play each other: the payoff of a game is the row's.
-    with np.errstate(over="ignore"):  # of exp, in a share that is then 0
+    with np.errstate(over="ignore"):  # overflow of exp, in a share that is then 0
         shares: Any = found.compute([payoffs], m=50, alpha=ALPHA)[2]
     return np.asarray(shares, dtype=np.float64).ravel()
 

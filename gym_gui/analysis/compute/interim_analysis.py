@@ -101,7 +101,7 @@ class FamilyAtLooks:
         waiting = [(_pair(sides), sides, pairs) for sides, pairs in entries]
         waiting = [each for each in waiting if each[0] not in self.decided]
         for pair, sides, pairs in waiting:
-            sums = _by_seed(pairs) * (1 if sides.first < sides.second else -1)  # by name, whichever leads
+            sums = _by_seed(pairs) * (1 if sides.first < sides.second else -1)  # sign by name, not by rank
             new, self._taken[pair] = sums[self._taken[pair] :], len(sums)
             found[pair] = seen = self._tests[pair].look(new, seeds / self._largest, level)
             before = self._stages.get(pair)

@@ -199,9 +199,9 @@ def summary_notes(
 def families_note(
     entries: Sequence[Entry], comparisons: Sequence[Comparison], trainings: Sequence[AlgorithmReport]
 ) -> Iterable[str]:
-    """Yield how often chance alone yields a verdict, if the comparisons form several families.
+    """Yield a note on how often chance alone leads to a verdict, if there are several families.
 
-    Several families cannot be corrected together.
+    Comparisons of different families cannot be corrected together.
     """
     of = {entry.key: (entry.run.run_id, entry.title) for entry in entries}
     looked = {of[c.first] for c in comparisons if c.stage is not None}

@@ -205,7 +205,7 @@ class CrossPlay(Findings):
 
     @property
     def by_seat(self) -> bool:
-        """Whether rows and columns of the matrix are the two seats."""
+        """Whether the matrix shows one of two fixed seats in its rows and the other in its columns."""
         return self.stay and len(self.seats) == 2
 
     def fixture(self, row: str, column: str) -> Fixture | None:

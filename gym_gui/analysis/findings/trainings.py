@@ -14,7 +14,7 @@ from gym_gui.analysis.statistics.summary_numbers import EXACT_SHARE, Estimate
 
 if TYPE_CHECKING:
     from gym_gui.analysis.statistics.intervals import (
-        Floats,  # numpy, which a summary's own data can do without
+        Floats,  # imports numpy, which a summary does not need
     )
 
 MEAN_RETURN: Final = "mean return"

@@ -29,13 +29,14 @@ _ABSENT = object()
 class RunDifference:
     """First place where two runs differ.
 
-    what: The key or thing that differs.
-    first: Its value in the first run.
-    second: Its value in the second run.
-    operator_id: Operator of the place; ``None`` if the difference concerns the whole run.
-    episode_index: Episode of the place, or ``None``.
-    step_index: Step of the place, or ``None``.
-    agent_id: Agent of the place, or ``None``.
+    Attributes:
+        what: The key or thing that differs.
+        first: Its value in the first run.
+        second: Its value in the second run.
+        operator_id: Operator of the place; ``None`` if the difference concerns the whole run.
+        episode_index: Episode of the place, or ``None``.
+        step_index: Step of the place, or ``None``.
+        agent_id: Agent of the place, or ``None``.
     """
 
     what: str

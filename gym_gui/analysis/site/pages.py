@@ -37,7 +37,7 @@ from gym_gui.analysis.words.html_markup import safe, shorten
 from gym_gui.analysis.words.report_text import all_notes
 
 _MOST_SCENES = 200
-"""Failed episodes of one operator that are listed beside its best and worst; its lists have all."""
+"""Largest number of failed episodes listed beside an operator's best and worst one; its lists have all."""
 _LONGEST_REASON = 160
 _MOST_WHYS = 20
 

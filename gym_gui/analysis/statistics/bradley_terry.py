@@ -249,7 +249,7 @@ class _Many:
     def _penalise(self, beta: Floats, gradient: Floats, hessian: Floats) -> None:
         """Change gradient and hessian so that there is exactly one maximum.
 
-        Ratings and seats get no common shift and seats a faint pull to 0. Where the ratings had no maximum,
+        Ratings and seats get no common shift, and seats a faint pull to 0. If the ratings had no maximum,
         each policy gets a drawn game with an average policy.
         """
         n, size = self.games.policies, len(beta)
@@ -266,7 +266,7 @@ class _Many:
 
 def _odds(d: Floats, v: Floats) -> tuple[Floats, Floats]:
     """Return half of the probability of a win minus that of a loss, and the probability of a draw."""
-    behind = np.exp(-np.abs(d) / 2)  # to a win of who is ahead as 1
+    behind = np.exp(-np.abs(d) / 2)  # relative to a win of the policy that is ahead
     level = np.exp(v) * behind
     behind *= behind
     whole = 1 + level + behind

@@ -29,7 +29,7 @@ from gym_gui.analysis.statistics.summary_numbers import BOOTSTRAP, EXACT_SHARE, 
 Units = Sequence[int] | NDArray[np.int64] | None
 
 MIN_UNITS = 6
-"""Below six no sign-flip test can reach p < 0.05 (2 / 2**5 = 0.0625)."""
+"""Fewest units for a decision: with five, no sign-flip test reaches p < 0.05 (2 / 2**5 = 0.0625)."""
 
 TAIL_SHARE = 0.6
 """Part of the allowed error that a bootstrap-t interval uses. At its nominal level it covers the true value

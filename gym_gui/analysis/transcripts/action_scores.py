@@ -53,7 +53,7 @@ def scores_of(given: Any, considered: Any = None) -> tuple[Score, ...]:
     low, high = min([0.0, *values]), max([1.0, *values])
     if (low, high) != (0.0, 1.0):
         low, high = min(values), max(values)
-    length = high / 2 - low / 2  # halves: the difference of two floats may be none
+    length = high / 2 - low / 2  # halves, as the difference of two floats may overflow
     digits = wording.decimals(*values)
     scores = [
         Score(

@@ -64,7 +64,7 @@ def verdict_words(
         failures,
         _begun_again(sides, pairs),
         _assumed(family) if by_student else "",
-        # Said of every verdict: where a sample shows two sizes of differences, another seed may show a third.
+        # Added to every verdict: if a sample has two sizes of differences, another seed may have a third.
         wording.not_ruled_out(difference.units, "seed", difference.unseen, difference.value or 0.0),
     )
     return f"{winner} is better than {loser}", "; ".join([size, *(part for part in parts if part)])

@@ -128,7 +128,7 @@ def _manifest(archive: zipfile.ZipFile) -> str:
 
 
 def _doubt(file: WorkerFile, part: Path) -> str:
-    """Why a file that the user gave may differ from the published one; empty where the two are equal."""
+    """Return why a file that the user gave may differ from the published one; empty if both are equal."""
     try:
         kind, wanted = _checksum(file, _SUM_WITHIN_S)
     except InstallationError as error:

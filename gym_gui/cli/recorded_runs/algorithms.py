@@ -49,7 +49,7 @@ def are_groups(named: Sequence[Path], folders: Sequence[Path]) -> bool:
     if not any(groups):
         for each in named:
             if get_close_matches(str(each), known, n=1, cutoff=0.8) and not each.exists():
-                TrainingGroups().find(each)  # says which was meant
+                TrainingGroups().find(each)  # its error says which group was meant
     return any(groups)
 
 
@@ -125,7 +125,7 @@ def _agents(groups: Sequence[TrainingGroup], env_id: str) -> tuple[str, ...]:
 
 def _random_return(env_id: str, agents: Sequence[str], *, quiet: bool) -> float:
     """Return the mean return of random play on the seeds that also evaluate trainings."""
-    from gym_gui.evaluation import evaluate  # the engine, which one environment can do without
+    from gym_gui.evaluation import evaluate  # imports the engine
 
     if not quiet:
         tell(f"playing at random in {env_id}")

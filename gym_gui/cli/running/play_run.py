@@ -74,7 +74,7 @@ def play(
         experiment, played, seats_of=hosts.seats, players=dry(players) if models else players
     )
     for operator in planned.planned.operators if models else ():
-        vouch(operator)  # dry() has left the keys out, and with them the servers they would be sent to
+        vouch(operator)  # dry() leaves out API keys, and so the servers that would receive them
     only = _chosen_episodes(resume) if resume is not None else None
     part = None if shard is None else _part(planned, shard, resume)
     workers = processes or experiment.execution.processes or usable_cores()
@@ -230,7 +230,7 @@ def concluding(totals: Mapping[str, int] | None) -> Generator[None]:
 def _chosen_episodes(resume: Path) -> Mapping[str, Collection[int]] | None:
     """Return the episodes that a resumed run plays, by operator; ``None`` for all."""
     from gym_gui.controllers.reexecution.verification import (
-        chosen_episodes,  # the engine, which plays elsewhere
+        chosen_episodes,  # imports the engine
     )
 
     return chosen_episodes(open_run(resume))

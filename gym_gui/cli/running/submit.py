@@ -128,7 +128,7 @@ def submit_experiment(
         resolved, problems = resolve_all(experiment, seats_of=hosts.seats, secrets=False)
     if problems:
         experiment = without(experiment, problems)
-    plan_shard(experiment, resolved, Shard(1, 1), coordinated=True)  # refuses what has no parts
+    plan_shard(experiment, resolved, Shard(1, 1), coordinated=True)  # raises an error if it cannot be divided
     seatings = {each.config.operator_id: len(each.seatings) for each in resolved}
     scheduled = schedule_of(experiment.execution, seatings)
     games, seeds = sum(each.episodes for each in scheduled), max(each.seeds for each in scheduled)
@@ -175,7 +175,7 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
     if decided is not None:
         of = shards_for(decided.execution, asked.seatings, of)
     if asked.budgets and of > (most := _EACH * profile.places):
-        # A task that is dealt several plays them as one process, which has one lease.
+        # A task that gets several shards plays them in one process, which has one lease.
         of = most
         if where.shards:
             tell(f"cut into {of} shards: with budgets at most {_EACH} for each that is played at once")
@@ -245,7 +245,7 @@ def _play(submission: Submission, as_json: bool) -> Coordinator:
 
 
 def _add_batch(submission: Submission, due: list[int]) -> bool:
-    """Look at what was played; return whether more is to be played, else leave the merged run."""
+    """Return whether more must be played to decide the comparisons; if not, keep the merged run."""
     if _made(submission) is not None:
         return False
     experiment = load_experiment(submission.bundle / EXPERIMENT, allow_code=False)

@@ -103,7 +103,7 @@ def train_policy(
         return submit_trainings(requests, elsewhere, [*given, *extra], as_json=as_json)
     if background:
         from gym_gui.cli.training.background import (
-            queue_trainings,  # gRPC, which the foreground can do without
+            queue_trainings,  # imports gRPC, not needed in the foreground
         )
 
         return queue_trainings(requests, priority=priority, as_json=as_json)

@@ -108,11 +108,12 @@ def _say(as_json: bool, text: str) -> None:
 def tell_group(name: str, folder: Path, of: int, rows: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     """Print the results of a group of trainings.
 
-    name: Name of the group.
-    folder: Folder of its trainings.
-    of: Number of requested trainings.
-    rows: JSON row of each training.
-    as_json: Whether to print one JSON object.
+    Args:
+        name: Name of the group.
+        folder: Folder of its trainings.
+        of: Number of requested trainings.
+        rows: JSON row of each training.
+        as_json: Whether to print one JSON object.
     """
     done = [row for row in rows if row["status"] == "completed"]
     if as_json:
