@@ -135,7 +135,7 @@ def write_report(
     Returns:
         Path of the report's page.
 
-        Raises:
+    Raises:
         UsageError: A file cannot be written.
     """
     standings = standings or find_standings(runs)
@@ -235,7 +235,7 @@ def write_html(
     Returns:
         Path of the report's page.
 
-        Raises:
+    Raises:
         UsageError: A page cannot be written.
         RunFormatError: A row of a call is damaged.
     """

@@ -54,7 +54,7 @@ def compare_algorithms(
     Args:
         groups: Trainings, one group for each algorithm and environment.
         scales: Scores that count as 0 and as 1 in each environment; required for several environments.
-        reference: Name of the player whose score counts as 1.
+        reference: Words for the score that counts as 1, such as ``the mean of PPO there``.
         scored: Name of the score if it is not normalized.
 
     Raises:

@@ -203,11 +203,7 @@ def _game(episode: EpisodeRecord, who: Mapping[str, str], number: int) -> Game |
 
 
 def side_results(episode: EpisodeRecord) -> tuple[float, ...] | None:
-    """Return the result of an episode for each team, in team order; higher is better.
-
-    Returns:
-        ``None`` if the result is unknown.
-    """
+    """Return each team's result in an episode, in team order; higher is better. ``None``: it is unknown."""
     teams = episode.teams
     outcome: Mapping[str, Any] = episode.outcome or {}
     if len(teams) == 2 and all(name in outcome for name in teams):

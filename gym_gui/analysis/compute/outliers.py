@@ -43,7 +43,7 @@ def outlier_note(
         seeds: The seed of each value.
         what: Name of the averaged quantity.
 
-        Returns:
+    Returns:
         A sentence, or an empty string if no few seeds dominate the mean.
     """
     x, unit_of = np.asarray(values, dtype=np.float64), np.asarray(codes, dtype=np.int64)

@@ -242,7 +242,7 @@ class AlgorithmReport:
         curves: Learning curves by environment and algorithm.
         levels: Scores for which the profiles give the share of trainings that reach them.
         scales: Scores that count as 0 and 1, by environment; empty with one environment.
-        reference: Name of the player whose score counts as 1; empty with one environment.
+        reference: Words for the score that counts as 1; empty with one environment.
         notes: Sentences on what limits the findings.
         methods: Description of each method by its name.
         scored: Name of the score if it is not normalized.

@@ -22,7 +22,7 @@ class RecordedCalls:
         total: Number of calls in the file.
         without_words: Number of calls whose texts were not kept (``cassette: off``).
 
-        Args:
+    Args:
         operator: Operator whose calls are read.
 
     Raises:

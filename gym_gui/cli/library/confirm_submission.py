@@ -19,7 +19,7 @@ def confirm_submission(folder: Path, *, as_json: bool) -> int:
 
     Args:
         folder: Folder of the submission.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status.

@@ -34,7 +34,7 @@ def merge_runs(
         out: Folder for the run folder.
         allow_differences: Whether to merge shards of different versions.
         partial: Whether to merge even if shards are missing.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status.

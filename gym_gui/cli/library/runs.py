@@ -70,7 +70,7 @@ def list_runs(folder: Path | None, *, find: str = "", as_json: bool = False) -> 
     Args:
         folder: Folder of the runs; ``None`` for the default folder.
         find: Filter, in the syntax of :class:`~gym_gui.services.runs.run_filter.RunFilter`.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
 
     Raises:
         UsageError: ``folder`` is not a folder, or ``find`` cannot be parsed.

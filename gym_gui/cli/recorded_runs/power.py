@@ -47,7 +47,7 @@ def tell_power(
         seeds: A number of seeds for which to print how often they show it.
         power: Probability of finding the difference.
         comparisons: Number of comparisons in the family; by default the pilot's, else 1.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status.

@@ -33,7 +33,7 @@ def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_jso
         runs: Run folders.
         out: Folder for the files.
         replays: Whether the page gets replays.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
 
     Returns:
         Summary of the runs.

@@ -72,8 +72,8 @@ def rerun_run(
         episodes: Episodes to play, e.g. ``0,3,5-9``; all recorded ones by default.
         out: Folder for the new run folder.
         processes: Number of session processes.
-        as_json: Whether to print for programs.
-        hosts: Host that plays.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
 
     Returns:
         Exit status: 0 if all episodes are as recorded, 1 if one differs.

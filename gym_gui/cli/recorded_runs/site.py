@@ -35,7 +35,7 @@ def report_site(runs: Sequence[Path], folder: Path, *, replays: Replays, as_json
         runs: Run folders.
         folder: Folder for the site; an existing site is replaced once the new one is complete.
         replays: Which episodes get replays.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
 
     Returns:
         Summary of the runs.

@@ -35,7 +35,7 @@ def say_plan(
         processes: Number of session processes.
         slots: Slots that would call a model, played without calls.
         part: Part that would be played; ``None`` for the whole experiment.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
     """
     if as_json:
         plan: dict[str, Any] = {

@@ -111,7 +111,7 @@ def detach(submission: Submission, *, as_json: bool) -> int:
 
     Args:
         submission: The saved submission.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status.

@@ -85,7 +85,7 @@ class PartPlayer:
         experiment: The experiment.
         resolved_operators: Checked operators of the experiment.
         play: Function that plays a part.
-        hosts: Host that plays.
+        hosts: Session host and environment checks of the command.
         keep: Whether to keep sessions for the next part.
 
     Raises:

@@ -58,8 +58,8 @@ def play(
         replay: A run whose recorded calls replace the models.
         shard: Shard that is played, or that ``resume`` is.
         dry_run: Whether to play nothing that counts and only print the plan and its cost.
-        as_json: Whether to print for programs.
-        hosts: Host that plays.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
 
     Returns:
         Exit status.
@@ -101,8 +101,8 @@ def part_player(
     Args:
         experiment: The experiment.
         processes: Number of session processes.
-        as_json: Whether to print for programs.
-        hosts: Host that plays.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
         keep: Whether several parts are played, which share sessions.
 
     Raises:
@@ -121,8 +121,8 @@ class CheckedRun:
     Attributes:
         rounds: The experiment or tournament with its checked operators.
         workers: Number of session processes.
-        as_json: Whether to print for programs.
-        hosts: Host that plays.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
         header: Further entries for ``run.json``.
         again: Command that resumes the run.
         as_one: Whether one line shows the progress of all operators.

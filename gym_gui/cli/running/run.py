@@ -50,8 +50,8 @@ def run_experiment(
         replay: A run whose recorded calls replace the models.
         shard: Parts to play, as ``3/64`` or ``1-16/64``; ``None`` for the whole experiment.
         dry_run: Whether to play nothing that counts.
-        as_json: Whether to print for programs.
-        hosts: Host that plays.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
 
     Returns:
         Exit status.

@@ -19,7 +19,7 @@ def stop_submission(folder: Path, *, as_json: bool) -> int:
 
     Args:
         folder: Folder of the submission.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status: 1 if something may continue because its place did not answer.

@@ -22,7 +22,7 @@ def say_where(submission: Submission, write: Callable[[Path], object], *, as_jso
     Args:
         submission: The planned submission; it is not saved.
         write: Writes what would be sent into a folder.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status: 0 if it can be played, 2 if no place can be used.

@@ -104,7 +104,7 @@ def submit_experiment(
         episodes: Number of episodes, in place of the file's.
         concurrency: Number of concurrent episodes per process.
         budgets: Budgets of the whole experiment, by name in ``execution``.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status.

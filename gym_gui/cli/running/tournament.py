@@ -47,8 +47,8 @@ def run_tournament(
         resume: A run folder to resume.
         shard: Parts to play, as ``3/64`` or ``1-16/64``; ``None`` for the whole tournament.
         dry_run: Whether to play nothing and only print the pairings.
-        as_json: Whether to print for programs.
-        hosts: Host that plays.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
 
     Returns:
         Exit status.
@@ -98,8 +98,8 @@ def tournament_parts(
         file: Tournament file.
         concurrency: Number of concurrent episodes per process.
         processes: Number of session processes.
-        as_json: Whether to print for programs.
-        hosts: Host that plays.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
         keep: Whether several parts are played, which share sessions.
 
     Raises:

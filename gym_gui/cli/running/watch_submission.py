@@ -31,7 +31,7 @@ def watch_submission(folder: Path, *, as_json: bool) -> int:
 
     Args:
         folder: Folder of the submission.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status: 0 if it has been merged, 1 if the user has to resume it.

@@ -54,7 +54,7 @@ def submit_trainings(
         requests: The trainings, which differ only in their seeds.
         where: The machines.
         given: Settings of the trainings, as arguments of ``mosaic train``.
-        as_json: Whether to print for programs.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status.
