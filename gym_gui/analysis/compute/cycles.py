@@ -55,7 +55,7 @@ def _expected(policies: int, error: float) -> float:
 
 
 def _back_to(start: str, loses: Mapping[str, set[str]]) -> tuple[str, ...] | None:
-    """Return the shortest circle through a policy, each member surely beating the next; ``None`` if none."""
+    """Return the shortest circle from a policy back to it, over sure wins; ``None`` if there is none."""
     ways: deque[tuple[str, ...]] = deque([(start,)])
     seen: set[str] = set()
     while ways:

@@ -32,7 +32,7 @@ def _special() -> Any:
 
 
 def normal_quantile(p: float) -> float:
-    """Return the value that a standard normal variable does not exceed with probability ``p``."""
+    """Return the ``p``-quantile of the standard normal distribution."""
     return _NORMAL.inv_cdf(p) if 0 < p < 1 else math.copysign(math.inf, p - 0.5)
 
 
@@ -42,7 +42,7 @@ def normal_cdf(x: float) -> float:
 
 
 def student_quantile(degrees: int, p: float) -> float:
-    """Return the value that Student's t does not exceed with probability ``p`` >= 0.5.
+    """Return the ``p``-quantile of Student's t distribution, for ``p`` >= 0.5.
 
     Source:
         Abramowitz & Stegun, "Handbook of Mathematical Functions" (1964), 26.7.3 and 26.7.4: for whole
@@ -91,12 +91,12 @@ def shifted_student_tail(degrees: int, shift: float, t: float) -> float:
 
 
 def chi_square_quantile(degrees: float, p: float) -> float:
-    """Return the value that a chi-square variable does not exceed with probability ``p``."""
+    """Return the ``p``-quantile of the chi-square distribution."""
     return float(_special().chdtri(degrees, 1 - p))
 
 
 def beta_quantile(a: float, b: float, p: float) -> float:
-    """Return the value that a beta variable (``a``, ``b`` > 0) does not exceed with probability ``p``."""
+    """Return the ``p``-quantile of the beta distribution with parameters ``a``, ``b`` > 0."""
     return float(_special().betaincinv(a, b, p))
 
 

@@ -66,6 +66,6 @@ def _units_of(samples: tuple[Sample, ...]) -> Units:
 
 
 def _differ(samples: Sequence[Sample]) -> bool:
-    """Return whether two samples are known to differ, or the identity of one is unknown."""
+    """Return whether any two samples differ in identity, or the identity of one is unknown."""
     identities = {s.identity for s in samples}
     return None in identities or len(identities) > 1
