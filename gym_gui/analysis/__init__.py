@@ -1,6 +1,6 @@
-"""Reading run folders, statistics, reports. Needs a run folder and nothing else of the engine.
+"""Reads run folders, computes statistics and writes reports. It needs only a run folder and no engine.
 
-What needs scipy is loaded on first use, so that a reader of rows starts fast.
+Modules that need scipy are loaded on first use, so that reading rows starts fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A summary that shows itself: as a table where it is printed, as a page in a notebook."""
+"""A summary that displays itself: as a table when printed, as HTML in a notebook."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from gym_gui.analysis.findings.summary import Summary
 
 @dataclass(frozen=True)
 class PrintedSummary(Summary):
-    """See the module; what it holds is documented with
+    """Summary that displays itself; its fields are documented in
     :class:`~gym_gui.analysis.findings.summary.Summary`."""
 
     def __str__(self) -> str:
-        """The table that ``mosaic report`` prints."""
-        from gym_gui.analysis.terminal_report import text_of  # rich: not before something is printed
+        """Return the table that ``mosaic report`` prints."""
+        from gym_gui.analysis.terminal_report import text_of  # imports rich
 
         return text_of(self)
 

@@ -1,4 +1,4 @@
-"""The runs of a report, read: one of several that cannot be read is named, and the others are reported."""
+"""Reads the runs of a report; one of several that cannot be read is named, and the others are reported."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gym_gui.core.errors import UsageError
 
 
 class ReadRuns(NamedTuple):
-    """Runs, and what is said of them.
+    """Runs of a report with their summary.
 
     Attributes:
-        named: How many were asked for.
-        runs: Those that can be read.
-        summary: What they say; ``unread`` of it names the others.
+        named: Number of requested runs.
+        runs: Runs that can be read.
+        summary: Findings of these runs; its ``unread`` names the others.
     """
 
     named: int
@@ -29,15 +29,15 @@ class ReadRuns(NamedTuple):
 
 
 def read_runs(paths: Sequence[str | Path]) -> ReadRuns:
-    """Open runs and summarise them.
+    """Open runs and summarize them.
 
-    A folder among several that is damaged, of a newer version or no run at all does not end the report.
+    If one of several folders is damaged, of a newer version or no run at all, the others are still reported.
 
     Args:
         paths: Run folders.
 
     Raises:
-        UsageError: No run was named, a path leads nowhere, a run is named twice, or none can be read.
+        UsageError: No run was named, a path does not exist, a run is named twice, or none can be read.
         RunFormatError: The only run, or each of them, is damaged.
     """
     if not paths:
@@ -56,7 +56,7 @@ def read_runs(paths: Sequence[str | Path]) -> ReadRuns:
         summary = checked(runs, summarize(runs))
     if not errors:
         return ReadRuns(len(paths), runs, summary)
-    # A page may be published: it names a run's folder, and not where that lies.
+    # A page may be published: it contains the name of a run's folder but not its path.
     unread = tuple(
         f"{path.name} is not in this report: "
         f"{error.message.replace(f'{path}/', '').replace(str(path), path.name)}."
@@ -67,7 +67,7 @@ def read_runs(paths: Sequence[str | Path]) -> ReadRuns:
 
 
 def checked(runs: Sequence[Run], summary: PrintedSummary) -> PrintedSummary:
-    """What runs say, with what a reader has to know first: that it is not what was recorded.
+    """Add warnings about records that differ from their digests to a summary.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -90,14 +90,14 @@ def _opened(paths: Sequence[str | Path]) -> tuple[list[Run], dict[Path, UsageErr
         try:
             runs.append(open_run(path))
         except UsageError as error:
-            if not path.exists():  # a slip of the pen, not a run that is lost
+            if not path.exists():  # a typing error, not a damaged run
                 raise
             errors[path] = error
     return _unless_none(runs, errors)
 
 
 def _readable(runs: Sequence[Run]) -> tuple[list[Run], dict[Path, UsageError]]:
-    """Those that can be read to their end, and why the others cannot."""
+    """Return the runs that can be read completely, and the errors of the others."""
     good: list[Run] = []
     errors: dict[Path, UsageError] = {}
     for run in runs:

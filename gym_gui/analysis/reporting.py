@@ -1,4 +1,4 @@
-"""``mosaic report``: the table, or a tournament's ratings; ``summary.json``, ``report.html`` and so on."""
+"""Implements ``mosaic report``: prints tables and writes ``summary.json``, ``report.html`` and more."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from gym_gui.core.printable_text import visible_json
 from mosaic_worker.plain_files import replace_file
 
 MOST_BYTES = 6_000_000
-"""Of the page; replays for which there is no room are named in their place."""
+"""Largest size of a page in bytes; replays that do not fit are named instead."""
 FilmMaker = Callable[[Sequence[Run], Summary], Films]
-"""Makes the replays of a report."""
+"""Function that makes the replays of a report."""
 
 
 def report(
@@ -46,18 +46,17 @@ def report(
     console: Console | None = None,
     film: FilmMaker | None = None,
 ) -> Summary:
-    """Print the comparison of one or several runs, and write it down.
+    """Print the comparison of one or several runs and write it to files.
 
-    One run's ``summary.json`` and ``report.html`` go into its own folder, and ``transcript.html``
-    where calls to models were recorded, or more of decisions than the actions. Of several runs, one
-    summary is made; it is written only where ``out`` says. One of several that cannot be read is named,
-    and the others are reported.
+    ``summary.json`` and ``report.html`` of a single run go into its own folder. ``transcript.html`` is added
+    if calls to models or details of decisions were recorded. Several runs get one summary, which is written
+    only if ``out`` is given. If one of several runs cannot be read, it is named and the others are reported.
 
     Args:
         paths: Run folders.
-        as_json: Print the summary as JSON in place of the table.
-        out: Folder for the files instead.
-        console: Where to print; standard output by default.
+        as_json: Whether to print the summary as JSON instead of tables.
+        out: Folder for the files, in place of the run's own.
+        console: Console to print to; standard output by default.
         film: Makes replays for the page; without it there are none.
 
     Returns:
@@ -65,8 +64,8 @@ def report(
 
     Raises:
         UsageError: There is no run at a path, the same run is named twice, or the
-            files cannot be written (the table is printed all the same).
-        RunFormatError: The run folder is damaged, or each of several is.
+            files cannot be written (the table is printed nevertheless).
+        RunFormatError: The only run folder is damaged, or each of several is.
     """
     return report_read(read_runs(paths), as_json=as_json, out=out, console=console, film=film)
 
@@ -79,7 +78,7 @@ def report_read(
     console: Console | None = None,
     film: FilmMaker | None = None,
 ) -> Summary:
-    """The same of runs that have been read.
+    """Print and write the report of runs that have been read, as :func:`report` does.
 
     Raises:
         UsageError: The files cannot be written.
@@ -100,7 +99,7 @@ def report_read(
 
 
 def print_report(summary: Summary, standings: Found | None, console: Console) -> None:
-    """Print tables: a tournament's, where the run is one."""
+    """Print tables: those of the tournament if there is one, else those of the summary."""
     if standings is not None:
         _render_found(standings, console, summary.missing)
         return
@@ -111,7 +110,7 @@ def print_report(summary: Summary, standings: Found | None, console: Console) ->
 
 
 def print_json(summary: Summary, standings: Found | None, console: Console, **more: Any) -> None:
-    """Print the summary for programs, with ``more`` beside it."""
+    """Print the summary as JSON, with the keys of ``more``."""
     data = summary.to_json() | more
     data |= {"tournament": standings.to_json()} if standings is not None else {}
     console.file.write(visible_json(_dump(data).decode()) + "\n")
@@ -124,68 +123,68 @@ def write_report(
     standings: Found | None = None,
     films: Films | None = None,
 ) -> Path:
-    """Write ``summary.json``, of a tournament ``tournament.json``, and the pages.
+    """Write ``summary.json``, for a tournament also ``tournament.json``, and the pages.
 
     Args:
-        summary: What they say.
-        folder: Where they go.
-        runs: Of which runs.
-        standings: What the run says as a tournament, where it is one and that is known already.
+        summary: Findings to write.
+        folder: Folder for the files.
+        runs: Runs of the report.
+        standings: Findings of a tournament, if the run is one and they are known already.
         films: Replays for the page.
 
     Returns:
-        The report's page.
+        Path of the report's page.
 
     Raises:
-        UsageError: They cannot be written.
+        UsageError: A file cannot be written.
     """
     standings = standings or find_standings(runs)
     make = not _is_one_of(folder, runs)
     write_standings(standings, folder, make=make)
     page = write_html(summary, folder, runs, standings, films)
-    # Last: it holds the digests of the others.
+    # Last: it contains the digests of the other files.
     write_summary(summary, folder, made_with(folder, runs[0] if len(runs) == 1 else None), make=make)
     return page
 
 
 def write_standings(standings: Found | None, folder: Path, *, make: bool = True) -> None:
-    """Write ``tournament.json`` of a tournament, and nothing of another run.
+    """Write ``tournament.json`` for a tournament; do nothing for another run.
 
     Args:
-        standings: What the run says as a tournament.
-        folder: Where it goes.
-        make: Whether the folder is made where it is not there.
+        standings: Findings of the tournament, or ``None``.
+        folder: Folder for the file.
+        make: Whether to create the folder if it does not exist.
 
     Raises:
-        UsageError: It cannot be written.
+        UsageError: The file cannot be written.
     """
     if standings is not None:
         _write(folder / "tournament.json", _dump(standings.to_json()) + b"\n", make=make)
 
 
 def find_standings(runs: Sequence[Run]) -> Found | None:
-    """What the run says as a tournament, where it is one.
+    """Return the findings of a tournament; ``None`` if there are several runs or the run is no tournament.
 
     Raises:
-        RunFormatError: It is one, and does not say who met whom.
+        RunFormatError: The run is a tournament but does not say who met whom.
     """
     if len(runs) != 1 or not is_tournament(runs[0]):
         return None
     if is_cross_play(runs[0]):
         return cross_play_of(runs[0])
     from gym_gui.analysis.compute.standings_builder import (
-        standings_of,  # scipy's sparse matrices take a tenth of a second
+        standings_of,  # importing scipy's sparse matrices takes 0.1 s
     )
 
     return standings_of(runs[0])
 
 
 def found_text(found: Found, width: int | None = None) -> str:
-    """A tournament without colors, as the text that ``mosaic report`` prints.
+    """Return a tournament's report without colors, as the text that ``mosaic report`` prints.
 
     Args:
-        found: What to say.
-        width: Columns; by default those of ``COLUMNS``, else 100.
+        found: Findings to print.
+        width: Width in characters; by default that of ``COLUMNS``, else 100.
     """
     buffer = io.StringIO()
     _render_found(found, terminal.console(file=buffer, width=width))
@@ -202,16 +201,16 @@ def _render_found(found: Found, console: Console, missing: Sequence[str] = ()) -
 def write_summary(
     summary: Summary, folder: Path, made: Mapping[str, Any] | None = None, *, make: bool = True
 ) -> Path:
-    """Write ``summary.json``, whole or not at all.
+    """Write ``summary.json``, completely or not at all.
 
     Args:
-        summary: What it says.
-        folder: Where it goes.
-        made: How it was made, and what the files beside it are.
-        make: Whether the folder is made where it is not there.
+        summary: Findings to write.
+        folder: Folder for the file.
+        made: Version, run digest and digests of the files beside it.
+        make: Whether to create the folder if it does not exist.
 
     Raises:
-        UsageError: It cannot be written.
+        UsageError: The file cannot be written.
     """
     data = summary.to_json() | ({} if made is None else {MADE: made})
     return _write(folder / SUMMARY, _dump(data) + b"\n", make=make)
@@ -224,26 +223,26 @@ def write_html(
     standings: Found | None = None,
     films: Films | None = None,
 ) -> Path:
-    """Write ``report.html``, whole or not at all, and ``transcript.html`` beside it.
+    """Write ``report.html``, completely or not at all, and ``transcript.html`` beside it.
 
     Args:
-        summary: What the page says.
-        folder: Where it goes.
-        runs: Whose calls to models, and what was told of decisions, are on a page of their own.
-        standings: What the run says as a tournament, where it is one and that is known already.
+        summary: Findings to show.
+        folder: Folder for the pages.
+        runs: Runs whose model calls and details of decisions make the transcript page.
+        standings: Findings of a tournament, if the run is one and they are known already.
         films: Replays for the page.
 
     Returns:
-        The report's page.
+        Path of the report's page.
 
     Raises:
-        UsageError: It cannot be written.
+        UsageError: A page cannot be written.
         RunFormatError: A row of a call is damaged.
     """
     make = not _is_one_of(folder, runs)
     turns = told(Transcript(operator) for run in runs for operator in run.operators.values())
     if turns:
-        # A lone surrogate in run data is no UTF-8; it becomes a question mark.
+        # A lone surrogate in run data is not valid UTF-8; it becomes a question mark.
         _write(folder / TRANSCRIPT, render_transcript(runs).encode("utf-8", "replace"), make=make)
     standings = standings or find_standings(runs)
     shown = dict(films or {})
@@ -266,13 +265,13 @@ def _page(summary: Summary, runs: Sequence[Run], standings: Found | None, films:
 
 
 def write_algorithms(report: AlgorithmReport, folder: Path) -> Path:
-    """Write ``algorithms.json`` and ``algorithms.html``, each whole or not at all.
+    """Write ``algorithms.json`` and ``algorithms.html``, each completely or not at all.
 
     Returns:
-        The page.
+        Path of the page.
 
     Raises:
-        UsageError: They cannot be written.
+        UsageError: A file cannot be written.
     """
     _write(folder / "algorithms.json", _dump(report.to_json()) + b"\n")
     return _write(folder / "algorithms.html", render_algorithm_page(report).encode("utf-8", "replace"))
@@ -283,12 +282,12 @@ def _dump(data: Mapping[str, Any]) -> bytes:
 
 
 def _is_one_of(folder: Path, runs: Sequence[Run]) -> bool:
-    """Whether a page goes into a run's own folder: a folder that the user deletes must not come back."""
+    """Return whether the folder is a run's own: if it was deleted meanwhile, it must not be created again."""
     return any(folder.absolute() == run.path.absolute() for run in runs)
 
 
 def _write(path: Path, content: bytes, *, make: bool = True) -> Path:
-    """Replace the file in one step, so that no reader ever sees half of it."""
+    """Replace the file in one step, so that no reader ever sees a part of it."""
     try:
         if make:
             path.parent.mkdir(parents=True, exist_ok=True)

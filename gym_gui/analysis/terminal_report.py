@@ -1,6 +1,6 @@
-"""The report as tables in a terminal, plain where there is none: of a study, a tournament, cross-play.
+"""Prints reports as tables in a terminal, or as plain text: a study, a tournament, cross-play.
 
-What is said lies beside it, without rich: pages and the window say it too.
+The texts come from modules that do not need rich: pages and the window use them too.
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ from gym_gui.core.terminal import console as terminal_console
 
 MOST_WITH_INTERVALS = 4
 MOST_IN_MATRIX = 12
-"""Policies of a matrix in a terminal; of more, the page and ``tournament.json`` have it."""
+"""Largest number of policies for a matrix in a terminal; the page and ``tournament.json`` show more."""
 
 
 def render_text(summary: Summary, console: Console) -> None:
     """Print the report.
 
     Args:
-        summary: What to say.
-        console: Where; colors and width are its own.
+        summary: Findings to print.
+        console: Console to print to; it sets colors and width.
     """
     for task, verdicts in summary.verdicts_by_task.items():
         if task:
@@ -101,11 +101,11 @@ def render_text(summary: Summary, console: Console) -> None:
 
 
 def text_of(summary: Summary, width: int | None = None) -> str:
-    """The report without colors, as the text that ``mosaic report`` prints.
+    """Return the report without colors, as the text that ``mosaic report`` prints.
 
     Args:
-        summary: What to say.
-        width: Columns; by default those of ``COLUMNS``, else 100.
+        summary: Findings to print.
+        width: Width in characters; by default that of ``COLUMNS``, else 100.
     """
     buffer = io.StringIO()
     render_text(summary, terminal_console(file=buffer, width=width))
@@ -123,13 +123,13 @@ def print_columns(
 
 
 def print_notes(console: Console, notes: Iterable[str]) -> None:
-    """Print what weakens a report, a line each."""
+    """Print one line for each note that limits a report."""
     for note in notes:
         console.print(Text.assemble(("Note: ", "yellow"), clean(note)))
 
 
 def _print(console: Console, title: str, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]) -> None:
-    """Print a table, where there are rows."""
+    """Print a table if there are rows."""
     if not rows:
         return
     shown = columns_in(Place.TERMINAL, columns, rows)
@@ -150,7 +150,7 @@ def _render_failures(summary: Summary, console: Console) -> None:
 
 
 def _verdict(verdict: Verdict) -> Text:
-    """The claim in bold, and in color where it is decided; then its numbers."""
+    """Return the claim in bold, with color if it is decided, followed by its numbers."""
     style = "bold green" if verdict.decided else "bold"
     return Text.assemble((clean(verdict.claim), style), clean(verdict.detail), ".")
 
@@ -159,8 +159,8 @@ def render_algorithms(report: AlgorithmReport, console: Console) -> None:
     """Print a report on algorithms.
 
     Args:
-        report: What to say.
-        console: Where; colors and width are its own.
+        report: Findings to print.
+        console: Console to print to; it sets colors and width.
     """
     for verdict in verdicts_of(report):
         console.print(_verdict(verdict))
@@ -169,7 +169,7 @@ def render_algorithms(report: AlgorithmReport, console: Console) -> None:
 
 
 def render_tables(report: AlgorithmReport, console: Console) -> None:
-    """Print what stands below the verdicts."""
+    """Print everything below the verdicts: tables, further comparisons, scales and notes."""
     for title, rows in tables_of(report):
         console.print(Text(clean(title), style="bold"))
         print_columns(console, algorithm_columns(rows), rows)
@@ -192,7 +192,7 @@ def render_tables(report: AlgorithmReport, console: Console) -> None:
 
 
 def print_said(found: Findings, console: Console, missing: Sequence[str] = ()) -> None:
-    """Print what comes first: verdicts, what goes with them, and what is not there."""
+    """Print the top of a tournament's report: verdicts, sentences that accompany them, missing results."""
     for verdict in found.said:
         console.print(_verdict(verdict))
     for sentence in found.remarks:
@@ -205,9 +205,9 @@ def render_standings(standings: Standings, console: Console, missing: Sequence[s
     """Print a tournament.
 
     Args:
-        standings: What to say.
-        console: Where; colors and width are its own.
-        missing: What is not there.
+        standings: Findings to print.
+        console: Console to print to; it sets colors and width.
+        missing: Notes on what is missing.
     """
     print_said(standings, console, missing)
     title = f"{standings.task}: {standings.schedule}, "
@@ -240,7 +240,7 @@ def _points(standings: Standings, console: Console) -> None:
 
 
 def _print_matrix(console: Console, names: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
-    """Rows under their numbers and names, columns under their numbers."""
+    """Print a matrix whose rows have numbers and names, and whose columns have numbers."""
     headings = [Heading("", words=True), *(Heading(str(i + 1)) for i in range(len(names)))]
     rows = [
         [Text(clean(f"{i + 1} {name}")), *map(Text, told)]
@@ -254,9 +254,9 @@ def render_cross_play(found: CrossPlay, console: Console, missing: Sequence[str]
     """Print cross-play.
 
     Args:
-        found: What to say.
-        console: Where; colors and width are its own.
-        missing: What is not there.
+        found: Findings to print.
+        console: Console to print to; it sets colors and width.
+        missing: Notes on what is missing.
     """
     print_said(found, console, missing)
     console.print(Text(clean(f"{found.task}: {heading(found)}"), style="bold"))

@@ -1,4 +1,4 @@
-"""Commands and their options. Each command's work is imported when it is called, so that
+"""Defines the commands and their options. A command imports its modules when it is called, so that
 ``mosaic --help`` answers at once."""
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ app.add_typer(policies_app, name="policies")
 app.add_typer(trust_app, name="trust")
 
 _COMPLETE = "_MOSAIC_COMPLETE"
-"""Variable by which typer's completion scripts ask."""
+"""Environment variable with which typer's completion scripts request completions."""
 
-# typer carries its own copy of click from some version on: ask it for the class that it raises.
+# From some version on, typer contains its own copy of click: this takes the class that it raises.
 _CLICK_ERROR: type[Exception] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
 
@@ -270,7 +270,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run a command line.
 
     Returns:
-        0 done; 1 the work failed; 2 something the person can fix; 130 interrupted.
+        0 if done, 1 if the work failed, 2 for a problem that the person can fix, 130 if interrupted.
     """
     with visible_streams(), _broken_workers_untold():
         return _run(arguments)
@@ -290,7 +290,7 @@ def _broken_workers_untold() -> Generator[None, None, None]:
 
 @functools.cache
 def _program() -> Any:
-    """All commands; to make them takes longer than most command lines."""
+    """Return all commands; building them takes longer than most command lines."""
     return typer.main.get_command(app)
 
 
@@ -312,8 +312,8 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _invoked(command: Any, arguments: Sequence[str]) -> object:
-    """Run a command; its ``main`` would end the program where the reader of the output is gone."""
-    if _COMPLETE in os.environ:  # a shell asks what may come next
+    """Run a command without click's ``main``, which would end the program if the output is closed."""
+    if _COMPLETE in os.environ:  # a shell requests completions
         return command.main([], prog_name="mosaic", complete_var=_COMPLETE, standalone_mode=False)
     if {"--install-completion", "--show-completion"} & set(arguments[:1]):
         completion.check_shell()
@@ -325,7 +325,7 @@ def _invoked(command: Any, arguments: Sequence[str]) -> object:
 
 
 def _refuse(exc: Any) -> int:
-    """Say on one line what is wrong with a command line; without any command, help."""
+    """Print in one line what is wrong with a command line; without any command, print the help."""
     if type(exc).__name__ == "NoArgsIsHelpError":
         sys.stdout.write(f"{exc.format_message()}\n")
         return DONE

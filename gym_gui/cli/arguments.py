@@ -1,4 +1,4 @@
-"""Arguments and options that several commands take."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gym_gui.core.errors import UsageError
 HELP: dict[str, Any] = {
     "no_args_is_help": True,
     "context_settings": {"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    # Markup would import rich's Markdown and syntax highlighting, half a second on a slow machine.
+    # Markup would import rich's Markdown and syntax highlighting: half a second on a slow machine.
     "rich_markup_mode": None,
 }
-"""Of every group of commands."""
+"""Settings of every group of commands."""
 Json = Annotated[bool, typer.Option("--json", help="Machine-readable output.")]
 Gpu = Annotated[bool, typer.Option("--gpu", help="torch with CUDA (several GB).")]
 Given = Annotated[
@@ -103,10 +103,10 @@ def is_elsewhere(
     resume: Path | None,
     detach: bool = False,
 ) -> bool:
-    """Whether something is to be played in parts, by an executor.
+    """Return whether something is to be played in parts, by an executor.
 
     Raises:
-        UsageError: It is said where, and not by what.
+        UsageError: The options name places but no executor.
     """
     if executor is not None or (resume is not None and (resume / "submission.json").is_file()):
         return True
@@ -117,7 +117,7 @@ def is_elsewhere(
 
 
 def check_alone(**given: object) -> None:
-    """Refuse options that do not go with ``--executor``, by their names."""
+    """Refuse options that cannot be combined with ``--executor``; the names are the options'."""
     for name, value in given.items():
         if value is not None:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""``mosaic workers`` and ``mosaic envs``: what is there to play, and to be played."""
+"""Defines ``mosaic workers`` and ``mosaic envs``: commands on workers and environments."""
 
 from __future__ import annotations
 

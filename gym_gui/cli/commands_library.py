@@ -1,4 +1,4 @@
-"""``mosaic runs``, ``mosaic policies`` and ``mosaic trust``: what was kept, and what was allowed."""
+"""Defines ``mosaic runs``, ``mosaic policies`` and ``mosaic trust``."""
 
 from __future__ import annotations
 

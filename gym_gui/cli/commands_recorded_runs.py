@@ -1,4 +1,4 @@
-"""What is done with runs that are on record: played again, read again, reported, asked, written."""
+"""Defines the commands on recorded runs: verify, rerun, reparse, replay, report, query, export and power."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``mosaic train`` and ``mosaic daemon``."""
+"""Defines ``mosaic train`` and ``mosaic daemon``."""
 
 from __future__ import annotations
 

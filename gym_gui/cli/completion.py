@@ -1,4 +1,4 @@
-"""What a shell proposes where a command wants a name. Nothing heavy is imported for most of it."""
+"""Completes names in a shell. Most completions import nothing heavy."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from gym_gui.services.bootstrap import bootstrap_default_services
 from mosaic_worker.plain_files import replace_file
 
 _FRESH_S = 24 * 3600.0
-"""So long the ids that were listed last are those that there are."""
+"""Seconds for which a stored list of environment ids is used."""
 _SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 
 def check_shell() -> None:
-    """Whether the shell that asks can be taught to complete.
+    """Check that the current shell supports completion.
 
     Raises:
-        UsageError: It cannot, or it is not known which one asks.
+        UsageError: It does not, or the shell is unknown.
     """
-    shellingham: Any = import_module("shellingham")  # by which typer finds it, too
+    shellingham: Any = import_module("shellingham")  # typer finds the shell with it too
 
     try:
         shell = str(shellingham.detect_shell()[0])
@@ -36,19 +36,19 @@ def check_shell() -> None:
 
 
 def runs(incomplete: str) -> list[str]:
-    """Runs here, newest first; paths, where one is begun."""
+    """Complete the names of runs, newest first, or paths if no name fits."""
     names = sorted((file.parent.name for file in runs_dir().glob("*/run.json")), reverse=True)
     return _beginning(incomplete, names) or _folders(incomplete)
 
 
 def reported(incomplete: str) -> list[str]:
-    """What a report can be made of: runs, newest first, and groups of trainings."""
+    """Complete names for a report: groups of trainings and runs, newest first."""
     groups = {file.parents[1].name for file in runs_dir().glob("*/seed*/train.json")}
     return [*_beginning(incomplete, sorted(groups)), *runs(incomplete)]
 
 
 def environments(incomplete: str) -> list[str]:
-    """Ids of environments."""
+    """Complete ids of environments."""
     kept = cache_dir() / "environment-ids.txt"
     try:
         if time.time() - kept.stat().st_mtime < _FRESH_S:
@@ -62,19 +62,19 @@ def environments(incomplete: str) -> list[str]:
         kept.parent.mkdir(parents=True, exist_ok=True)
         replace_file(kept, "\n".join(ids).encode(), sync=False)
     except OSError:
-        pass  # listed anew the next time
+        pass  # listed again the next time
     return _beginning(incomplete, ids)
 
 
 def families(incomplete: str) -> list[str]:
-    """Families of environments."""
+    """Complete names of environment families."""
     from gym_gui.envs import families as known
 
     return _beginning(incomplete, known())
 
 
 def policies(incomplete: str) -> list[str]:
-    """Policies of the library."""
+    """Complete names of policies in the library."""
 
     try:
         policies = bootstrap_default_services().policies
@@ -84,7 +84,7 @@ def policies(incomplete: str) -> list[str]:
 
 
 def workers(incomplete: str) -> list[str]:
-    """Workers, installed or not."""
+    """Complete ids of workers, installed or not."""
     from gym_gui.workers.discovery import discover
     from gym_gui.workers.registry import WorkerTypeRegistry
 

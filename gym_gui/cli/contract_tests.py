@@ -1,4 +1,4 @@
-"""``mosaic envs check`` and ``mosaic workers check``: findings as a list."""
+"""Implements ``mosaic envs check`` and ``mosaic workers check``: prints findings as a list."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 from gym_gui.workers.patterns import either, matches
 
 _TRIED = 5
-"""Environments that are looked at for one that is installed."""
+"""Largest number of environments that are tried in search of an installed one."""
 _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow"}
 
 
 class _Finding(Protocol):
-    """What both contract tests report."""
+    """Finding that both contract tests report."""
 
     @property
     def name(self) -> str: ...
@@ -40,16 +40,16 @@ class _Finding(Protocol):
 def check_env(
     env: str, *, api: str | None = None, timeout_s: float | None = None, as_json: bool = False
 ) -> int:
-    """Run the environment contract, in a process of its own, and print its findings.
+    """Run the environment contract in a separate process, and print its findings.
 
     Args:
-        env: What :func:`gym_gui.envs.resolve` accepts.
-        api: Interface.
+        env: Name that :func:`gym_gui.envs.resolve` accepts.
+        api: Name of the interface; ``None`` for the default.
         timeout_s: Seconds after which a call that has not returned counts as hanging.
-        as_json: One object instead.
+        as_json: Whether to print one JSON object instead.
 
     Returns:
-        Exit status: 1 when one failed.
+        Exit status: 1 if a check failed.
 
     Raises:
         UsageError: The environment is unknown, not installed, or cannot be made.
@@ -62,22 +62,22 @@ def check_env(
 def check_worker(
     worker: str, settings: Sequence[str] = (), *, env: str | None = None, as_json: bool = False
 ) -> int:
-    """Run the worker contract and print its findings; an environment is played in a process of its own.
+    """Run the worker contract and print its findings; an environment is played in a separate process.
 
     Args:
-        worker: The worker, under any of its names.
-        settings: ``KEY=VALUE`` for its slot; a policy may be ``library:NAME``.
-        env: Environment whose first agent it plays; by default the first at hand that its manifest
-            names, or a slot made up from the manifest where it names none.
-        as_json: One object instead.
+        worker: The worker, by any of its names.
+        settings: ``KEY=VALUE`` settings of its slot; a policy may be ``library:NAME``.
+        env: Environment whose first agent the worker plays. By default the first available one that its
+            manifest names, or a slot made up from the manifest if it names none.
+        as_json: Whether to print one JSON object instead.
 
     Returns:
-        Exit status: 1 when one failed.
+        Exit status: 1 if a check failed.
 
     Raises:
-        UsageError: The worker is unknown or lacks something, a setting is not ``KEY=VALUE``, the library has
-            no such policy, no environment that the worker is for is installed, or it does not play the
-            slot that was made up.
+        UsageError: The worker is unknown or something of it is missing, a setting is not ``KEY=VALUE``, the
+            library has no such policy, no environment for the worker is installed, or the worker does not
+            play the slot that was made up.
         SubprocessJobError: The environment ended its process, or did not return.
     """
     from gym_gui.controllers.child_jobs.worker_check import check_worker_apart
@@ -108,10 +108,10 @@ def check_worker(
 
 
 def _environments_for(definition: WorkerTypeDefinition) -> list[str]:
-    """Some environments at hand that a worker is for; none where its manifest names none.
+    """Return some available environments for a worker; none if its manifest names none.
 
     Raises:
-        UsageError: None of those that it names is at hand.
+        UsageError: None of the environments that the manifest names is available.
     """
     patterns = definition.capabilities.environments
     if not patterns:
@@ -131,7 +131,7 @@ def _environments_for(definition: WorkerTypeDefinition) -> list[str]:
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """``KEY=VALUE``, the value as JSON where it is any (``3``, ``true``), else as text."""
+    """Parse ``KEY=VALUE``; the value is parsed as JSON (``3``, ``true``) if possible, else it is a text."""
     key, sign, value = text.partition("=")
     if not key or not sign:
         raise UsageError(f"setting {text!r} is not KEY=VALUE", fix="For example: --set behavior=random")

@@ -1,4 +1,4 @@
-"""How errors reach the person: one line that says what and how, and an exit status."""
+"""Reports errors to the person: one line with the problem and its fix, and an exit status."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from gym_gui.core.printable_text import visible_json
 _STATE_OF_THE_MACHINE = frozenset(
     {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR}
 )
-"""What a person mends by another folder, other rights or more room; never a mistake of the program."""
+"""Errors that the person fixes with another folder, other rights or more space; never program errors."""
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""What a write says of a place that takes no more."""
+"""Errors of writing to a place that is full."""
 
 DONE, WORK_FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def tell(text: str) -> None:
-    """Say something on stderr, on one line and under our name."""
-    with suppress(OSError):  # the reader is gone, or the disk that it goes to is full
+    """Print a text on stderr, on one line that begins with ``mosaic:``."""
+    with suppress(OSError):  # the output was closed, or its disk is full
         sys.stderr.write(f"mosaic: {' '.join(text.split())}\n")
 
 
 def tell_error(error: MosaicError, *, as_json: bool) -> None:
-    """Say what went wrong; to a program as ``{"event": "error", "message": …, "fix": …}``."""
+    """Print an error; for a program as ``{"event": "error", "message": …, "fix": …}``."""
     if as_json:
         row = {"event": "error", "message": error.message, "fix": error.fix}
         with suppress(OSError):
@@ -46,10 +46,10 @@ def reported(*, as_json: bool = False) -> Generator[None]:
     """Turn our own errors into one line on stderr and an exit status.
 
     Args:
-        as_json: The line is a JSON object.
+        as_json: Whether the line is a JSON object.
 
     Raises:
-        SystemExit: 2 for what the person can fix, 1 for other work that failed.
+        SystemExit: 2 for a problem that the person can fix, 1 for other failures.
     """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the process that started this one
@@ -78,10 +78,10 @@ def reported(*, as_json: bool = False) -> Generator[None]:
 
 
 def _flush(*, as_json: bool) -> None:
-    """Write what is left; a reader who has seen enough (`mosaic … | head`) is no error.
+    """Write what is left in buffers; a closed output (`mosaic … | head`) is not an error.
 
     Raises:
-        SystemExit: 2: there is no room for it.
+        SystemExit: 2 if there is no space left.
     """
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -95,7 +95,7 @@ def _flush(*, as_json: bool) -> None:
 
 
 def _give_up_output(error: OSError, *, as_json: bool) -> NoReturn:
-    """What is printed goes to where there is no room; what could still be in a buffer is dropped."""
+    """Report that output cannot be written, discard the buffers, and exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -105,13 +105,13 @@ def _give_up_output(error: OSError, *, as_json: bool) -> NoReturn:
     tell_error(told, as_json=as_json)
     try:
         sys.stderr.flush()
-    except OSError:  # at its end Python would flush it again, and end with a status of its own
+    except OSError:  # at exit, Python would flush it again, and end with a status of its own
         _throw_away(sys.stderr)
     raise SystemExit(USAGE) from None
 
 
 def _throw_away(stream: TextIO) -> None:
-    """Have the rest of a stream, which is in its buffer, go nowhere."""
+    """Redirect a stream to the null device, to discard what is in its buffer."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)

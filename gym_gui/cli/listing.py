@@ -1,4 +1,4 @@
-"""``mosaic workers list`` and ``show``, ``mosaic envs list`` and ``show``."""
+"""Implements ``mosaic workers list`` and ``show``, and ``mosaic envs list`` and ``show``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STATE_STYLES = {"installed": "green", "missing": "yellow", "broken": "red"}
 
 
 def list_workers(*, as_json: bool = False) -> None:
-    """Print every worker: what it is, whether it can start, what it plays."""
+    """Print all workers with their kind, version, state, and what they can play."""
     statuses = bootstrap_default_services().workers.statuses()
     if as_json:
         write_json([_worker_row(status) for status in statuses])
@@ -51,7 +51,7 @@ def list_workers(*, as_json: bool = False) -> None:
 
 
 def plays(definition: WorkerTypeDefinition) -> str:
-    """A worker's spaces and algorithms in a few words."""
+    """Return a worker's spaces and algorithms as a short text."""
     can = definition.capabilities
     actions = sorted(can.action_spaces)
     does = "any" if set(actions) >= _ALL_ACTIONS else ", ".join(actions)
@@ -63,15 +63,15 @@ def plays(definition: WorkerTypeDefinition) -> str:
 
 
 def show_worker(worker: str, *, algo: str = "", as_json: bool = False) -> None:
-    """Print what a worker, or a training of it, can be set to.
+    """Print the settings of a worker, or of a training by it.
 
     Args:
-        worker: Its id, or another name it goes by.
-        algo: Show the settings of a training with this algorithm.
-        as_json: As JSON Schema.
+        worker: Id of the worker, or an alias.
+        algo: Algorithm of a training whose settings are printed; empty for the worker's own.
+        as_json: Whether to print JSON Schema.
 
     Raises:
-        UnknownNameError: There is no such worker, or it says nothing of such an algorithm.
+        UnknownNameError: There is no such worker, or it does not describe such an algorithm.
     """
     definition = bootstrap_default_services().workers.registry.require(worker)
     trainings = read_schemas(definition)
@@ -95,11 +95,11 @@ def show_worker(worker: str, *, algo: str = "", as_json: bool = False) -> None:
 
 
 def show_environment(task: str, *, as_json: bool = False) -> None:
-    """Print what an environment is about, and what its ``env_kwargs`` may say; imports nothing of it.
+    """Print what an environment is about and its known ``env_kwargs``; the environment is not imported.
 
     Args:
-        task: Its id, or ``module:factory``.
-        as_json: As JSON Schema.
+        task: Id of the environment, or ``module:factory``.
+        as_json: Whether to print JSON Schema.
 
     Raises:
         UsageError: There is no such environment.
@@ -163,11 +163,11 @@ def _worker_row(status: WorkerStatus) -> dict[str, Any]:
 
 
 def list_environments(family: str | None, *, as_json: bool = False) -> None:
-    """Print the families, or the environments of one.
+    """Print the families of environments, or the environments of one family.
 
     Raises:
         UnknownNameError: There is no such family.
-        MissingDependencyError: Its package is not installed.
+        MissingDependencyError: The family's package is not installed.
     """
     if family is not None:
         _list_family(list_specs(family), as_json)
@@ -179,7 +179,7 @@ def list_environments(family: str | None, *, as_json: bool = False) -> None:
     lines: list[tuple[list[Text], list[str]]] = []
     for row in rows:
         if row["count"] == 0 and row["installed"]:
-            continue  # those that are found by name alone
+            continue  # its environments are only found by name
         count = "" if row["count"] is None else f"{row['count']:>3}"
         state = cell(count if row["installed"] else f"{count:<5}missing")
         details = [row["problem"]] if row["problem"] else []
@@ -218,7 +218,7 @@ def _list_family(specs: Sequence[EnvSpec], as_json: bool) -> None:
         return
     width = max((len(spec.id) for spec in specs), default=0)
     for spec in specs:
-        # One interface goes without saying; where there is a choice, the first is the default.
+        # A single interface is not shown; if there is a choice, the first is the default.
         choice = f"{spec.id:<{width}}  {' or '.join(spec.apis)}" if len(spec.apis) > 1 else spec.id
         write_line(choice)
 

@@ -1,4 +1,4 @@
-"""Where commands write: tables that fit, JSON, and lines that are meant to be copied."""
+"""Prints results of commands: tables that fit the terminal, JSON, and lines that can be copied."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ __all__ = ["Heading", "cell", "console", "entries", "print_table", "write_json",
 
 
 def cell(*lines: str, style: str = "") -> Text:
-    """Several lines of a cell, as they are: names from files are no markup."""
-    whole = (" ".join(line.splitlines()) for line in lines)  # a name has no line of its own
+    """Return a cell with several lines; markup in names from files has no effect."""
+    whole = (" ".join(line.splitlines()) for line in lines)  # a line break in a name makes no new line
     return Text(visible("\n".join(line for line in whole if line)), style=style)
 
 
 def entries(headings: Sequence[str], rows: Sequence[tuple[Sequence[Text], Sequence[str]]]) -> None:
     """Print rows of short cells, each followed by its details on indented, wrapped lines.
 
-    Good where a table would be too wide for a terminal of 60 columns.
+    This fits where a table would be too wide for a terminal of 60 columns.
     """
     out = console()
     heads = [Text(heading, style="bold") for heading in headings]
@@ -42,11 +42,11 @@ def entries(headings: Sequence[str], rows: Sequence[tuple[Sequence[Text], Sequen
 
 
 def write_json(value: Any) -> None:
-    """One JSON value on stdout, readable by people too."""
+    """Write one JSON value to stdout, indented for people."""
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
     sys.stdout.write(visible_json(text) + "\n")
 
 
 def write_line(text: str = "") -> None:
-    """A line on stdout that is never wrapped, so that it can be copied."""
+    """Write a line to stdout that is never wrapped, so that it can be copied."""
     sys.stdout.write(text + "\n")

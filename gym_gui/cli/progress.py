@@ -1,6 +1,6 @@
-"""Progress of long work: a bar in a terminal, plain lines elsewhere, JSON on request.
+"""Shows the progress of long work: a bar in a terminal, plain lines elsewhere, JSON on request.
 
-All of it goes to stderr, so that stdout holds results alone.
+All output goes to stderr, so that stdout contains only results.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 
 _LINE_EVERY_S = 5.0
 _NARROW = 80
-"""Below so many columns the time is left out."""
+"""Number of columns below which the time is left out."""
 
 OnTrainProgress = Callable[["TrainProgress"], None]
 
 
 @contextmanager
 def run_progress(*, as_json: bool) -> Generator[OnProgress]:
-    """A display of operators' progress."""
+    """Show the progress of operators."""
     console = terminal.console(stderr=True)
     if as_json:
         yield _json_lines()
@@ -65,11 +65,11 @@ def run_progress(*, as_json: bool) -> Generator[OnProgress]:
 
 @contextmanager
 def train_progress(title: str, *, as_json: bool) -> Generator[OnTrainProgress]:
-    """A display of a training's progress.
+    """Show the progress of a training.
 
     Args:
-        title: What is trained.
-        as_json: JSON lines instead.
+        title: Name of the training.
+        as_json: Whether to write JSON lines instead.
     """
     console = terminal.console(stderr=True)
     if as_json:
@@ -89,10 +89,10 @@ def train_progress(title: str, *, as_json: bool) -> Generator[OnTrainProgress]:
 
 @contextmanager
 def compile_progress(title: str) -> Generator[Callable[[Compiling], None]]:
-    """A display of functions that are compiled one after the other; nothing where none is.
+    """Show functions being compiled one after the other; show nothing if none is compiled.
 
     Args:
-        title: What is being done.
+        title: Name of the work.
     """
     console = terminal.console(stderr=True)
     if not console.is_terminal:
@@ -110,11 +110,11 @@ def compile_progress(title: str) -> Generator[Callable[[Compiling], None]]:
 
 @contextmanager
 def bytes_progress(title: str, *, as_json: bool) -> Generator[Callable[[int, int], None]]:
-    """A display of how much of some data has been read.
+    """Show how much of some data has been read.
 
     Args:
-        title: What is being done.
-        as_json: JSON lines instead.
+        title: Name of the work.
+        as_json: Whether to write JSON lines instead.
     """
     console = terminal.console(stderr=True)
     if console.is_terminal and not as_json:
@@ -128,10 +128,10 @@ def bytes_progress(title: str, *, as_json: bool) -> Generator[Callable[[int, int
 
 @contextmanager
 def count_progress(title: str) -> Generator[Callable[[int, int], None]]:
-    """Show how many of a number of things are done, where stderr is a terminal; elsewhere show nothing.
+    """Show how many of a number of items are done if stderr is a terminal; otherwise show nothing.
 
     Args:
-        title: What is being done.
+        title: Name of the work.
     """
     console = terminal.console(stderr=True)
     if not console.is_terminal:
@@ -144,7 +144,7 @@ def count_progress(title: str) -> Generator[Callable[[int, int], None]]:
 
 
 class _Remaining(ProgressColumn):
-    """The time that the training itself expects to need."""
+    """Column with the remaining time that the training itself estimates."""
 
     def render(self, task: Task) -> Text:
         seconds = task.fields.get("remaining_s")
@@ -152,7 +152,7 @@ class _Remaining(ProgressColumn):
 
 
 def _name(console: Console) -> TextColumn:
-    # Long names give way to the bar, they are not wrapped below it.
+    # Long names are shortened in favor of the bar; they are not wrapped below it.
     column = Column(no_wrap=True, overflow="ellipsis", max_width=max(console.width // 3, 12))
     return TextColumn("{task.description}", markup=False, table_column=column)
 
@@ -255,7 +255,7 @@ def _train_lines() -> OnTrainProgress:
     def show(p: TrainProgress) -> None:
         nonlocal said, paused, step
         if (not p.steps_per_s or p.step == step) and p.paused == paused:
-            return  # it has only begun, or there is nothing new
+            return  # the training has only begun, or nothing has changed
         if p.step < p.total_steps and p.paused == paused and time.monotonic() - said < _LINE_EVERY_S:
             return
         said, paused, step = time.monotonic(), p.paused, p.step

@@ -1,4 +1,4 @@
-"""``python -m gym_gui.cli.warm_up``: does at set-up what would hold up the first use."""
+"""``python -m gym_gui.cli.warm_up``: does at set-up what would delay the first use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.envs.environment_registry import families, list_specs, make
 
 
 def main() -> int:
-    """List all environments once, and compile what families compile; returns the exit status."""
+    """List all environments once, and compile the code of families that need it; return the exit status."""
     try:
         print(f"{len(list_specs())} environments are known", flush=True)
         for family in families().values():

@@ -1,4 +1,4 @@
-"""``mosaic`` and ``mosaic gui``: opens the window, or says why it cannot."""
+"""Implements ``mosaic`` and ``mosaic gui``: opens the window, or prints why it cannot."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _NEEDED = ("PyQt6", "qasync", "qtawesome")
 
 
 Opener = Callable[[Sequence[str]], int]
-"""Opens the window with its command line; returns the exit status."""
+"""Function that opens the window with its command line and returns the exit status."""
 
 _opener: Opener | None = None
 
 
 def open_with(opener: Opener | None) -> Opener | None:
-    """Set what opens windows. The command line does not know the window: ``__main__`` knows both.
+    """Set the function that opens windows. The command line does not import the window; ``__main__`` does.
 
     Returns:
-        The opener that was set before; ``None``: there was none.
+        The function that was set before; ``None`` if there was none.
     """
     global _opener
     before, _opener = _opener, opener
@@ -50,13 +50,13 @@ def open_window(argv: Sequence[str] = ()) -> int:
 
 
 def window_trouble() -> str:
-    """Why no window can be opened here, with the way out; or nothing."""
+    """Return why no window can be opened here, with a fix; empty if one can."""
     problem = package_trouble() or display_trouble(os.environ)
     return problem or ("no window is at hand here. Run: mosaic gui" if _opener is None else "")
 
 
 def package_trouble() -> str:
-    """What is not installed that the window needs, with the line that installs it; or nothing."""
+    """Return which packages of the window are missing, with the command to install them; may be empty."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if not missing:
         return ""
@@ -65,9 +65,9 @@ def package_trouble() -> str:
 
 
 def display_trouble(environment: Mapping[str, str]) -> str:
-    """Why no window can be shown here, with the way out; or nothing.
+    """Return why no window can be shown here, with a fix; empty if one can.
 
-    Qt ends the whole program with a core dump where it cannot connect, so this is asked first.
+    Without a display, Qt would end the whole program with a core dump, so this is checked first.
     """
     if not sys.platform.startswith("linux") or environment.get("QT_QPA_PLATFORM"):
         return ""

@@ -1,4 +1,4 @@
-"""Charts of results as data, the same for the window and for pages: what is drawn where, and what it says."""
+"""Charts of results as data, for the window and for pages: positions of shapes, and texts."""
 
 from __future__ import annotations
 

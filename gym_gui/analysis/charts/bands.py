@@ -1,4 +1,4 @@
-"""Lines with bands around them: how many trainings reach a score, how fast algorithms learn."""
+"""Charts of lines with bands: performance profiles and learning curves of algorithms."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ SWATCH: Final = 10
 
 
 class Band(NamedTuple):
-    """One line.
+    """Line with a band.
 
     Attributes:
-        name: What it is called.
-        role: Of its color.
-        x: Where its points lie, ascending.
-        y: Their heights.
-        low: Lower edge of the band at each, empty for none.
-        high: Upper edge.
-        thin: Further lines behind it, at the same places.
+        name: Name of the line.
+        role: Color role of the line.
+        x: Ascending x values.
+        y: y values.
+        low: Lower edge of the band at each x, empty without a band.
+        high: Upper edge of the band at each x, empty without a band.
+        thin: Thin lines behind the line, at the same x values.
     """
 
     name: str
@@ -61,13 +61,13 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True)
 class BandChart(Chart):
-    """Lines over one axis, each with its band; names above.
+    """Chart of lines over one axis, each with its band and with its name above the chart.
 
     Attributes:
-        along: What the axis below says.
+        along: Label of the x axis.
         bands: The lines.
-        told: What stands with it.
-        percent: Heights are shares.
+        told: Caption.
+        percent: Whether y values are shares.
     """
 
     title: str
@@ -81,21 +81,21 @@ class BandChart(Chart):
 
     @property
     def caption(self) -> str:
-        """How it is read."""
+        """Caption that explains how to read the chart."""
         return self.told
 
     def describe(self) -> str:
-        """Each line from its first to its last value."""
+        """Return the first and the last value of each line, as text."""
         return " ".join(self._sentence(band) for band in self.bands)
 
     @property
     def heights(self) -> tuple[float, float]:
-        """The same for any number of lines, but for their names."""
+        """Least and usual height in pixels; the number of lines only adds their names."""
         names = len(self.bands) * LINE_PX
         return names + 180, names + 260
 
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
-        """Names, grid, bands, lines."""
+        """Draw names, grid, bands and lines."""
         head = len(self.bands) * LINE_PX + 2 * GAP
         bottom = height - FOOT
         lows = [v for b in self.bands for row in (b.y, b.low, b.high, *b.thin) for v in row]
@@ -147,13 +147,13 @@ class BandChart(Chart):
 
 
 def algorithm_charts(report: AlgorithmReport) -> list[Chart]:
-    """IQMs, profiles and learning curves of a report."""
+    """Return the charts of IQMs, profiles and learning curves of a report."""
     charts: list[Chart] = [score_chart(report), profile_chart(report), *curve_charts(report)]
     return [chart for chart in charts if chart]
 
 
 def score_chart(report: AlgorithmReport) -> IntervalChart:
-    """The IQM of each algorithm over its trainings."""
+    """Return a chart of each algorithm's IQM over its trainings."""
     roles = _roles(report)
     title = f"IQM of the {report.measure}, 95 % interval over trainings"
     return IntervalChart(
@@ -162,7 +162,7 @@ def score_chart(report: AlgorithmReport) -> IntervalChart:
 
 
 def profile_chart(report: AlgorithmReport) -> BandChart:
-    """The share of trainings that reach each score."""
+    """Return a chart of the share of trainings that reach each score."""
     roles = _roles(report)
     profiles = tuple(_profile(report, i, roles) for i in range(len(report.algorithms)))
     return BandChart(
@@ -175,7 +175,7 @@ def profile_chart(report: AlgorithmReport) -> BandChart:
 
 
 def curve_charts(report: AlgorithmReport) -> Iterator[BandChart]:
-    """Learning curves, a chart for each environment."""
+    """Yield a chart of learning curves for each environment."""
     roles, names = _roles(report), [algorithm.name for algorithm in report.algorithms]
     for env_id in dict.fromkeys(curve.env_id for curve in report.curves):
         curves = [curve for curve in report.curves if curve.env_id == env_id]
@@ -201,7 +201,7 @@ def curve_charts(report: AlgorithmReport) -> Iterator[BandChart]:
 
 
 def _roles(report: AlgorithmReport) -> Mapping[str, str]:
-    """The color of each algorithm, in the order of the report; of many they come again."""
+    """Return each algorithm's color role, in the order of the report; colors repeat if there are many."""
     return {a.name: SERIES[i % len(SERIES)] for i, a in enumerate(report.algorithms)}
 
 

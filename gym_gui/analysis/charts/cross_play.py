@@ -1,4 +1,4 @@
-"""What teams of two policies make: who has one seat against who has the others."""
+"""Charts of teams of two policies: the policy in one seat against the policy in the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gym_gui.core.drawing.colors import kind_role
 
 @dataclass(frozen=True)
 class CrossPlayChart(SquareChart):
-    """Rows have one seat, columns the others; self-play is the diagonal."""
+    """Matrix chart: the row's policy has one seat, the column's the others; the diagonal is self-play."""
 
     square: ClassVar[int] = 44
     found: CrossPlay
@@ -24,7 +24,7 @@ class CrossPlayChart(SquareChart):
 
     @classmethod
     def of(cls, found: CrossPlay) -> CrossPlayChart:
-        """The chart of a tournament."""
+        """Return the chart of a tournament."""
         return cls(found, matrix_title(found))
 
     def __bool__(self) -> bool:
@@ -32,7 +32,7 @@ class CrossPlayChart(SquareChart):
 
     @property
     def caption(self) -> str:
-        """How it is read."""
+        """Caption that explains how to read the chart."""
         partly = any(each.played < each.planned for each in self.found.fixtures)
         return (
             "The diagonal is self-play. Green: more than the middle of all; red: less."
@@ -40,16 +40,16 @@ class CrossPlayChart(SquareChart):
         )
 
     def describe(self) -> str:
-        """How many."""
+        """Return the numbers of policies and teams, as text."""
         return f"{len(self.names)} policies, {len(self.found.teams)} teams of two."
 
     @property
     def names(self) -> list[str]:
-        """The policies."""
+        """Names of the policies."""
         return [mate.policy for mate in self.found.policies]
 
     def shade(self, i: int, j: int) -> Shade | None:
-        """What a team makes."""
+        """Return the square with a team's value."""
         row, column = self.names[i], self.names[j]
         team = self.found.cell(row, column)
         played, planned = self.found.on_record(row, column)
@@ -66,7 +66,7 @@ class CrossPlayChart(SquareChart):
 
 
 def mate_chart(found: CrossPlay) -> IntervalChart:
-    """Self-play, cross-play and play with held-out partners, at the mean of the pool."""
+    """Return a chart of self-play, cross-play and play with held-out partners, averaged over the pool."""
     rows = (("Self-play", found.own), ("Cross-play", found.cross), ("Held-out partners", found.held))
     kinds = [mate.kind for mate in found.policies if not mate.held_out]
     return IntervalChart(

@@ -1,4 +1,4 @@
-"""Estimates with their uncertainty, one under the other."""
+"""Charts of estimates with their intervals, one row for each."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ from gym_gui.core.drawing.colors import kind_role
 
 AXIS: Final = 28
 PITCH: Final = (30, 180)
-"""Height of a row, at least and at most."""
+"""Least and largest height of a row."""
 USUAL_PITCH: Final = 52
 LABEL_SHARE: Final = 0.32
 LABEL_MOST: Final = 200
 
 
 class Interval(NamedTuple):
-    """One estimate: whose it is, the role of its color, its numbers."""
+    """Estimate with the name of its owner and its color role."""
 
     name: str
     role: str
     estimate: Estimate
 
     def sentence(self) -> str:
-        """The estimate in words."""
+        """Return the estimate as a sentence."""
         e = self.estimate
         if e.value is None:
             return f"{self.name}: {e.note or 'nothing to estimate from'}."
@@ -63,7 +63,7 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class IntervalChart(Chart):
-    """A bar for each interval, a mark for the value."""
+    """Chart with a row for each estimate: a bar for the interval and a mark for the value."""
 
     title: str
     rows: tuple[Interval, ...]
@@ -72,16 +72,16 @@ class IntervalChart(Chart):
         return any(row.estimate.value is not None for row in self.rows)
 
     def describe(self) -> str:
-        """All rows in words."""
+        """Return all rows as sentences."""
         return " ".join(row.sentence() for row in self.rows)
 
     @property
     def heights(self) -> tuple[float, float]:
-        """A row needs a line of text, and likes room."""
+        """Least and usual height in pixels: a line of text for each row, or more space."""
         return max(len(self.rows), 2) * PITCH[0] + AXIS, max(len(self.rows), 4) * USUAL_PITCH + AXIS
 
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
-        """Few rows stand in the middle."""
+        """Draw the rows; a few rows are centered vertically."""
         least, most = PITCH
         pitch = min(max((height - AXIS) / len(self.rows), least), most)
         top = max((height - AXIS - pitch * len(self.rows)) / 2, 0.0)
@@ -120,7 +120,7 @@ def _spot(key: int, row: Interval, area: Area, scale: Scale, label: float, measu
 
 
 def _note(e: Estimate, scale: Scale, y: float, measure: Measure) -> Words:
-    """Beside the value, on the side that has more room."""
+    """Return the estimate's note beside its value, on the side with more space."""
     at = scale.start if e.value is None else scale(e.value)
     if at > (scale.start + scale.end) / 2:
         text = cut(e.note, at - scale.start - GAP, measure, LABEL_PX)
@@ -129,7 +129,7 @@ def _note(e: Estimate, scale: Scale, y: float, measure: Measure) -> Words:
 
 
 def _ground(words: Words, y: float, measure: Measure) -> Box:
-    """What keeps the lines of the grid out of words."""
+    """Return a background box that hides the grid lines behind a text."""
     wide = measure(words.text, words.pixels)
     left = words.x - (wide if words.anchor == "end" else 0.0)
     return Box(Area(left - STEP, y - LINE_PX / 2, wide + 2 * STEP, LINE_PX), "panel")
@@ -138,11 +138,11 @@ def _ground(words: Words, y: float, measure: Measure) -> Box:
 def interval_charts(
     operators: Sequence[OperatorSummary], roles: Mapping[str, str] | None = None
 ) -> list[IntervalChart]:
-    """Estimates of one environment's operators: of those that play alone, and of teams that compete.
+    """Return charts of one environment's operators: without competing teams, and with them.
 
     Args:
-        operators: In the order of the rows.
-        roles: Of their colors, by key (:func:`~gym_gui.analysis.charts.shapes.operator_roles`).
+        operators: Operators in the order of the rows.
+        roles: Color roles by key (:func:`~gym_gui.analysis.charts.shapes.operator_roles`).
     """
     roles = operator_roles(operators) if roles is None else roles
     alone = [o for o in operators if len(o.teams) <= 1]

@@ -1,4 +1,4 @@
-"""Games won, drawn and lost, by team."""
+"""Chart of games won, drawn and lost, by team."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BAR: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class TeamOutcome:
-    """How one team fared: its name with who plays in it, and its games."""
+    """Results of one team: its name with its players, and its shares of games."""
 
     name: str
     won: Share
@@ -43,13 +43,13 @@ class TeamOutcome:
     lost: Share
 
     def words(self) -> str:
-        """The counts."""
+        """Return the counts as text."""
         return f"won {self.won.hits}, drawn {self.drawn.hits}, lost {self.lost.hits}"
 
 
 @dataclass(frozen=True)
 class OutcomeChart(Chart):
-    """One bar per team: won, drawn, lost from left to right, each with its word."""
+    """Chart with one bar for each team: won, drawn and lost from left to right, each labeled."""
 
     teams: tuple[TeamOutcome, ...]
     title: str = "Outcomes by team"
@@ -58,17 +58,17 @@ class OutcomeChart(Chart):
         return bool(self.teams)
 
     def describe(self) -> str:
-        """Every team's counts."""
+        """Return every team's counts as text."""
         return " ".join(f"{team.name}: {team.words()}." for team in self.teams)
 
     @property
     def heights(self) -> tuple[float, float]:
-        """All teams are visible."""
+        """Least and usual height in pixels, which are equal, so that all teams are visible."""
         height = max(len(self.teams), 2) * PITCH
         return height, height
 
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
-        """Name and counts above, the bar below."""
+        """Draw name and counts above each team's bar."""
         marks: list[Mark] = []
         spots: list[Spot] = []
         for key, team in enumerate(self.teams):
@@ -95,7 +95,7 @@ def _parts(key: int, team: TeamOutcome, bar: Area, measure: Measure) -> list[Spo
         area = bar._replace(x=left, width=max(wide - 2, 1.0))
         left += wide
         marks: list[Mark] = [Box(area, role, radius=STEP)]
-        if role == "raised":  # Hardly seen on its ground, but for an edge.
+        if role == "raised":  # Hardly visible on the background without an edge.
             marks = [Box(area, "muted", radius=STEP), Box(area.inset(1), role, radius=STEP - 1)]
         share = f"{word} {wording.percent(games.value)}"
         if measure(share, SMALL_PX) + 2 * ROW <= area.width:
@@ -106,7 +106,7 @@ def _parts(key: int, team: TeamOutcome, bar: Area, measure: Measure) -> list[Spo
 
 
 def outcome_chart(operators: Sequence[OperatorSummary]) -> OutcomeChart:
-    """Outcomes of one environment's competing teams; those without games are left out."""
+    """Return the outcomes of one environment's competing teams; teams without games are left out."""
     found: list[TeamOutcome] = []
     for operator in operators:
         for team in operator.teams if len(operator.teams) > 1 else ():

@@ -1,4 +1,4 @@
-"""Two operators, or two teams, on the same seeds: a bar for each, up where the first did better."""
+"""Chart of two operators or teams on the same seeds: a bar for each pair, upwards if the first is ahead."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FOOT: Final = 24
 
 
 class Side(NamedTuple):
-    """One of the two: its name and the role of its color."""
+    """Name and color role of one of the two sides."""
 
     name: str
     role: str
@@ -53,7 +53,7 @@ class _Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class PairChart(Chart):
-    """First minus second on each seed; of more than 240 pairs a selection, largest difference first."""
+    """Chart of first minus second on each seed; of more than 240 pairs a selection, largest first."""
 
     title: str
     first: Side
@@ -65,7 +65,7 @@ class PairChart(Chart):
 
     @property
     def nothing(self) -> str:
-        """Bars of no height say less than this."""
+        """Sentence in place of a chart if all differences are 0; else empty."""
         c = self.comparison
         if not c.differences:
             return ""
@@ -73,23 +73,23 @@ class PairChart(Chart):
 
     @property
     def caption(self) -> str:
-        """Who is ahead in how many."""
+        """Counts of pairs in which each side is ahead."""
         c = self.comparison
         text = f"Difference in {c.measure}. {self.first.name} ahead in {c.ahead}, level in {c.level}, "
         text += f"{self.second.name} ahead in {c.behind} of {c.pairs}."
         return f"{text} {MOST_BARS} of them shown, from largest to smallest." if self._selected else text
 
     def describe(self) -> str:
-        """The counts."""
+        """Return the counts as text."""
         return self.caption
 
     @property
     def heights(self) -> tuple[float, float]:
-        """The same for any number of bars."""
+        """Least and usual height in pixels, the same for any number of bars."""
         return 120, 240
 
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
-        """Bars, the line of no difference, words for both directions."""
+        """Draw the bars, the grid with the line of no difference, and the labels of both directions."""
         pairs = self._shown()
         bottom = height - FOOT
         scale = Scale.over([pair.difference for pair in pairs], bottom - STEP, HEAD, zero=True)
@@ -143,7 +143,7 @@ class PairChart(Chart):
         return len(self.comparison.differences) > MOST_BARS
 
     def _shown(self) -> list[_Pair]:
-        """All of them, or 240 spread over the whole range of differences."""
+        """Return all pairs, or 240 spread over the whole range of differences."""
         c = self.comparison
         pairs = [_Pair(i, *both) for i, both in enumerate(zip(c.seeds, c.differences, strict=True))]
         if not self._selected:
@@ -156,7 +156,7 @@ class PairChart(Chart):
 def pair_chart(
     c: Comparison, operators: Mapping[str, OperatorSummary], roles: Mapping[str, str] | None = None
 ) -> PairChart:
-    """The seeds of a comparison; ``operators`` and the roles of their colors by their keys."""
+    """Return the chart of a comparison; ``operators`` and color ``roles`` are by operator key."""
     if c.kind == "operators":
         both = (operators[c.first], operators[c.second])
         roles = operator_roles(both) if roles is None else roles

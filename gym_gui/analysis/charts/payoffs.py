@@ -1,4 +1,4 @@
-"""Who makes how much of the points against whom."""
+"""Chart of the points that each policy makes against each other one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.analysis.words.standings_text import made
 
 @dataclass(frozen=True)
 class PayoffChart(SquareChart):
-    """Rows against columns, both by rank, shaded by the better one's share."""
+    """Matrix chart of rows against columns, both by rank, shaded by the distance from half the points."""
 
     standings: Standings
     title: str = "Points of the row against the column"
@@ -23,7 +23,7 @@ class PayoffChart(SquareChart):
 
     @property
     def caption(self) -> str:
-        """How it is read."""
+        """Caption that explains how to read the chart."""
         partly = any(each.played < each.planned for each in self.standings.fixtures)
         return (
             "Green: the row makes more than half of the points; red: less. "
@@ -31,7 +31,7 @@ class PayoffChart(SquareChart):
         )
 
     def describe(self) -> str:
-        """Who has made most."""
+        """Return sentences that name the number of policies, the first by rating, and the pairings begun."""
         best = self.standings.policies[0]
         first = f" {clean(best.policy)} stands first." if best.games else ""
         met = [each for each in self.standings.fixtures if each.played]
@@ -41,11 +41,11 @@ class PayoffChart(SquareChart):
 
     @property
     def names(self) -> list[str]:
-        """The policies."""
+        """Names of the policies."""
         return [standing.policy for standing in self.standings.policies]
 
     def shade(self, i: int, j: int) -> Shade | None:
-        """What one has made against another."""
+        """Return the square with the row's points against the column."""
         names = self.names
         if i == j:
             return None

@@ -1,4 +1,4 @@
-"""Ratings of a tournament with their intervals."""
+"""Chart of a tournament's ratings with their intervals."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MOST_RATINGS: Final = 60
 
 
 def rating_chart(standings: Standings) -> IntervalChart:
-    """Ratings by rank, as far as there is room for them."""
+    """Return a chart of the ratings by rank, at most :data:`MOST_RATINGS`."""
     kinds = [each.kind for each in standings.policies]
-    few = len(kinds) <= len(FURTHER_COLORS) + 1  # of many, colors would come again and say nothing
+    few = len(kinds) <= len(FURTHER_COLORS) + 1  # with many, colors would repeat and mean nothing
     roles = roles_apart(kinds) if few else [kind_role(kind) for kind in kinds]
     rows = [
         Interval(clean(each.policy), role, replace(each.rating, note=each.note or each.rating.note))

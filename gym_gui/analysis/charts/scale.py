@@ -1,4 +1,4 @@
-"""Numbers onto pixels, with round numbers at the axis."""
+"""Maps numbers to pixels, with round numbers on the axis."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from gym_gui.analysis.words import wording
 
 MOST_TICKS: Final = 5
 SAME: Final = 1e-6
-"""Numbers closer than this, by themselves or relative to their size, are drawn as one."""
+"""Difference, absolute and relative to their size, below which numbers are drawn as equal."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Numbers onto pixels.
+    """Linear map from numbers to pixels.
 
     Attributes:
         ticks: Round numbers, from the smallest to the largest.
         start: Pixel of the first tick.
-        end: Pixel of the last one.
+        end: Pixel of the last tick.
     """
 
     ticks: tuple[float, ...]
@@ -30,7 +30,7 @@ class Scale:
 
     @classmethod
     def over(cls, values: Iterable[float], start: float, end: float, *, zero: bool = False) -> Scale:
-        """A scale that spans the values, and zero where it is asked for."""
+        """Return a scale that spans the values, and 0 if ``zero`` is set."""
         known = [value for value in values if math.isfinite(value)] or [0.0]
         low, high = min(known), max(known)
         if zero:
@@ -41,26 +41,26 @@ class Scale:
         return cls(tuple(round(i * step, 12) for i in range(first, last + 1)), start, end)
 
     def __call__(self, value: float) -> float:
-        """Where a number lies."""
+        """Return the pixel of a number."""
         low, high = self.ticks[0], self.ticks[-1]
         return self.start + (value - low) / (high - low) * (self.end - self.start)
 
     def words(self) -> list[str]:
-        """The ticks, written."""
+        """Return the ticks as text."""
         return tick_words(self.ticks)
 
 
 def ticks_within(
     low: float, high: float, *, most: int = MOST_TICKS, least: float = 0.0, whole: bool = False
 ) -> list[float]:
-    """Round numbers from ``low`` to ``high``, about ``most`` of them, for an axis with ends of its own.
+    """Return about ``most`` round numbers from ``low`` to ``high``, for an axis with fixed ends.
 
     Args:
         low: Lower end.
-        high: Upper end; one that is not above the lower one gives that alone, where it is round.
-        most: How many there are at most, or one more.
-        least: No step is smaller.
-        whole: Whether what lies between whole numbers has no meaning.
+        high: Upper end. If it equals ``low``, only this number is returned, and only if it is round.
+        most: Largest number of ticks; there may be one more.
+        least: Smallest step.
+        whole: Whether only whole numbers have a meaning.
     """
     least = max(least, 1.0) if whole else least
     step = max(round_step((high - low) / most) if high > low else least or 1.0, least)
@@ -70,7 +70,7 @@ def ticks_within(
 
 
 def tick_words(ticks: Sequence[float]) -> list[str]:
-    """Numbers at equal distances, written with as many digits as tell them apart."""
+    """Return evenly spaced numbers as text, with as many digits as needed to tell them apart."""
     step = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
     digits = 0
     while digits < 8 and abs(round(step, digits) - step) > step * 1e-6:
@@ -79,16 +79,16 @@ def tick_words(ticks: Sequence[float]) -> list[str]:
 
 
 def spread(low: float, high: float) -> tuple[float, float]:
-    """Ends of an axis: these, or apart from each other where they are as good as equal."""
+    """Return the ends of an axis: the given ones, or wider ones if they are almost equal."""
     size = max(abs(low), abs(high))
     if high - low > max(SAME, SAME * size):
         return low, high
     pad = size * 0.1 if size > 10 * SAME else 1.0
-    # What cannot be negative does not begin below 0.
+    # An axis of numbers that cannot be negative does not begin below 0.
     return (max(low - pad, 0.0) if low >= 0 else low - pad), high + pad
 
 
 def round_step(rough: float) -> float:
-    """The next larger of 1, 2, 2.5, 5 times a power of ten."""
+    """Round up to 1, 2, 2.5 or 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(rough))
     return next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * (1 - 1e-9))

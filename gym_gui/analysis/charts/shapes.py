@@ -1,4 +1,4 @@
-"""What a chart is made of: shapes and words in pixels, each in a color that has a name."""
+"""Elements of charts: shapes and texts in pixels, each with a named color."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from gym_gui.core.drawing.colors import (
 )
 
 Measure = Callable[[str, int], float]
-"""How wide a text is in letters of a size, both in pixels."""
+"""Function that returns the width of a text for a font size, both in pixels."""
 
 TEXT_PX, LABEL_PX, SMALL_PX = 13, 12, 11
 STEP, ROW, GAP = 4, 8, 12
 LINE_PX = 18
-"""Height of a line of words."""
+"""Height of a line of text."""
 
 
 class Area(NamedTuple):
-    """A rectangle in pixels."""
+    """Rectangle in pixels."""
 
     x: float
     y: float
@@ -38,17 +38,17 @@ class Area(NamedTuple):
     height: float
 
     def holds(self, x: float, y: float) -> bool:
-        """Whether a point lies in it."""
+        """Return whether a point lies in the rectangle."""
         return 0 <= x - self.x < self.width and 0 <= y - self.y < self.height
 
     def inset(self, by: float) -> Area:
-        """Smaller by this at every side."""
+        """Return a rectangle that is smaller by this much on every side."""
         return Area(self.x + by, self.y + by, max(self.width - 2 * by, 0.0), max(self.height - 2 * by, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A thin line from one point to another."""
+    """Thin straight line between two points."""
 
     x1: float
     y1: float
@@ -59,7 +59,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A filled rectangle, its corners rounded by ``radius``."""
+    """Filled rectangle with corners rounded by ``radius``."""
 
     area: Area
     role: str
@@ -69,7 +69,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """One line of text; ``x`` is where ``anchor`` says, ``y`` its baseline."""
+    """Line of text; ``anchor`` says which part of it is at ``x``, and ``y`` is its baseline."""
 
     x: float
     y: float
@@ -81,7 +81,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A line through points, (x, y) each."""
+    """Line through points, each (x, y)."""
 
     points: tuple[tuple[float, float], ...]
     role: str
@@ -91,7 +91,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A filled polygon with these corners, (x, y) each."""
+    """Filled polygon with these corners, each (x, y)."""
 
     points: tuple[tuple[float, float], ...]
     role: str
@@ -103,13 +103,13 @@ Mark = Line | Box | Words | Curve | Patch
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """What one thing of the chart is drawn by, and where one points at it.
+    """Drawn part of a chart that reacts to the pointer.
 
     Attributes:
-        key: Which row, pair or team of the chart it stands for.
-        area: Where it is pointed at.
-        sentence: What it says.
-        marks: What is drawn of it.
+        key: Number of the row, pair or team of the chart.
+        area: Area that reacts to the pointer.
+        sentence: Text that appears when the pointer is there.
+        marks: Shapes and texts of the part.
     """
 
     key: int
@@ -120,13 +120,13 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A chart in one size.
+    """Chart drawn in one size.
 
     Attributes:
-        width: Pixels.
-        height: Pixels.
-        marks: Grid and words, below everything else.
-        spots: What can be pointed at, in the order of the keyboard.
+        width: Width in pixels.
+        height: Height in pixels.
+        marks: Grid and texts, below everything else.
+        spots: Parts that react to the pointer, in keyboard order.
     """
 
     width: float
@@ -136,22 +136,22 @@ class Drawing:
 
 
 class Chart(ABC):
-    """Something of a summary that can be drawn in any size. False where there is nothing to draw.
+    """Chart of a summary that can be drawn in any size. It is false if there is nothing to draw.
 
     Attributes:
-        title: What stands above it.
+        title: Title above the chart.
     """
 
     title: str
 
     @property
     def nothing(self) -> str:
-        """Why there is nothing to draw, as a sentence in its place; empty where nothing is known yet."""
+        """Sentence in place of an empty chart that says why it is empty; empty if nothing is known yet."""
         return ""
 
     @property
     def caption(self) -> str:
-        """Sentences that stand with it, empty where it needs none."""
+        """Sentences that accompany the chart; may be empty."""
         return ""
 
     @abstractmethod
@@ -159,22 +159,25 @@ class Chart(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """What it shows, as sentences."""
+        """Return the content of the chart as sentences."""
 
     @property
     @abstractmethod
     def heights(self) -> tuple[float, float]:
-        """The least height in which it can be read, and the usual one."""
+        """Least legible height and usual height, in pixels."""
 
     @abstractmethod
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
-        """The chart in a size in pixels."""
+        """Draw the chart in a size in pixels."""
 
 
 @cache
 def role_colors(tokens: Tokens) -> dict[str, str]:
-    """The color of each role: tokens, kinds of agents and further ones of a kind, a second shade of each,
-    what is read on a bar."""
+    """Return the color of each role.
+
+    Roles are the tokens, the kinds of agents, further colors for agents of one kind, a second shade of each
+    kind, and text colors on bars.
+    """
     seconds = {f"{role}-second": mixed(hue, tokens.text, 0.4) for role, hue in HUES.items()}
     inks = {
         f"on-{role}": max(tokens.text, tokens.panel, key=lambda ink: contrast(ink, getattr(tokens, role)))
@@ -184,22 +187,22 @@ def role_colors(tokens: Tokens) -> dict[str, str]:
 
 
 def same_hue(one: str, other: str) -> bool:
-    """Whether two roles of kinds cannot be told apart: some kinds share a color."""
+    """Return whether two roles of kinds have the same color, as some kinds share one."""
     return KIND_COLORS.get(one, one) == KIND_COLORS.get(other, other)
 
 
 def operator_roles(operators: Sequence[OperatorSummary]) -> dict[str, str]:
-    """The role of each operator's color, by its key: those of one kind are told apart, as on their cards.
+    """Return each operator's color role by its key; operators of one kind differ, as on their cards.
 
     Args:
-        operators: All that are reported together, as they are recorded.
+        operators: All operators of a report, in recorded order.
     """
     roles = roles_apart([leading_kind(operator.kinds) for operator in operators])
     return {operator.key: role for operator, role in zip(operators, roles, strict=True)}
 
 
 def cut(text: str, room: float, measure: Measure, pixels: int = LABEL_PX) -> str:
-    """The text, its end replaced by dots where it is wider than the room."""
+    """Shorten a text with an ellipsis if it is wider than ``room``."""
     if measure(text, pixels) <= room:
         return text
     fits, too_long = 0, len(text)
@@ -211,18 +214,18 @@ def cut(text: str, room: float, measure: Measure, pixels: int = LABEL_PX) -> str
 
 
 def baseline(middle: float, pixels: int = LABEL_PX) -> float:
-    """Where the foot of letters is whose line has its middle here."""
+    """Return the baseline of a line of text with its middle at this y."""
     return middle + 0.36 * pixels
 
 
 def rough_width(text: str, pixels: int) -> float:
-    """A :data:`Measure` for where the letters are not known: that of wide ones, so that words fit."""
+    """Estimate the width of a text without its font, as a :data:`Measure` for wide letters."""
     return pixels * sum(map(_share, text))
 
 
 @cache
 def _share(letter: str) -> float:
-    """Width of a letter as a share of the size."""
+    """Return the width of a letter relative to the font size."""
     if unicodedata.combining(letter):
         return 0.0
     if unicodedata.east_asian_width(letter) in "WF":

@@ -1,4 +1,4 @@
-"""A square for each two of a list, with a number in it and shaded by it."""
+"""Matrix charts with a shaded square and a number for each pair of names."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from gym_gui.analysis.words.report_text import clean
 
 HEAD: Final = 22
 _INSET: Final = 4
-"""Between a number and its square's edges."""
+"""Space between a number and the edges of its square."""
 
 
 class Shade(NamedTuple):
-    """What stands in a square.
+    """Content of a square.
 
     Attributes:
-        away: From -1, red, to 1, green; how far from the middle.
-        number: As short as can be.
-        sentence: All of it, where one points at it.
-        played: Share of its games that are; the square is filled so far, and with none of them hollow.
+        away: Distance from the middle, from -1 (red) to 1 (green).
+        number: Number in the square, as short as possible.
+        sentence: Text that appears when the pointer is on the square.
+        played: Share of games played. This share of the square is filled; with 0 it is hollow.
     """
 
     away: float
@@ -46,18 +46,18 @@ class Shade(NamedTuple):
 
 
 PARTLY: Final = "Hollow: not played yet; filled in part: so much of it is played."
-"""How squares are read while games are to be played."""
+"""Legend for squares whose games are not all played."""
 
 
 def share_played(played: int, planned: int) -> float:
-    """How far a square is filled; a part of it always shows, and always is missing, where that is so."""
+    """Return how far a square is filled; a partly played one is never drawn quite empty or quite full."""
     if not planned or played >= planned:
         return 1.0
     return min(max(played / planned, 0.15), 0.85) if played else 0.0
 
 
 def played_words(played: int, planned: int) -> str:
-    """How much of a pairing is played, as the end of a sentence; empty of all of it."""
+    """Return how much of a pairing is played, as the end of a sentence; empty if all of it is."""
     if played >= planned:
         return ""
     games = wording.count(planned, "game")
@@ -65,10 +65,10 @@ def played_words(played: int, planned: int) -> str:
 
 
 class SquareChart(Chart):
-    """Rows and columns are the same names, in one order.
+    """Matrix chart whose rows and columns are the same names in the same order.
 
     Attributes:
-        square: Pixels of a side, where there is room.
+        square: Usual side of a square, in pixels.
     """
 
     square: ClassVar[int] = 30
@@ -76,20 +76,20 @@ class SquareChart(Chart):
     @property
     @abstractmethod
     def names(self) -> list[str]:
-        """Whom the rows and the columns are of."""
+        """Names of rows and columns."""
 
     @abstractmethod
     def shade(self, i: int, j: int) -> Shade | None:
-        """What stands in a row and a column; ``None``: nothing."""
+        """Return the content of the square in a row and a column; ``None`` for an empty square."""
 
     @property
     def heights(self) -> tuple[float, float]:
-        """A square for each name."""
+        """Least and usual height in pixels: a row of squares for each name."""
         rows = len(self.names)
         return HEAD + rows * 12, HEAD + rows * self.square
 
     def draw(self, width: float, height: float, measure: Measure) -> Drawing:
-        """Names at the left, numbers of the columns above, the squares."""
+        """Draw names at the left, column numbers above, and the squares."""
         names = self.names
         labels = [f"{i + 1} {clean(name)}" for i, name in enumerate(names)]
         left = min(max(measure(label, 12) for label in labels) + GAP, width * 0.4)
@@ -128,7 +128,7 @@ def _spot(number: int, area: Area, shade: Shade, measure: Measure) -> Spot:
 
 
 def _outline(area: Area) -> Iterator[Mark]:
-    """What is still to be filled."""
+    """Yield the outline of a square that is not filled yet."""
     right, below = area.x + area.width, area.y + area.height
     yield Line(area.x, area.y, right, area.y)
     yield Line(right, area.y, right, below)

@@ -1,4 +1,4 @@
-"""Charts as SVG, for pages and for pictures that stand alone."""
+"""Writes charts as SVG, for pages and for stand-alone pictures."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from gym_gui.analysis.words.html_markup import safe
 from gym_gui.core.drawing.colors import Tokens
 
 WIDTH: Final = 540
-"""Of a chart on a page, in its own pixels."""
+"""Width of a chart on a page, in the SVG's own units."""
 
 Ink = Callable[[str, str], str]
-"""The attribute that gives a role's color to ``fill`` or ``stroke``."""
+"""Function that returns the attribute for a role's color; it gets the role and ``fill`` or ``stroke``."""
 
 
 def by_class(role: str, _property: str) -> str:
-    """The style sheet knows the role."""
+    """Return a class attribute; the style sheet has the role's color."""
     return f'class="{role}"'
 
 
 def written_out(tokens: Tokens) -> Ink:
-    """Every color stands in the picture itself."""
+    """Return a function that writes every color into the picture itself."""
     colors = role_colors(tokens)
     return lambda role, target: f'{target}="{colors[role]}"'
 
 
 def svg(chart: Chart) -> str:
-    """A chart on a page, colored by :data:`~gym_gui.analysis.pages.page_style.STYLE`."""
+    """Return a chart for a page, colored by :data:`~gym_gui.analysis.pages.page_style.STYLE`."""
     drawing = chart.draw(WIDTH, chart.heights[1], rough_width)
     label = safe(f"{chart.title}. {chart.describe()}")
     size = f'viewBox="0 0 {drawing.width:.0f} {drawing.height:.0f}"'
@@ -48,7 +48,7 @@ def svg(chart: Chart) -> str:
 
 
 def shapes(drawing: Drawing, ink: Ink) -> str:
-    """The shapes of a drawing."""
+    """Return the shapes of a drawing as SVG elements."""
     marks = "".join(_mark(mark, ink) for mark in drawing.marks)
     return marks + "".join(_spot(spot, ink) for spot in drawing.spots)
 

@@ -1,4 +1,4 @@
-"""Columns of results that tell of calls to language models."""
+"""Columns of results on calls to language models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gym_gui.analysis.words.wording import Locale
 
 
 def per_episode(o: OperatorSummary, total: int) -> float | None:
-    """So much of something, shared among the recorded episodes; ``None`` without any."""
+    """Return a total divided by the number of recorded episodes; ``None`` without episodes."""
     return total / o.recorded if o.recorded else None
 
 
@@ -115,4 +115,4 @@ CALL_COLUMNS: tuple[ResultColumn, ...] = (
         wanted=_any_calls,
     ),
 )
-"""Operators that have asked models, a row each; the window shows those of its columns beside the others."""
+"""Columns with a row for each operator that called models; the window shows some beside other columns."""

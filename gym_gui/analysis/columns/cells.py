@@ -1,4 +1,4 @@
-"""What a column of results is, whatever shows it."""
+"""Classes for columns of results, independent of where they are shown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.analysis.words.wording import C, Locale
 
 
 class Place(Flag):
-    """Where a column is shown."""
+    """Places where a column may be shown."""
 
     TERMINAL = auto()
     PAGE = auto()
@@ -26,7 +26,7 @@ EVERYWHERE = REPORTS | Place.WINDOW
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """An operator, one of its teams, or an option that its managers have chosen."""
+    """Row of results: an operator, one of its teams, or an option that its managers chose."""
 
     operator: OperatorSummary
     team: TeamSummary | None = None
@@ -34,7 +34,7 @@ class ResultRow:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kinds of worker that play."""
+        """Kinds of the workers that play."""
         if self.team is None:
             return self.operator.kinds
         types = {slot.slot: slot.worker_type for slot in self.operator.slots}
@@ -42,12 +42,12 @@ class ResultRow:
 
     @property
     def competes(self) -> bool:
-        """Whether the sum over all agents says nothing: teams play against each other."""
+        """Whether teams play against each other, so that the sum over all agents says nothing."""
         return len(self.operator.teams) > 1
 
     @property
     def estimate(self) -> Estimate | None:
-        """What it is compared by."""
+        """Estimate by which the row is compared; ``None`` if there is none."""
         if self.option is not None:
             return None
         if self.team is not None:
@@ -56,24 +56,24 @@ class ResultRow:
 
 
 def teams_of(operator: OperatorSummary) -> list[ResultRow]:
-    """A row for each team, where there are several."""
+    """Return a row for each team, if there are several."""
     return [ResultRow(operator, team) for team in operator.teams] if len(operator.teams) > 1 else []
 
 
 def options_of(operator: OperatorSummary) -> list[ResultRow]:
-    """A row for each option that was chosen."""
+    """Return a row for each option that was chosen."""
     return [ResultRow(operator, option=option) for option in operator.options]
 
 
 class Cell(NamedTuple):
-    """What stands in a cell.
+    """Content of a cell.
 
     Attributes:
-        text: The text, as short as it can be said.
-        full: What stands there instead where there is room.
-        below: A smaller line below it, where there is room.
-        alarming: Whether it wants to be seen.
-        kinds: Kinds of worker, for places that have badges for them.
+        text: The text in its shortest form.
+        full: A longer text, for places with more space.
+        below: A smaller line below the text, for places with more space.
+        alarming: Whether the cell is highlighted.
+        kinds: Kinds of workers, for places that show badges.
     """
 
     text: str
@@ -89,20 +89,20 @@ def _always(_rows: Sequence[ResultRow], _place: Place) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ResultColumn:
-    """One column.
+    """Column of results.
 
     Attributes:
-        heading: Its heading.
-        cell: What stands in a row's cell.
-        about: What it is, said where one points at the heading.
-        values: What files hold of an operator, by the name of their column; files are the same everywhere.
-        places: Where it is shown.
-        headings: Other headings, where it is called otherwise.
-        wanted: Whether it says something of these rows in a place.
-        of_teams: Whether it says something of teams that stand below their operator.
-        of_options: Whether it says something of options.
-        words: Whether it holds words, which stand at the left.
-        tip: What is said where one points at a cell.
+        heading: Heading of the column.
+        cell: Function that returns the cell of a row.
+        about: Tooltip of the heading.
+        values: Function that returns an operator's values for files, by column name.
+        places: Places where the column is shown.
+        headings: Other headings for some places.
+        wanted: Function that says whether the column has content for given rows in a place.
+        of_teams: Whether the column has content for rows of teams.
+        of_options: Whether the column has content for rows of options.
+        words: Whether the column holds words, which are left-aligned.
+        tip: Function that returns the tooltip of a row's cell.
     """
 
     heading: str
@@ -118,11 +118,11 @@ class ResultColumn:
     tip: Callable[[ResultRow], str | None] | None = None
 
     def heading_in(self, place: Place) -> str:
-        """What it is called there."""
+        """Return the heading in a place."""
         return self.headings.get(place, self.heading)
 
     def show(self, row: ResultRow, locale: Locale = C) -> Cell:
-        """A row's cell; empty for a team or an option of which it says nothing."""
+        """Return a row's cell; empty for a team or an option for which the column has no content."""
         silent = (row.team is not None and not self.of_teams) or (
             row.option is not None and not self.of_options
         )
@@ -132,5 +132,5 @@ class ResultColumn:
 def columns_in(
     place: Place, columns: Sequence[ResultColumn], rows: Sequence[ResultRow]
 ) -> list[ResultColumn]:
-    """The columns that a place shows of these rows, from left to right."""
+    """Return the columns that a place shows for these rows, from left to right."""
     return [column for column in columns if place in column.places and column.wanted(rows, place)]

@@ -1,4 +1,4 @@
-"""The columns of what managers have asked for, option by option."""
+"""Columns on the options that managers chose."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _of(row: ResultRow) -> OptionSummary:
 
 
 def option_in_words(option: OptionSummary, locale: Locale = wording.C) -> str:
-    """``explore: chosen 12 times, 7.3 moves, done 10, …``, for where there is one cell for all."""
+    """Return an option in one cell, e.g. ``explore: chosen 12 times, 7.3 moves, done 10, …``."""
     moves = wording.number(option.moves, 1, locale)
     return (
         f"{option.option}: chosen {wording.count(option.chosen, 'time', locale)}, {moves} moves, "
@@ -48,4 +48,4 @@ OPTION_COLUMNS: tuple[ResultColumn, ...] = (
     _figure("Episode over", lambda each: each.episode, 0),
     _figure("Return", lambda each: each.mean_return, None),
 )
-"""A row for each option that was chosen: how often, how many moves it took, what ended it, what it earned."""
+"""Columns with a row for each chosen option: how often, its moves, what ended it, and its return."""

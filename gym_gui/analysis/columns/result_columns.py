@@ -1,7 +1,7 @@
-"""The columns of results: one list for terminal, page, window and files.
+"""Columns of results: one list for terminal, page, window and files.
 
-Who adds a column adds it here, and to :class:`~gym_gui.analysis.findings.summary.OperatorSummary` what it
-tells, where that is not there yet; the places that show results follow.
+To add a column, add it here and, if needed, add its value to
+:class:`~gym_gui.analysis.findings.summary.OperatorSummary`. All places that show results then have it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _name_values(o: OperatorSummary) -> Mapping[str, Any]:
 
 
 def _players(row: ResultRow) -> str | None:
-    """Everybody who plays, and where."""
+    """Return the tooltip of an operator: all players with their slots, and the models."""
     if row.team is not None or row.option is not None:
         return None
     players = [f"{s.slot}: {s.policy or s.worker_id} ({s.worker_type})" for s in row.operator.slots]
@@ -61,7 +61,7 @@ def _by_team(row: ResultRow) -> bool:
 
 
 def _some_alone(rows: Sequence[ResultRow], place: Place) -> bool:
-    """False for a narrow table of operators that all compete: the table of the teams has these values."""
+    """Return whether to show totals: a narrow table leaves them out if all operators have competing teams."""
     return place is not Place.TERMINAL or not all(row.competes for row in rows)
 
 
@@ -94,7 +94,7 @@ def _interval(row: ResultRow, locale: Locale) -> Cell:
 
 
 def _basis(row: ResultRow) -> str | None:
-    """What an estimate rests on."""
+    """Return the tooltip of an estimate: its numbers of episodes and seeds, and its method."""
     e = row.estimate
     if e is None:
         return None
@@ -104,7 +104,7 @@ def _basis(row: ResultRow) -> str | None:
 
 
 def bounds_in_words(operator: OperatorSummary, locale: Locale = C) -> str:
-    """``all 20: 75.8 to 92.3``: what the mean could be with the episodes that are missing; else empty."""
+    """Return e.g. ``all 20: 75.8 to 92.3``, the mean's bounds with missing episodes; empty if none is."""
     b = operator.bounds
     if b is None:
         return ""
@@ -168,7 +168,7 @@ def _any_success(rows: Sequence[ResultRow], _: Place) -> bool:
 
 
 def _success(row: ResultRow, locale: Locale) -> Cell:
-    """A range, where episodes without a result could have been either."""
+    """Return the share of successes, or its range if episodes have no result."""
     share, could = row.operator.success, row.operator.success_bounds
     if share is None:
         return Cell(locale.none)
@@ -195,7 +195,7 @@ def _length_values(o: OperatorSummary) -> Mapping[str, Any]:
 
 
 def _unusable(row: ResultRow, locale: Locale) -> Cell:
-    """Share of decisions; where that is not known, how many, or of answers."""
+    """Return the share of unusable decisions, or their number if no total is known, or that of answers."""
     o = row.operator
     if o.unusable_decisions is None:
         return Cell(wording.count(o.invalid_actions, "answer", locale))
@@ -222,7 +222,7 @@ def _any_causes(rows: Sequence[ResultRow], _: Place) -> bool:
 
 
 def _causes(row: ResultRow, locale: Locale) -> Cell:
-    """How many decisions came to nothing, and why."""
+    """Return the number of unusable decisions by cause."""
     known = row.operator.unusable_causes
     told = [f"{wording.number(known[c], 0, locale)} {word}" for c, word in _CAUSES.items() if known.get(c)]
     return Cell(", ".join(told) or locale.none)
@@ -372,17 +372,17 @@ OPERATOR_COLUMNS: tuple[ResultColumn, ...] = (
         wanted=_timed,
     ),
 )
-"""Operators of one task, a row each; in the window their teams stand below them."""
+"""Columns with a row for each operator of a task; in the window its teams are below it."""
 
 
 # ---------------------------------------------------------------------------------- all of them
 
 RESULT_COLUMNS = (*OPERATOR_COLUMNS, *CALL_COLUMNS)
-"""What the window shows in one table, and files hold in one row."""
+"""Columns that the window shows in one table and files store in one row."""
 
 
 def file_row(operator: OperatorSummary) -> dict[str, Any]:
-    """An operator as a row of a file: plain values, by the name of their column."""
+    """Return an operator as a row of a file: plain values by column name."""
     row: dict[str, Any] = {}
     for column in RESULT_COLUMNS:
         if column.values is not None:

@@ -1,4 +1,4 @@
-"""The columns of an operator's teams, where these have a table of their own."""
+"""Columns for a separate table of an operator's teams."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _members(row: ResultRow, _: Locale) -> Cell:
 
 
 def _team_return(row: ResultRow, locale: Locale) -> Cell:
-    """Beside a score, the number alone; else with its interval."""
+    """Return the mean return: only the number if there is a score, else with its interval."""
     assert row.team is not None
     full = wording.estimate_or_why(row.team.mean, locale)
     scored = any(team.score for team in row.operator.teams)
@@ -82,4 +82,4 @@ TEAM_COLUMNS: tuple[ResultColumn, ...] = (
     ResultColumn("Drawn", _team_drew, wanted=_any_win, of_teams=True),
     ResultColumn("Lost", _team_lost, wanted=_any_win, of_teams=True),
 )
-"""An operator's teams, a row each, where they have a table of their own."""
+"""Columns with a row for each team of an operator, in a separate table."""

@@ -1,1 +1,1 @@
-"""From what runs recorded to what a report says of it."""
+"""Computes reports from recorded runs."""

@@ -1,4 +1,4 @@
-"""Two algorithms by their trainings: which is better, by how much, and how sure that is."""
+"""Compares two algorithms by their trainings: which is better, by how much, and how certain it is."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def compare_pairs(
     groups: Mapping[str, Sequence[TrainedScores]],
     measure: str,
 ) -> Iterator[AlgorithmComparison]:
-    """Compare every two algorithms; all comparisons are one family.
+    """Compare every pair of algorithms; all comparisons form one family.
 
     Args:
-        order: Their names, best first.
+        order: Names of the algorithms, best first.
         samples: Scores by name, an array for each environment.
-        groups: Their trainings by name.
-        measure: What a score is called.
+        groups: Trainings by name.
+        measure: Name of the score.
     """
     pairs = list(combinations(order, 2))
     reasons = [_undecidable([samples[a], samples[b]], [*groups[a], *groups[b]]) for a, b in pairs]
@@ -96,7 +96,7 @@ def _two_sided(
 
 
 def _undecidable(samples: Sequence[Sequence[Floats]], groups: Sequence[TrainedScores]) -> str:
-    """Why nothing can be decided, as words; empty where it can."""
+    """Return why nothing can be decided, as text; empty if a verdict is possible."""
     failed = [group for group in groups if any(m.state in ("failed", "damaged") for m in group.missing)]
     if failed:
         told = [f"{_count(group, 'failed', 'damaged')} of {group.group}" for group in failed]
@@ -119,7 +119,7 @@ def _count(group: TrainedScores, *states: str) -> int:
 def _is_better(
     first: Sequence[Floats], second: Sequence[Floats], difference: Estimate, p: float | None
 ) -> bool:
-    """Whether test and interval agree that the first is; where nothing varies there is no interval."""
+    """Return whether test and interval agree that the first is better; without variation the sign counts."""
     if p is None or p >= ALPHA or difference.value is None:
         return False
     ends = stratified.difference_ends(first, second, shown=False)

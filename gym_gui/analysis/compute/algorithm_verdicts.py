@@ -1,4 +1,4 @@
-"""What a report on algorithms says first."""
+"""Builds the first sentences of a report on algorithms."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gym_gui.analysis.words import wording
 
 
 def verdicts_of(report: AlgorithmReport) -> list[Verdict]:
-    """What a reader takes away first: the best algorithm against the others, or a lone one by itself."""
+    """Return the verdicts of the best algorithm against the others, or the result of a single algorithm."""
     told = [
         Verdict(c.claim, c.detail, c.verdict != "undecided")
         for c in report.comparisons
@@ -18,7 +18,7 @@ def verdicts_of(report: AlgorithmReport) -> list[Verdict]:
 
 
 def others_of(report: AlgorithmReport) -> list[Verdict]:
-    """The comparisons in which the best algorithm is not."""
+    """Return the verdicts of the comparisons without the best algorithm."""
     return [
         Verdict(c.claim, c.detail, c.verdict != "undecided")
         for c in report.comparisons

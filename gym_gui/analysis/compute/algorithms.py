@@ -1,4 +1,4 @@
-"""From scores of trainings to what they say of algorithms: the training is the unit, not the episode."""
+"""Compares algorithms by the scores of their trainings: the unit is the training, not the episode."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from gym_gui.analysis.words import wording
 from gym_gui.core.errors import UsageError
 
 _LEVELS = 60
-"""Scores at which a profile is computed."""
+"""Number of scores at which a performance profile is computed."""
 
 
 def shared_environments(groups: Sequence[TrainedScores]) -> tuple[str, ...]:
-    """Environments in which every algorithm was trained, in the order of the groups."""
+    """Return the environments in which every algorithm was trained, in the order of the groups."""
     by_name = _by_algorithm(groups)
     return tuple(
         env_id
@@ -52,14 +52,14 @@ def compare_algorithms(
     """Compare algorithms by their trainings.
 
     Args:
-        groups: One for each algorithm and environment.
-        scales: What 0 and 1 are in each environment; needed where there are several.
-        reference: Whose scores are 1, as words.
-        scored: What a score is called where it is not normalised.
+        groups: Trainings, one group for each algorithm and environment.
+        scales: Scores that count as 0 and as 1 in each environment; required for several environments.
+        reference: Words for the score that counts as 1, such as ``the mean of PPO there``.
+        scored: Name of the score if it is not normalized.
 
     Raises:
-        UsageError: Nothing can be compared: one group twice, no environment in common, no training
-            that is done, or a reference that is no better than random play.
+        UsageError: Nothing can be compared: a group is given twice, the algorithms share no environment,
+            a group has no finished training, or a reference is no better than random play.
     """
     _check(groups)
     environments = shared_environments(groups)
@@ -142,7 +142,7 @@ def _check_scales(scales: Mapping[str, Scale], reference: str) -> None:
 def _sample(
     of: Mapping[str, TrainedScores], environments: Sequence[str], scales: Mapping[str, Scale]
 ) -> list[Floats]:
-    """Scores of an algorithm, an array for each environment."""
+    """Return an algorithm's scores, normalized if there is a scale, as one array for each environment."""
     found: list[Floats] = []
     for env_id in environments:
         scores = np.array([score for _, score in sorted(of[env_id].scores.items())])
@@ -196,7 +196,7 @@ def _with_ends(
 
 
 def _levels(samples: Sequence[Sequence[Floats]]) -> tuple[float, ...]:
-    """Scores from the lowest to the highest that was reached."""
+    """Return evenly spaced scores from the lowest to the highest score of all samples."""
     every = np.concatenate([x for sample in samples for x in sample])
     low, high = float(every.min()), float(every.max())
     return tuple(map(float, np.linspace(low, high, _LEVELS))) if high > low else (low,)
@@ -207,7 +207,7 @@ def _profile(
 ) -> Iterator[tuple[float, float | None, float | None]]:
     n = sum(map(len, sample))
     for level in levels:
-        # The last of equal steps may miss the highest score by a rounding error.
+        # The last of the equal steps may miss the highest score by a rounding error.
         reached = float(np.mean([np.mean(x >= level - 1e-9 * abs(level)) for x in sample]))
         if min(map(len, sample)) < MIN_TRAININGS:
             yield reached, None, None

@@ -1,4 +1,4 @@
-"""Boils a run folder down to what statistics need, one row at a time."""
+"""Reads a run folder row by row and keeps only what the statistics need."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gym_gui.core.experiment.slot_patterns import is_pattern
 from gym_gui.core.records import AgentRecord, EpisodeRecord
 
 MOST: Final = 1e150
-"""What lies further from 0 is no finite return: with its square nothing can be reckoned."""
+"""Largest absolute value of a finite return: the square of a larger one cannot be computed with."""
 _REFUSED: Final = re.compile(r"(.+?): unusable action at step ")
-"""Error of an episode that failed at an unusable answer."""
+"""Pattern of the error of an episode that failed because of an unusable answer."""
 
 
 @dataclass(slots=True)
 class OptionTally:
-    """How often a manager has asked for an option, and how the option ended."""
+    """Counts how often a manager chose an option and how the option ended."""
 
     chosen: int = 0
     ended: Counter[str] = field(default_factory=Counter[str])
@@ -31,7 +31,7 @@ class OptionTally:
 
 
 class SquadResult(NamedTuple):
-    """What one squad achieved in one episode, and in which team's seats it sat."""
+    """Result of one squad in one episode, and the team whose seats the squad had."""
 
     return_: float | None
     score: float | None
@@ -47,12 +47,12 @@ class Played(NamedTuple):
         seed: The environment's seed.
         total: Return of all agents, ``None`` if not finite.
         length: Environment steps.
-        success: The environment's own word.
+        success: Whether the episode succeeded, according to the environment.
         squads: Result by configured team.
         returns: Return by configured slot.
-        digest: Digest of all that happened in it, ``None`` where it was not recorded.
+        digest: Digest of everything that happened in the episode; ``None`` if it was not recorded.
         round: Number of the schedule's round: the episodes that play one seed once in every seating.
-        unusable: Decisions without a playable answer; ``None``: an earlier version has not counted them.
+        unusable: Decisions without a playable answer; ``None`` if an earlier version did not count them.
     """
 
     episode: int
@@ -68,7 +68,7 @@ class Played(NamedTuple):
 
     @property
     def sample(self) -> Sample:
-        """What tells whether it is independent of others."""
+        """Seed, round and digest, which show whether the episode is independent of others."""
         return Sample(self.seed, self.round, self.digest)
 
 
@@ -80,7 +80,7 @@ class Unfinished(NamedTuple):
     status: EpisodeStatus
     reason: str
     lost: bool = False
-    """A process failed, not a policy; the episode is played again when the run is resumed."""
+    """Whether a process failed rather than a policy; resuming the run plays the episode again."""
     round: int = 0
 
     @property
@@ -95,31 +95,31 @@ def _count() -> Counter[str]:
 
 @dataclass
 class OperatorData:
-    """An operator's episodes, compact.
+    """Compact data of an operator's episodes.
 
     Attributes:
         played: Completed episodes that count, by index.
         halved: Completed episodes that do not count: their seed was not completed in every seating.
         unfinished: Failed and aborted episodes, by index.
-        taken_back: Episodes in which a player took back moves; they do not count.
-        out_of_time: Episodes that ended because a player ran out of time; they do not count either.
+        taken_back: Number of episodes in which a player took back moves; they do not count.
+        out_of_time: Number of episodes that ended because a player ran out of time; they do not count.
         squads: Slots by configured team.
-        agents: Who plays each configured slot.
+        agents: Worker and policy of each configured slot.
         invalid: Unusable answers by slot, in all recorded episodes.
-        unusable: Decisions by slot whose last answer was unusable, likewise.
-        causes: These by cause; of earlier versions it is not known.
-        uncounted: Slot by seat of episodes of earlier versions, which counted answers alone.
-        call_tokens: Tokens of calls to models by episode, read and written.
+        unusable: Decisions by slot whose last answer was unusable, in all recorded episodes.
+        causes: Unusable decisions by cause; unknown for episodes of earlier versions.
+        uncounted: Slot by seat of each episode of earlier versions, which did not count decisions.
+        call_tokens: Tokens of model calls by episode, input and output together.
         input_tokens: Tokens read by slot.
         output_tokens: Tokens written by slot.
-        saw_everything: Episodes by slot that a person has played who saw what the seat may not know.
-        saw_state: Episodes by slot in which it was handed the simulator's state.
+        saw_everything: Episodes by slot in which a person played who saw more than the seat may know.
+        saw_state: Episodes by slot in which the slot received the simulator's state.
         seatings: How often the schedule plays a seed, once in each seating.
-        longest: Environment steps of the longest episode, whatever became of it.
-        seats: Slot by seat of episodes in swapped seats.
-        seat_names: What the game calls seats, by slot that it has a name for.
-        options: By manager's slot and option; from the step rows.
-        stepless: Completed episodes of which steps are missing; from the step rows.
+        longest: Environment steps of the longest episode, whatever its status.
+        seats: Slot by seat of each episode with swapped seats.
+        seat_names: The game's name for a seat, by slot; only slots whose seat has a name.
+        options: Tally by manager's slot and option, from the step rows.
+        stepless: Number of completed episodes with missing steps, from the step rows.
     """
 
     played: list[Played] = field(default_factory=list[Played])
@@ -148,12 +148,12 @@ class OperatorData:
     stepless: int = 0
 
     def seat_title(self, seat: str) -> str:
-        """What people call a seat, or a team's only one: ``White``; as it is where the game has no name."""
+        """Return the game's name for a seat or a one-seat team, e.g. ``White``; else ``seat`` unchanged."""
         agents = self.squads.get(seat, (seat,))
         return self.seat_names.get(agents[0], seat) if len(agents) == 1 else seat
 
     def team_title(self, team: str) -> str:
-        """What people call a configured team, or slot: by its seat, as long as it stays there."""
+        """Return the title of a configured team or slot: its seat's name unless seats are swapped."""
         return team if self.swapped else self.seat_title(team)
 
     @property
@@ -163,7 +163,7 @@ class OperatorData:
 
     @property
     def completed(self) -> list[Played]:
-        """Every completed episode by index, whether it counts or not."""
+        """All completed episodes by index, also those that do not count."""
         return sorted((*self.played, *self.halved), key=lambda e: e.episode)
 
     @property
@@ -173,7 +173,7 @@ class OperatorData:
 
 
 def collect_episodes(operator: OperatorRun) -> OperatorData:
-    """Read ``episodes.jsonl``; results go to the configured team and slot, not to the seat."""
+    """Read ``episodes.jsonl``; results are assigned to configured teams and slots, not to seats."""
     data = OperatorData(seat_names=operator.seat_names)
     for episode in operator.episodes():
         if episode.left_out:
@@ -214,16 +214,16 @@ def collect_episodes(operator: OperatorRun) -> OperatorData:
     data.played.sort(key=lambda e: e.episode)
     data.unfinished.sort(key=lambda e: e.episode)
     if data.seats or operator.config.get("seats") == "swap":
-        # One team changes no sides: its agents change seats.
+        # A single team has no side to change: its agents change seats.
         data.seatings = max(len(data.squads), 1) if len(data.squads) != 1 else len(*data.squads.values())
     _in_rounds(data)
     return data
 
 
 def _in_rounds(data: OperatorData) -> None:
-    """Number the rounds; where seats are swapped, a seed counts in every seating or not at all.
+    """Number the rounds; if seats are swapped, a seed counts only if it is complete in every seating.
 
-    One seating alone would credit a squad with what its seats are worth.
+    A single seating would credit a squad with the value of its seats.
     """
     data.played = played = [e._replace(round=e.episode // data.seatings) for e in data.played]
     data.unfinished = [e._replace(round=e.episode // data.seatings) for e in data.unfinished]
@@ -267,10 +267,10 @@ def _finite_sum(values: Iterable[float | None]) -> float | None:
 
 
 def _squad(episode: EpisodeRecord, seats: str, slot_of: Mapping[str, str]) -> str:
-    """The configured team that sat in the seats of a team.
+    """Return the configured team that played in the seats of team ``seats``.
 
-    A team's seats bear the names of its configured slots, so the team whose seats are
-    named like the slots that sat here is the one.
+    A team's seats have the names of its configured slots. The result is the team whose seat names
+    equal the names of the slots that played here.
     """
     sat = {seat: slot for seat, slot in slot_of.items() if not is_pattern(slot)}
     present = {sat.get(seat, seat) for seat in episode.teams[seats].agents}

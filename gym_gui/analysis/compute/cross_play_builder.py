@@ -1,4 +1,4 @@
-"""From the run folder of cross-play to its :class:`~gym_gui.analysis.findings.cross_play.CrossPlay`."""
+"""Builds :class:`~gym_gui.analysis.findings.cross_play.CrossPlay` from the run folder of cross-play."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN_REASONS = 3
 
 
 def cross_play_of(run: Run) -> CrossPlay:
-    """Self-play, cross-play, held-out partners and who lifts whom, also while it is on.
+    """Compute self-play, cross-play, play with held-out partners and lifts; the run may still be running.
 
     Raises:
         RunFormatError: The folder does not say who played with whom, or a row is damaged.
@@ -76,7 +76,7 @@ _NOTHING = Estimate(None, None, None, 0, 0, "mean", note="no game")
 
 
 def _lifts(played: TeamValues) -> dict[tuple[str, str], Comparison]:
-    """What each is worth in one seat of each other's team, beside a copy of the team's own; one family."""
+    """Compare each policy in one seat of another policy's team with the team's own copy, as one family."""
     found = played.lifts()
     pairs = [(_sides(joins, team, played), pairs) for (joins, team), pairs in found.items()]
     return dict(zip(found, compare_family(pairs), strict=True))
@@ -129,7 +129,7 @@ def _seated(played: TeamValues, order: Sequence[str]) -> Iterator[SeatTeam]:
 
 
 def _algorithms(played: TeamValues, run: Run) -> Iterator[TrainedTeams]:
-    """Groups of trainings: what each training makes with itself, with its siblings and with others."""
+    """Yield, for each group, the results of its trainings with themselves, with siblings and with others."""
     groups: dict[str, list[str]] = defaultdict(list)
     for policy, of in trainings_of(run).items():
         if policy in played.pool:
@@ -147,7 +147,7 @@ def _algorithms(played: TeamValues, run: Run) -> Iterator[TrainedTeams]:
 
 
 def _spread(played: TeamValues, partners: Mapping[str, Sequence[str]]) -> Spread | None:
-    """Over policies, of what each makes with its partners at the mean; ``None`` where one has no game."""
+    """Return the spread over policies of their mean with partners; ``None`` if a policy has no game."""
     made: list[float] = []
     for policy, others in partners.items():
         values = [value.mean for value in played.mean_of([(policy, other) for other in others]).values()]
@@ -158,7 +158,7 @@ def _spread(played: TeamValues, partners: Mapping[str, Sequence[str]]) -> Spread
 
 
 def _lift_sentences(lifts: Mapping[tuple[str, str], Comparison], order: Sequence[str]) -> Iterator[str]:
-    """Who is worth more, or less, in whose team than one of its own."""
+    """Yield sentences that say whose team does better or worse with each policy than with its own."""
     for policy in order:
         mine = [(team, lift) for (joins, team), lift in lifts.items() if joins == policy]
         for verdict, does, by in (("first", "lifts", " by"), ("second", "costs", "")):

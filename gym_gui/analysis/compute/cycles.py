@@ -1,4 +1,4 @@
-"""Policies that beat each other in a circle, which no rating can show."""
+"""Finds policies that beat each other in a circle, which no rating can show."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 MOST = 10
 WRONG = 0.05
-"""How often, at most, a pool of equals may be said to have a circle."""
+"""Largest expected number of circles found by chance in a pool of equal policies."""
 
 
 def find_cycles(policies: Sequence[str], beaten: Iterable[tuple[str, str]]) -> list[tuple[str, ...]]:
-    """Circles of policies that surely beat each other: all circles of three; where none exist, the shortest.
+    """Return circles of policies that surely beat each other: all circles of three, else the shortest one.
 
     Args:
         policies: The pool; a circle begins with the member that comes first in the pool.
-        beaten: Winner and loser of each two whose difference lies beyond the interval.
+        beaten: Winner and loser of each pair whose difference is certain.
     """
     loses: dict[str, set[str]] = {name: set() for name in policies}
     for winner, loser in beaten:
@@ -36,11 +36,11 @@ def find_cycles(policies: Sequence[str], beaten: Iterable[tuple[str, str]]) -> l
 
 
 def error_of_a_win(policies: int, usual: float) -> float:
-    """How often an equal may be called better, so that circles among so many equals are rare.
+    """Return the error rate of one comparison that keeps chance circles of equal policies rare.
 
     Args:
-        policies: How many there are; the more, the more circles there are that chance could close.
-        usual: What it is where they are few.
+        policies: Number of policies; chance can close more circles among more policies.
+        usual: Error rate for few policies.
     """
     error = usual
     while _expected(policies, error) > WRONG:
@@ -49,13 +49,13 @@ def error_of_a_win(policies: int, usual: float) -> float:
 
 
 def _expected(policies: int, error: float) -> float:
-    """How many circles chance closes: n (n - 1) … / k are of k, each ``error ** k`` probable."""
+    """Return the expected number of chance circles: of length k, ``n (n - 1) … / k`` times ``error ** k``."""
     ways = np.cumprod(np.minimum(np.arange(policies, 0, -1)[:100] * error, 2.0))
     return float((ways / np.arange(1, len(ways) + 1))[2:].sum())
 
 
 def _back_to(start: str, loses: Mapping[str, set[str]]) -> tuple[str, ...] | None:
-    """The shortest way from a policy over those that each surely beats back to it."""
+    """Return the shortest circle from a policy back to it, over sure wins; ``None`` if there is none."""
     ways: deque[tuple[str, ...]] = deque([(start,)])
     seen: set[str] = set()
     while ways:

@@ -1,7 +1,7 @@
-"""Counts decisions by who chose the action, and how long they took, from the step rows.
+"""Counts decisions by the source of the action, and their latencies, from the step rows.
 
-There may be millions of rows. Of most no more is decoded than what is counted, many at a time; those of
-managers and of earlier versions, and any that is not as it should be, are taken one by one.
+There may be millions of rows. Most rows are decoded in blocks, and only the counted fields. Rows of managers,
+rows of earlier versions and malformed rows are read one by one.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from gym_gui.core.errors import RunFormatError
 from gym_gui.core.record_fields import integer, mapping
 
 _CHOICE: Final = "option_arguments"
-"""A manager's row has it."""
+"""Key that only a manager's row has."""
 
 
 class _Row(Struct, gc=False):
-    """What is counted of a row."""
+    """Fields of a step row that are counted."""
 
     episode_index: int
     action_source: str
@@ -43,9 +43,9 @@ def collect_decisions(operator: OperatorRun, data: OperatorData) -> Decisions:
     """Count ``steps.jsonl`` of an operator's recorded episodes in constant memory.
 
     Args:
-        operator: Whose.
-        data: Its episodes; where earlier versions have not counted unusable decisions, they are added, and
-            what managers have asked for, and how many episodes lack steps.
+        operator: Operator whose steps are counted.
+        data: The operator's episodes. Added to it are the managers' options, the number of episodes with
+            missing steps, and the unusable decisions that earlier versions did not count.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -65,9 +65,9 @@ def collect_decisions(operator: OperatorRun, data: OperatorData) -> Decisions:
 
 
 def _decoded(data: bytes) -> Sequence[_Row] | None:
-    """What is counted of whole lines, ``None`` where one of them is not as it should be."""
+    """Decode the counted fields of whole lines; return ``None`` if a line is malformed."""
     try:
-        data.decode()  # of what is not counted, the decoder looks at the form alone
+        data.decode()  # the decoder checks only the form of fields that are not counted
         rows = _ROWS.decode_lines(data)
     except (UnicodeDecodeError, DecodeError):
         return None
@@ -112,7 +112,7 @@ class _Counts:
             self._latencies.add([latency])
 
     def stepless(self, last: bytes) -> int:
-        """Completed episodes without steps, or whose steps break off where the file does.
+        """Return the number of completed episodes without steps or with steps cut off at the file's end.
 
         Args:
             last: The last line of the file.
@@ -126,13 +126,13 @@ class _Counts:
     def decisions(self) -> Decisions:
         counts = {str(source): n for source, n in sorted(self._sources.items())}
         replaced = sum(self._sources[source] for source in FALLBACKS)
-        # Where an episode failed at an unusable answer there is no step of that decision.
+        # An episode that failed because of an unusable answer has no step of that decision.
         total = sum(counts.values()) + max(0, self._data.unusable.total() - replaced)
         return Decisions(total, counts, self._latencies.quantile(0.5), self._latencies.quantile(0.95))
 
 
 def _add_option(data: OperatorData, episode: int, row: Mapping[str, Any]) -> None:
-    """A manager's choice."""
+    """Count a manager's choice of an option."""
     seat = str(row.get("agent_id"))
     key = (data.seats.get(episode, {}).get(seat, seat), str(row.get("option")))
     tally = data.options.setdefault(key, OptionTally())
@@ -160,20 +160,20 @@ class LatencySketch:
         self._fresh: list[float] = []
 
     def add(self, values: Iterable[float]) -> None:
-        """Count numbers; below a millionth they count as 0."""
+        """Add numbers; numbers below a millionth count as 0."""
         self._fresh.extend(values)
         if len(self._fresh) >= self._AT_ONCE:
             self._settle()
 
     def _settle(self) -> None:
-        """Put what has come since into its bins, all at once: one by one takes as long as reading them."""
+        """Count the waiting numbers in their bins, all at once: one by one takes as long as reading them."""
         values = np.maximum(np.array(self._fresh, np.float64), self._FLOOR)
         found, counts = np.unique(np.ceil(np.log(values) / self._LOG_BASE), return_counts=True)
         self._bins.update(dict(zip(found.astype(int).tolist(), counts.tolist(), strict=True)))
         self._fresh.clear()
 
     def quantile(self, q: float) -> float | None:
-        """The q-quantile, or ``None`` when nothing was counted."""
+        """Return the q-quantile, or ``None`` if nothing was counted."""
         self._settle()
         rank = q * (sum(self._bins.values()) - 1)
         reached = 0

@@ -1,4 +1,4 @@
-"""What a payoff matrix says as a game of its own: Nash averaging and alpha-rank, both OpenSpiel's.
+"""Treats a payoff matrix as a game: Nash averaging and alpha-rank by OpenSpiel, and OpenSkill ratings.
 
 Sources:
     Balduzzi, Tuyls, Perolat & Graepel, "Re-evaluating Evaluation", NeurIPS 2018. Omidshafiei et al.,
@@ -19,19 +19,19 @@ from gym_gui.analysis.compute.games import Game, points
 Floats = NDArray[np.float64]
 
 ALPHA = 100.0
-"""How strongly alpha-rank's populations take to who does better."""
+"""Selection intensity of alpha-rank: how strongly its populations adopt the better policy."""
 INSTALL = "mosaic install tournaments"
 _LEAST = 1e-9
 
 
 def nash_averaging(payoffs: Floats) -> Floats | None:
-    """The maximum-entropy Nash equilibrium of a symmetric zero-sum game.
+    """Return the maximum-entropy Nash equilibrium of a symmetric zero-sum game.
 
     Args:
-        payoffs: float (n, n), antisymmetric: what the row makes against the column.
+        payoffs: float (n, n), antisymmetric: payoff of the row against the column.
 
     Returns:
-        float (n,), each policy's share; ``None`` where OpenSpiel's module cannot be imported here.
+        float (n,), each policy's share; ``None`` if OpenSpiel's module cannot be imported or used.
     """
     try:
         found: Any = import_module("open_spiel.python.algorithms.nash_averaging")
@@ -40,7 +40,7 @@ def nash_averaging(payoffs: Floats) -> Floats | None:
         return None
     if not payoffs.any():
         return np.full(len(payoffs), 1 / len(payoffs))
-    # The module's public function takes a game of OpenSpiel; what it does with its matrix is this.
+    # The module's public function takes a game of OpenSpiel; this is what it does with the game's matrix.
     try:
         shares = found._max_entropy_symmetric_nash(payoffs, eps=_LEAST)
     except (cvxpy.error.SolverError, AttributeError):
@@ -50,22 +50,22 @@ def nash_averaging(payoffs: Floats) -> Floats | None:
 
 
 def alpha_rank(payoffs: Floats) -> Floats | None:
-    """Shares of alpha-rank's stationary distribution; arguments and result as :func:`nash_averaging`."""
+    """Return alpha-rank's stationary distribution; arguments and result as in :func:`nash_averaging`."""
     try:
         found: Any = import_module("open_spiel.python.egt.alpharank")
     except ImportError:
         return None
-    # A population whose members play each other: what is paid is what the row makes of a game.
-    with np.errstate(over="ignore"):  # of exp, in a share that is then 0
+    # One population whose members play each other: the payoff of a game is the row's.
+    with np.errstate(over="ignore"):  # overflow of exp, in a share that is then 0
         shares: Any = found.compute([payoffs], m=50, alpha=ALPHA)[2]
     return np.asarray(shares, dtype=np.float64).ravel()
 
 
 def openskill(games: Sequence[Game]) -> Mapping[str, float] | None:
-    """OpenSkill's ratings by policy, games taken in the order in which they were played.
+    """Return OpenSkill's rating of each policy, from the games in the order in which they were played.
 
     Returns:
-        Mean minus three deviations; ``None`` where the package is not installed.
+        Mean minus three standard deviations; ``None`` if the package is not installed.
     """
     try:
         model: Any = import_module("openskill.models").PlackettLuce()
@@ -74,7 +74,7 @@ def openskill(games: Sequence[Game]) -> Mapping[str, float] | None:
     ratings: dict[str, Any] = {}
     for game in sorted(games, key=lambda g: (g.order, g.sample.seed or 0, g.policies)):
         teams = [[ratings.get(name) or model.rating(name=name)] for name in game.policies]
-        # A rank is how many did better.
+        # A policy's rank is the number of policies with a better result.
         ranks = [sum(points(other, mine) == 1.0 for other in game.results) for mine in game.results]
         for name, (rating,) in zip(game.policies, model.rate(teams, ranks=ranks), strict=True):
             ratings[name] = rating

@@ -1,4 +1,4 @@
-"""From values and what they are independent by to estimates and shares."""
+"""Computes estimates and shares from values and their independent units."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.analysis.statistics.summary_numbers import Estimate, Share
 from gym_gui.analysis.statistics.units import Sample, units_of
 
 ON_THIS_SEED = "on this seed only"
-"""What an estimate says whose sample repeats one seed."""
+"""Note of an estimate whose sample repeats one seed."""
 
 
 def estimate(
@@ -26,17 +26,17 @@ def estimate(
     least: int = MIN_INTERVAL,
     bounds: tuple[float, float] | None = None,
 ) -> Estimate:
-    """An estimate with its interval, as far as the sample allows.
+    """Return an estimate, with an interval if the sample allows one.
 
     Args:
         values: One per episode.
-        samples: What tells which of these are independent.
-        statistic: What is estimated.
-        paired: Values are differences of two sides.
-        confidence: Of a mean's interval: more than usual where it is looked at while seeds are added, so that
-            all looks together have the usual one. 1: no interval would be sure enough.
-        least: Units that the interval of a mean takes.
-        bounds: Between which values are declared to lie, not only seen to.
+        samples: Seed, round and digest of each value, which show which values are independent.
+        statistic: Statistic that is estimated.
+        paired: Whether the values are differences of two sides.
+        confidence: Confidence of a mean's interval. It is higher if looks are taken while seeds are added,
+            so that all looks together keep the usual one. With 1 there is no interval.
+        least: Fewest units for an interval of a mean.
+        bounds: Declared range of the values, not only the observed one.
     """
     n = len(values)
     if n == 0:
@@ -66,7 +66,7 @@ def estimate(
 
 
 def _why_none(values: Sequence[float], units: int, statistic: str, least: int) -> str:
-    """Equal values say that others are rare, not that there are none: their interval would be a lie."""
+    """Return why there is no interval. Equal values show that others are rare, not that none exist."""
     if units < intervals.MIN_UNITS:
         return "not enough episodes"
     if min(values) == max(values):
@@ -77,7 +77,7 @@ def _why_none(values: Sequence[float], units: int, statistic: str, least: int) -
 
 
 def share(hits: Sequence[bool], samples: Sequence[Sample]) -> Share | None:
-    """A share with its exact interval, in which episodes of one seed count as one; ``None`` of nothing."""
+    """Return a share with its exact interval, one unit for each seed; ``None`` without episodes."""
     n = len(hits)
     if n == 0:
         return None

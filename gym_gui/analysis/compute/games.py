@@ -1,4 +1,4 @@
-"""The games of a tournament's run folder: who sat where, and who did better."""
+"""Reads the games of a tournament's run folder: the policy in each seat and the results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Game:
 
     Attributes:
         policies: The policy in each seat.
-        results: The result of each policy, by seat; the higher, the better.
+        results: The result of each policy, by seat; higher is better.
         sample: Tells whether this game is independent of other games.
         order: When the game was played, among all games.
     """
@@ -44,14 +44,14 @@ class Games:
         seats: Names of the seats.
         players: Kind of worker, by policy.
         games: Completed games that count, by the operator whose episodes they are.
-        halved: Completed games that do not: their seed was not completed in every seating.
-        failed: Games that failed at a policy, by policy.
-        lost: Games that failed at something else, or were stopped.
-        reasons: Why games failed, and how often.
-        planned: Games that were to be played in all.
-        seatings: How often a pairing plays each seed: once where policies of a team stay in their seats.
-        called: What people call seats that the game has names for.
-        fixtures: Who meets whom, and how much of it is on record, by operator.
+        halved: Number of completed games that do not count: some seating of their seed is missing.
+        failed: Number of games that failed because of a policy, by policy.
+        lost: Number of games that failed for another reason or were stopped.
+        reasons: Reasons why games failed, with their counts.
+        planned: Number of games that the tournament plans in total.
+        seatings: How often a pairing plays each seed: once if policies of a team stay in their seats.
+        called: The game's names for seats, for the seats that it names.
+        fixtures: Pairing and its number of recorded games, by operator.
     """
 
     policies: tuple[str, ...]
@@ -69,31 +69,31 @@ class Games:
 
     @property
     def count(self) -> int:
-        """How many count."""
+        """Number of games that count."""
         return sum(map(len, self.games.values()))
 
     @property
     def unplayed(self) -> int:
-        """Planned games of which nothing is recorded."""
+        """Number of planned games of which nothing is recorded."""
         return max(self.planned - self.count - self.halved - self.lost - self.failed.total(), 0)
 
     def note_played(self, operator_id: str, games: int) -> None:
-        """So many games of a pairing are on record."""
+        """Set the number of recorded games of a pairing."""
         self.fixtures[operator_id] = replace(self.fixtures[operator_id], played=games)
 
 
 def is_tournament(run: Run) -> bool:
-    """Whether a run's operators are the pairings of a tournament."""
+    """Return whether a run's operators are the pairings of a tournament."""
     return TOURNAMENT in run.record.extra
 
 
 def is_cross_play(run: Run) -> bool:
-    """Whether a tournament's policies fill the seats of one team."""
+    """Return whether a tournament's policies fill the seats of one team."""
     return (mapping(run.record.extra.get(TOURNAMENT)) or {}).get("schedule") == "cross_play"
 
 
 def policies_by_side(run: Run, operator_id: str) -> dict[str, str]:
-    """The policy of each side in a pairing of a tournament whose sides compete; empty for other runs."""
+    """Return the policy of each side in a pairing of a tournament; empty if no sides compete."""
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     met = strings((mapping(about.get("pairings")) or {}).get(operator_id)) or ()
     return {} if is_cross_play(run) else dict(zip(mapping(about.get("sides")) or {}, met, strict=False))
@@ -115,10 +115,10 @@ def collect_games(run: Run) -> Games:
 
 
 def pool_of(run: Run) -> tuple[Games, dict[str, tuple[str, ...]]]:
-    """The pool of a tournament before any of its games is read, and who meets whom by operator.
+    """Return the pool of a tournament, with no game read yet, and the policies of each pairing by operator.
 
     Raises:
-        RunFormatError: The folder does not say so.
+        RunFormatError: The folder does not say who met whom.
     """
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     sides = {side: strings(slots) for side, slots in (mapping(about.get("sides")) or {}).items()}
@@ -183,7 +183,7 @@ def _note_failure(found: Games, episode: EpisodeRecord, who: Mapping[str, str]) 
         return
     error = episode.error or "no reason given"
     found.reasons[error] += 1
-    # What a policy did wrong begins with its seat.
+    # The error of a game that failed because of a policy begins with the policy's seat.
     policy = who.get(error.split(":", 1)[0], "")
     if policy and episode.lost is None:
         found.failed[policy] += 1
@@ -192,7 +192,7 @@ def _note_failure(found: Games, episode: EpisodeRecord, who: Mapping[str, str]) 
 
 
 def _game(episode: EpisodeRecord, who: Mapping[str, str], number: int) -> Game | None:
-    """A completed episode as a game; ``None`` where it has no result for each side."""
+    """Return a completed episode as a game; ``None`` if it lacks a result for some side."""
     policies = tuple(who.get(team.agents[0], "") for team in episode.teams.values() if team.agents)
     results = side_results(episode)
     if results is None or len(policies) != len(results) or "" in policies:
@@ -203,12 +203,12 @@ def _game(episode: EpisodeRecord, who: Mapping[str, str], number: int) -> Game |
 
 
 def side_results(episode: EpisodeRecord) -> tuple[float, ...] | None:
-    """The result of an episode for each team, in team order; higher is better. ``None``: it is unknown."""
+    """Return each team's result in an episode, in team order; higher is better. ``None``: it is unknown."""
     teams = episode.teams
     outcome: Mapping[str, Any] = episode.outcome or {}
     if len(teams) == 2 and all(name in outcome for name in teams):
         return tuple(_WORTH[outcome[name]] for name in teams)
-    # Of more than two sides the outcome knows but the first; the others have a place as well.
+    # With more than two sides the outcome covers only the first; scores and returns cover the others too.
     for values in ([team.score for team in teams.values()], [team.return_ for team in teams.values()]):
         known = [value for value in values if value is not None]
         if len(known) == len(teams):
@@ -217,7 +217,7 @@ def side_results(episode: EpisodeRecord) -> tuple[float, ...] | None:
 
 
 def matches(games: Sequence[Game]) -> Iterator[tuple[Game, int, int]]:
-    """Each two seats of each game."""
+    """Yield each game with each pair of its seats."""
     for game in games:
         for i in range(len(game.policies)):
             for j in range(i + 1, len(game.policies)):
@@ -225,5 +225,5 @@ def matches(games: Sequence[Game]) -> Iterator[tuple[Game, int, int]]:
 
 
 def points(mine: float, theirs: float) -> float:
-    """1 for a win, ½ for a draw, 0 for a loss."""
+    """Return 1 for a win, ½ for a draw, 0 for a loss."""
     return 1.0 if mine > theirs else 0.0 if mine < theirs else 0.5

@@ -1,4 +1,4 @@
-"""What a report says first: by task, who is better."""
+"""Builds the first sentences of a report: which player is better, by task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ _MODELS = ("llm", "vlm")
 
 
 def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> list[Verdict]:
-    """By task: the best operator against the others, then the teams; a lone one by itself."""
+    """Return the first verdicts of a report.
+
+    For each task: the best operator against the others, the pairs of teams, and operators compared with none.
+    Verdicts about what is not compared come first.
+    """
     best: dict[str, str] = {}
     title = {entry.key: entry.title for entry in entries}
     for c in comparisons:
@@ -28,7 +32,7 @@ def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> lis
     compared = {key for c in comparisons for key in (c.operator, c.first, c.second)}
     lone = [e for e in entries if e.key not in compared and e.training is None]
     verdicts += [replace(_alone(e), task=e.title) for e in lone]
-    # What is refused is about two tasks, so it stands below none.
+    # A refusal concerns two tasks, so it stands below neither.
     refused = [*_unanswered(entries), *_apart(entries), *_refused(entries)]
     tasks = list(dict.fromkeys(title.values()))
     if len(tasks) < 2:
@@ -37,7 +41,7 @@ def headline(entries: Sequence[Entry], comparisons: Sequence[Comparison]) -> lis
 
 
 def _unanswered(entries: Sequence[Entry]) -> Iterator[Verdict]:
-    """Models of which no answer was ever played: whatever follows is about what was played in their place."""
+    """Yield a verdict for each model that never gave a playable answer: its results are not its own."""
     for entry in entries:
         for slot, agent in entry.data.agents.items():
             refused, answered = entry.data.unusable[slot], entry.data.output_tokens[slot]
@@ -49,7 +53,7 @@ def _unanswered(entries: Sequence[Entry]) -> Iterator[Verdict]:
 
 
 def _apart(entries: Sequence[Entry]) -> Iterator[Verdict]:
-    """That runs are not compared, where they were played in different environments."""
+    """Yield a verdict that runs are not compared, if they were played in different environments."""
     groups: list[tuple[set[str], set[str]]] = []  # ids of runs, and the environments that connect them
     for run_id in dict.fromkeys(entry.run.run_id for entry in entries):
         runs, tasks = {run_id}, {entry.task.name for entry in entries if entry.run.run_id == run_id}
@@ -65,7 +69,10 @@ def _apart(entries: Sequence[Entry]) -> Iterator[Verdict]:
 
 
 def _refused(entries: Sequence[Entry]) -> Iterator[Verdict]:
-    """What is not compared as an environment was set up in several ways; of more than two one sentence."""
+    """Yield which operators are not compared because an environment was set up in several ways.
+
+    Several refusals in one environment become one sentence.
+    """
     by_task: dict[str, list[Refusal]] = defaultdict(list)
     names = {entry.key: entry.task.name for entry in entries}
     for refusal in refusals(entries):

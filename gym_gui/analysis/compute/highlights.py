@@ -1,4 +1,4 @@
-"""Which episodes of an operator are worth looking at: its best, its median and its worst."""
+"""Chooses the episodes of an operator that are worth watching: the best, the median and the worst."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class _Ranked(NamedTuple):
 
 
 def highlights_of(data: OperatorData) -> tuple[Highlight, ...]:
-    """The best, the median and the worst of the episodes that count; of equal ones the earliest.
+    """Return the best, the median and the worst of the episodes that count; among equal ones the earliest.
 
-    Where teams compete, what all agents earned says nothing: the first team's lead over the best
-    other is taken.
+    If teams compete, the sum over all agents says nothing. The first team's lead over the best other team
+    is used instead.
     """
     measure, ranked = _ranked(data)
     if not ranked:

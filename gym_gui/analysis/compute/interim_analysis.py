@@ -1,4 +1,4 @@
-"""Comparisons that are looked at while seeds are added, and end as soon as they are decided."""
+"""Repeats comparisons (looks) while seeds are added, and ends each as soon as it is decided."""
 
 from __future__ import annotations
 
@@ -17,37 +17,40 @@ from gym_gui.analysis.statistics.sequential_test import ALPHA, Look, SequentialT
 from gym_gui.core.record_fields import count, items, mapping, strings
 
 LOOKS = "looks"
-"""Key of ``run.json`` that says when was looked, and what was seen."""
+"""Key of ``run.json`` under which a run records when it looked and what it saw."""
 
 PairsOnSeeds = Callable[[int], tuple[Sides, Pairs]]
-"""What two sides did on so many seeds."""
+"""Function that returns the results of two sides on a given number of seeds."""
 
 Pair = frozenset[str]
-"""Keys of two sides, whichever is ahead."""
+"""Keys of two sides, in no order."""
 
 
 @dataclass(frozen=True)
 class Planned:
-    """Looks that a run has taken at one comparison: seeds at each, and those to be played at most."""
+    """Looks that a run took at one comparison: number of seeds at each look, and the planned maximum."""
 
     seeds: tuple[int, ...]
     largest: int
 
 
 def looks_are_planned(run: Run) -> bool:
-    """Whether a run adds seeds until its comparisons are decided."""
+    """Return whether a run adds seeds until its comparisons are decided."""
     return (mapping(run.record.experiment.get("execution")) or {}).get("until") == "decided"
 
 
 def looked_beside(run: Run, operator_id: str) -> frozenset[str]:
-    """Operators that a run's looks waited for with this one, itself included; empty while it had no look."""
+    """Return the operators that were looked at together with this one, including itself.
+
+    Empty as long as the run has not taken a look.
+    """
     looks = [mapping(each) or {} for each in items(run.record.extra.get(LOOKS)) or []]
     groups = (strings(look.get("operators")) or () for look in looks)
     return frozenset(next((group for group in groups if operator_id in group), ()))
 
 
 def recorded_looks(run: Run) -> dict[Pair, Planned]:
-    """The looks that a run has taken, by the ids of the operators that were compared."""
+    """Return the looks that a run has taken, by the ids of the two compared operators."""
     seeds: dict[Pair, list[int]] = {}
     largest: dict[Pair, int] = {}
     for each in items(run.record.extra.get(LOOKS)) or []:
@@ -63,17 +66,17 @@ def recorded_looks(run: Run) -> dict[Pair, Planned]:
 
 
 class FamilyAtLooks:
-    """A family of comparisons with its tests, carried on from look to look.
+    """Family of comparisons whose sequential tests continue from look to look.
 
-    Holm's procedure corrects for all comparisons of the family from the first look on, decided ones and those
-    that nothing can be said of included. What is decided stays so, with the seeds that decided it.
+    Holm's procedure corrects for all comparisons of the family from the first look on, including decided ones
+    and those without data. A decided comparison keeps its verdict and the seeds that decided it.
 
     Args:
-        pairs: The family.
-        largest: Seeds that are played at most.
+        pairs: The comparisons of the family.
+        largest: Largest number of seeds that are played.
 
     Attributes:
-        decided: Comparisons that are over, by their sides.
+        decided: Decided comparisons, by their sides.
     """
 
     def __init__(self, pairs: Sequence[Pair], largest: int) -> None:
@@ -84,21 +87,21 @@ class FamilyAtLooks:
         self.decided: dict[Pair, Comparison] = {}
 
     def look(self, seeds: int, entries: Sequence[tuple[Sides, Pairs]]) -> dict[Pair, Look]:
-        """Look at what is not decided yet.
+        """Look at all comparisons that are not decided yet.
 
         Args:
-            seeds: How many each side has played.
-            entries: What it did on them, by comparison; those that are decided are passed over.
+            seeds: Number of seeds that each side has played.
+            entries: Sides and their results on these seeds; decided comparisons are skipped.
 
         Returns:
-            What was seen of each comparison that was not decided before.
+            The look at each comparison that was not decided before.
         """
         found: dict[Pair, Look] = {}
         level = ALPHA / max(1, self._family - len(self.decided))
         waiting = [(_pair(sides), sides, pairs) for sides, pairs in entries]
         waiting = [each for each in waiting if each[0] not in self.decided]
         for pair, sides, pairs in waiting:
-            sums = _by_seed(pairs) * (1 if sides.first < sides.second else -1)  # by name, whichever leads
+            sums = _by_seed(pairs) * (1 if sides.first < sides.second else -1)  # sign by name, not by rank
             new, self._taken[pair] = sums[self._taken[pair] :], len(sums)
             found[pair] = seen = self._tests[pair].look(new, seeds / self._largest, level)
             before = self._stages.get(pair)
@@ -113,7 +116,7 @@ class FamilyAtLooks:
         return found
 
     def comparison(self, sides: Sides, pairs: Pairs) -> Comparison:
-        """A comparison as it stands; one that is decided, as it was then."""
+        """Return the current comparison; a decided one is returned as it was when it was decided."""
         pair = _pair(sides)
         if pair in self.decided:
             return self.decided[pair]
@@ -123,20 +126,23 @@ class FamilyAtLooks:
 
     def _adjusted(self) -> dict[Pair, float]:
         ps = [self._stages[pair].p if pair in self._stages else 1.0 for pair in self._tests]
-        # Levels are met exactly: what is reached at 0.05 / 15 must not miss 0.05 by a rounding error.
+        # Levels are met exactly: a p of 0.05 / 15 must not miss 0.05 by a rounding error.
         return dict(zip(self._tests, (p * (1 - 1e-9) for p in stats.holm(ps)), strict=True))
 
 
 def compare_at_looks(
     run: Run, ids: Mapping[Pair, Pair], entries: Mapping[Pair, PairsOnSeeds], finished: bool
 ) -> dict[Pair, Comparison]:
-    """Go through the looks that a run has taken.
+    """Replay the looks that a run has taken.
 
     Args:
         run: The run.
-        ids: Ids of the operators in it, by the keys of the sides.
-        entries: The family: what its sides did on a number of seeds, the first of the schedule.
-        finished: Whether the run has come to its end.
+        ids: Ids of the operators in the run, by the keys of the sides.
+        entries: The family: for each pair, the results of its sides on the first seeds of the schedule.
+        finished: Whether the run has ended.
+
+    Returns:
+        The comparison of each pair.
     """
     recorded = recorded_looks(run)
     planned = {pair: recorded[of_run] for pair, of_run in ids.items() if of_run in recorded}
@@ -157,7 +163,7 @@ def _pair(sides: Sides) -> Pair:
 
 
 def _by_seed(pairs: Pairs) -> Floats:
-    """Sum of the differences of each seed, in the order in which seeds are played."""
+    """Return the sum of the differences of each seed, in the order in which the seeds were played."""
     sums: dict[int | None, float] = {}
     for sample, difference in zip(pairs.samples, pairs.differences, strict=True):
         sums[sample.seed] = sums.get(sample.seed, 0.0) + difference

@@ -1,4 +1,4 @@
-"""How fast an algorithm learns: its trainings' own returns over their steps, with a band."""
+"""Computes learning curves: returns of an algorithm's trainings over their steps, with a band."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from gym_gui.analysis.statistics.stats import iqm
 
 POINTS = 50
 LAST_EPISODES = 100
-"""Episodes whose mean return a curve shows, as progress does while it trains."""
+"""Number of episodes in a curve's moving mean; the progress of a running training uses the same."""
 _RESAMPLES = 999
 
 
 def curve_band(group: TrainedScores) -> CurveBand | None:
-    """The curve of an algorithm in one environment; ``None`` where its trainings recorded no episodes.
+    """Return the curve of an algorithm in one environment; ``None`` if a training recorded no episodes.
 
-    It begins where every training has ended an episode, and ends where the shortest training does.
+    The curve begins where every training has finished an episode and ends where the shortest training ends.
     """
     curves = [curve for _, curve in sorted(group.curves.items()) if len(curve.steps)]
     if not curves or len(curves) < len(group.scores):
@@ -52,11 +52,11 @@ def curve_band(group: TrainedScores) -> CurveBand | None:
 
 
 def returns_at(curve: LearningCurve, steps: Sequence[float] | Floats) -> Floats:
-    """Mean return of the last :data:`LAST_EPISODES` episodes that have ended by each step.
+    """Return the mean return of the last :data:`LAST_EPISODES` episodes that ended by each step.
 
     Args:
-        curve: Episodes, at least one of which has ended by the first of the steps.
-        steps: Ascending.
+        curve: Episodes; at least one must have ended by the first step.
+        steps: Steps in ascending order.
     """
     sums = np.concatenate([[0.0], np.cumsum(curve.returns)])
     ended = np.searchsorted(curve.steps, np.asarray(steps), side="right")

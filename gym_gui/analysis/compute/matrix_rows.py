@@ -1,4 +1,4 @@
-"""The rows of a matrix: what each of them gave, and which could not be played."""
+"""Summarizes the rows of a matrix: results, and rows that could not be played."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from gym_gui.core.experiment.matrix_table import MatrixRow, MatrixTable, by_prob
 from gym_gui.core.validation import ConfigError
 
 MOST_NAMED = 12
-"""Rows that one sentence names."""
+"""Largest number of rows that one sentence names."""
 
 
 def matrix_of(run: Run) -> MatrixTable | None:
-    """The matrix whose rows a run's operators play, where it is one.
+    """Return the matrix whose rows a run's operators play; ``None`` if the run is no matrix.
 
     Raises:
-        RunFormatError: It cannot be read.
+        RunFormatError: The matrix cannot be read.
     """
     recorded = run.record.experiment.get("matrix")
     if recorded is None:
@@ -35,12 +35,12 @@ def matrix_of(run: Run) -> MatrixTable | None:
 
 
 def is_match(entry: Entry) -> bool:
-    """Whether an operator is a row of a matrix whose sides compete: they are compared, and not the rows."""
+    """Return whether an operator is a matrix row with competing sides: its sides are then compared."""
     return len(entry.data.squads) > 1 and entry.run.record.experiment.get("matrix") is not None
 
 
 def rows_not_played(runs: Iterable[Run]) -> list[Verdict]:
-    """What a reader has to know first: which rows are missing, a sentence for each reason."""
+    """Return which rows were not played, one sentence for each reason. Reports show this first."""
     found: list[Verdict] = []
     for run in runs:
         table = matrix_of(run)
@@ -56,7 +56,7 @@ def rows_not_played(runs: Iterable[Run]) -> list[Verdict]:
 def row_summaries(
     entries: Sequence[Entry], operators: Sequence[OperatorSummary], comparisons: Sequence[Comparison]
 ) -> list[RowSummary]:
-    """What each row of the matrices gave.
+    """Summarize each row of the matrices.
 
     Raises:
         RunFormatError: A matrix cannot be read.
@@ -120,4 +120,4 @@ MATRIX_COLUMNS: tuple[Column[RowSummary], ...] = (
     ),
     Column("Better", lambda row: "not played" if not row.operator else row.better or "-", words=True),
 )
-"""A row for each row of the matrix; a difference is what the first side has more than the second."""
+"""Columns of a table with one row for each matrix row; a difference is first side minus second side."""

@@ -1,4 +1,4 @@
-"""Adds up what calls to models took: tokens and, where it is known, money."""
+"""Adds up the tokens and, if prices are known, the costs of calls to models."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ class CallTally:
     """Calls to models by one agent in one episode, or the sum of several tallies.
 
     Attributes:
-        total: Calls.
-        failed: Calls that brought no reply.
-        replayed: Calls answered from a cassette (recorded replies); they cost nothing.
-        input_tokens: Tokens read, those of replayed calls included.
-        output_tokens: Tokens written.
+        total: Number of calls.
+        failed: Number of calls without a reply.
+        replayed: Number of calls answered from a cassette (recorded replies); they cost nothing.
+        input_tokens: Input tokens, including those of replayed calls.
+        output_tokens: Output tokens, including those of replayed calls.
         usd: Sum of the known prices of calls that were sent.
-        unpriced: Calls that were sent and answered, but whose price is unknown.
-        cached_tokens: Tokens read that the server had kept from earlier prompts.
-        models: Answered calls by the model that was asked and the one that answered.
-        unsure: Requests without a reply, for which the provider may have charged.
-        unsure_usd: What the unsure requests can have cost at most, as far as prices are known.
-        estimated: Calls whose tokens are estimated from the lengths of the texts.
+        unpriced: Number of calls that were sent and answered, but whose price is unknown.
+        cached_tokens: Input tokens that the server had kept from earlier prompts.
+        models: Number of answered calls by requested model and answering model.
+        unsure: Number of requests without a reply, for which the provider may have charged.
+        unsure_usd: Largest possible cost of the unsure requests, as far as prices are known.
+        estimated: Number of calls whose tokens are estimated from the lengths of the texts.
     """
 
     total: int = 0
@@ -44,7 +44,7 @@ class CallTally:
     estimated: int = 0
 
     def add(self, other: CallTally) -> None:
-        """Count those of another as well."""
+        """Add the calls of another tally to this one."""
         self.total += other.total
         self.failed += other.failed
         self.replayed += other.replayed
@@ -59,7 +59,7 @@ class CallTally:
         self.estimated += other.estimated
 
     def note(self, call: dict[str, object]) -> None:
-        """Count a row of ``calls.jsonl``."""
+        """Add a row of ``calls.jsonl``."""
         tokens = mapping(call.get("tokens")) or {}
         price, failed = number(call.get("usd")), bool(text(call.get("error")))
         replayed = call.get("replayed") is True
@@ -80,10 +80,10 @@ class CallTally:
             self.estimated += bool(text(call.get("estimated")))
 
     def frozen(self) -> Calls | None:
-        """As it stands in a summary; ``None`` where there were no calls."""
+        """Return an immutable copy for a summary; ``None`` if there were no calls."""
         if not self.total:
             return None
-        # Nothing but unknown prices is an unknown sum; some of them make it a lower bound.
+        # If all prices are unknown, so is the sum; if some are, it is a lower bound.
         sent = self.total - self.replayed - self.failed
         unknown = self.unpriced or self.unsure
         usd = None if unknown and self.unpriced == sent and not self.usd else self.usd
@@ -104,13 +104,13 @@ class CallTally:
 
 
 def asked_and_answered(call: Mapping[str, object]) -> tuple[str, str]:
-    """The model that a row of ``calls.jsonl`` asked for, and the one that answered."""
+    """Return the model that a row of ``calls.jsonl`` requested and the model that answered."""
     asked = text(call.get("model")) or ""
     return asked, text(call.get("model_reported")) or text(call.get("fallback")) or asked
 
 
 def collect_calls(operator: OperatorRun) -> dict[tuple[int, str], CallTally]:
-    """Read ``calls.jsonl``: calls by episode and agent, those of lost or unfinished episodes included.
+    """Read ``calls.jsonl``: calls by episode and agent, including those of lost or unfinished episodes.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -120,7 +120,7 @@ def collect_calls(operator: OperatorRun) -> dict[tuple[int, str], CallTally]:
         call = line.value
         if call.get("kind") == "dry":
             continue
-        # Calls of other workers may say neither; they count for the operator all the same.
+        # Calls of some workers name neither episode nor agent; they count for the operator all the same.
         index = count(call.get("episode"))
         key = -1 if index is None else index, text(call.get("agent")) or ""
         found.setdefault(key, CallTally()).note(call)
@@ -128,7 +128,7 @@ def collect_calls(operator: OperatorRun) -> dict[tuple[int, str], CallTally]:
 
 
 def summed(tallies: Iterable[CallTally]) -> CallTally:
-    """All of them together."""
+    """Return the sum of several tallies."""
     whole = CallTally()
     for tally in tallies:
         whole.add(tally)

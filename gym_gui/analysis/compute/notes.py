@@ -1,4 +1,4 @@
-"""What a reader of a report must know beside its numbers."""
+"""Builds the notes that a reader of a report needs beside its numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MOST_LISTED, _MOST_NAMED = 12, 4
 
 
 def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
-    """Notes of one operator, beside its figures."""
+    """Yield the notes of one operator, shown beside its figures."""
     data = entry.data
     yield from _of_units(data)
     if len(data.squads) < 2:
@@ -85,12 +85,12 @@ def operator_notes(entry: Entry, operator: OperatorSummary) -> Iterable[str]:
 
 
 def _told_rewards(entry: Entry) -> list[str]:
-    """Slots whose policy was to be told rewards even where they betray something."""
+    """Return the slots whose policy gets rewards in its prompt even if they reveal hidden information."""
     return [slot for slot, given in _settings(entry).items() if given.get("tell_rewards") == "always"]
 
 
 def _settings(entry: Entry) -> dict[str, Mapping[str, Any]]:
-    """The settings of each slot."""
+    """Return the configured settings of each slot."""
     workers = mapping(entry.operator.config.get("workers")) or {}
     return {slot: mapping((mapping(each) or {}).get("settings")) or {} for slot, each in workers.items()}
 
@@ -103,7 +103,10 @@ _RENAMED = {
 
 
 def _of_other_tellings(entry: Entry) -> Iterable[str]:
-    """Who was told the game otherwise than it is: in other names, or without what is legal."""
+    """Yield a note for each way in which the description of the game was altered for some slots.
+
+    Actions or objects may have other names, and the list of legal actions may be hidden.
+    """
     by_way: dict[str, list[str]] = {}
     for slot, given in _settings(entry).items():
         if (what := _RENAMED.get(str(given.get("rename")))) is not None:
@@ -176,11 +179,11 @@ def summary_notes(
     comparisons: Sequence[Comparison],
     operators: Sequence[OperatorSummary],
 ) -> Iterable[str]:
-    """Notes of the report as a whole."""
+    """Yield the notes of the report as a whole."""
     for run in runs:
         yield from _begun_again(run)
     yield from _of_versions(runs)
-    if len({o.task for o in operators}) > 1:  # a name may stand for one in each environment
+    if len({o.task for o in operators}) > 1:  # one name may stand for an operator in each environment
         operators = [replace(o, name=f"{o.name} in {o.task}") for o in operators]
     names = {o.key: o.name for o in operators}
     by_key: Mapping[str, OperatorSummary] = {o.key: o for o in operators}
@@ -196,7 +199,10 @@ def summary_notes(
 def families_note(
     entries: Sequence[Entry], comparisons: Sequence[Comparison], trainings: Sequence[AlgorithmReport]
 ) -> Iterable[str]:
-    """How often chance calls one of two equals better, where not all can be corrected together."""
+    """Yield a note on how often chance alone leads to a verdict, if there are several families.
+
+    Comparisons of different families cannot be corrected together.
+    """
     of = {entry.key: (entry.run.run_id, entry.title) for entry in entries}
     looked = {of[c.first] for c in comparisons if c.stage is not None}
     at_once = any(c.stage is None and c.p is not None for c in comparisons)
@@ -213,7 +219,7 @@ def families_note(
 def missing_notes(
     runs: Sequence[Run], entries: Sequence[Entry], operators: Sequence[OperatorSummary]
 ) -> Iterable[str]:
-    """What is not there: of runs that have not come to their end, and of operators that lost something."""
+    """Yield notes on what is missing: episodes of unfinished runs, lost episodes and missing steps."""
     several = len({o.task for o in operators}) > 1
     names = {o.key: f"{o.name} in {o.task}" if several else o.name for o in operators}
     if len(runs) > 1:
@@ -222,7 +228,7 @@ def missing_notes(
         if shard := Shard.of_run(run.record.extra):
             yield f"Run {run.run_id} is {shard.words}: `mosaic runs merge` makes one run of all of them."
         of_run = [(names[entry.key], entry) for entry in entries if entry.run is run]
-        played_on = is_tournament(run) and not run.has_ended  # of which its own findings tell
+        played_on = is_tournament(run) and not run.has_ended  # its own findings report this
         if not run.has_ended and not played_on:
             yield _so_far(run, sum(len(entry.data.indices) for _, entry in of_run))
         if run.record.problem:
@@ -253,7 +259,7 @@ def missing_notes(
 
 
 def _of_seeds(entries: Sequence[Entry], names: Mapping[str, str]) -> Iterable[str]:
-    """Seeds that not all operators of a task have played, where these are of several runs."""
+    """Yield a note on seeds that not all operators of a task have played, if they are from several runs."""
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
         groups.setdefault(entry.title, []).append(entry)
@@ -276,7 +282,7 @@ def _of_seeds(entries: Sequence[Entry], names: Mapping[str, str]) -> Iterable[st
 
 
 def _seeds_in_words(seeds: Collection[int | None]) -> str:
-    """``3, 7 to 19 and 40``: the first few stretches."""
+    """Return the seeds as text, e.g. ``3, 7 to 19 and 40``; only the first few ranges are listed."""
     stretches: list[list[int]] = []
     for seed in sorted(seed for seed in seeds if seed is not None):
         if stretches and seed == stretches[-1][-1] + 1:
@@ -292,14 +298,17 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _of_whom(counts: Mapping[str, int], run: Run) -> str:
-    """``of a (3) and b (1); `mosaic run --resume 01J…` plays them.``"""
+    """Return the names with counts and the command that continues the run.
+
+    For example ``of a (3) and b (1); `mosaic run --resume 01J…` plays them.``
+    """
     them = "them" if sum(counts.values()) > 1 else "it"
     way_on = f"; `{run.resumed_by} {run.run_id}` plays {them}" if run.resumed_by else ""
     return f"of {_names(counts)}{way_on}."
 
 
 def _names(counts: Mapping[str, int]) -> str:
-    """``a (3) and b (1)``; one alone without its number."""
+    """Return names with counts, e.g. ``a (3) and b (1)``; a single name stands without its count."""
     return wording.names(
         [f"{name} ({whole(n)})" for name, n in counts.items()] if len(counts) > 1 else [*counts]
     )
@@ -309,7 +318,10 @@ _LOST = {SESSION: "session process", WORKER: "worker", ENVIRONMENT: "server of t
 
 
 def _begun_again(run: Run) -> Iterable[str]:
-    """What was lost on the way, and for what reasons; recorded is what would have been without."""
+    """Yield a note on episodes that were begun again because a process was lost, with the reasons.
+
+    The recorded episodes are the same as without the loss.
+    """
     for operator_id in run.operators:
         for lost, words in _LOST.items():
             again = [r for r in run.record.retries if (r.operator_id, r.lost) == (operator_id, lost)]
@@ -320,7 +332,7 @@ def _begun_again(run: Run) -> Iterable[str]:
 
 
 def _so_far(run: Run, recorded: int) -> str:
-    """Of many episodes in flight the short ones end first: a sample of them is no fair one."""
+    """Return a note that a run is unfinished: short episodes end first, so its means may be biased."""
     total = sum(run.planned.values())
     of = f" of {whole(total)}" if total else ""
     return (
@@ -330,12 +342,12 @@ def _so_far(run: Run, recorded: int) -> str:
 
 
 def _of_versions(runs: Sequence[Run]) -> Iterable[str]:
-    """Runs of other versions are compared, but it is said."""
+    """Yield a note if the runs, or the shards of a run, were made with different versions."""
     found: dict[str, list[str]] = {}
     for run in runs:
         for name, version in run.record.versions.items():
             found.setdefault(name, []).append(str(version))
-        # A run that was merged of shards says which were played by others.
+        # A run merged from shards records the versions of shards that were played elsewhere.
         for part in items(run.record.extra.get(SHARDS)) or []:
             for name, version in (mapping((mapping(part) or {}).get("versions")) or {}).items():
                 found.setdefault(name, []).append(str(version))
@@ -361,7 +373,7 @@ def _of_counts(c: Comparison, first: OperatorSummary, second: OperatorSummary) -
 
 
 def _of_conflicts(c: Comparison, first: OperatorSummary, second: OperatorSummary) -> Iterable[str]:
-    """Where two ways to measure the same episodes name different ones."""
+    """Yield a note if two measures of the same episodes favor different operators."""
     gain = c.difference.value
     if first.success and second.success and gain:
         shares = (first.success.value, second.success.value)

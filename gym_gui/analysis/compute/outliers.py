@@ -1,4 +1,4 @@
-"""Warns of a mean that one or a few seeds make."""
+"""Warns of a mean that one seed or a few seeds dominate."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ FAR = 6.0
 """Distance from the median, in median absolute deviations scaled to the normal's standard deviation."""
 
 LITTLE = 0.1
-"""Part of a mean that a seed may move without being named."""
+"""Relative change of a mean below which no seed is named."""
 
 _SHOWN = 5
 
 
 def outliers(values: Sequence[float] | Floats) -> list[int]:
-    """Places of values that lie far from all others, where they are at most a tenth of them.
+    """Return the indices of values far from all others; none if they are more than a tenth.
 
-    Far is more than :data:`FAR`; where more than half are equal, whatever is not equal to them.
+    Far means more than :data:`FAR`. If more than half of the values are equal, every other value is far.
     """
     x = np.asarray(values, dtype=np.float64)
     if len(x) < MIN_UNITS:
@@ -35,16 +35,16 @@ def outliers(values: Sequence[float] | Floats) -> list[int]:
 def outlier_note(
     values: Sequence[float], codes: Sequence[int], seeds: Sequence[int | None], what: str
 ) -> str:
-    """Says so where outliers move a mean out of the interval that the other seeds give, or past 0.
+    """Return a sentence if outliers move a mean out of the interval of the other seeds or past 0.
 
     Args:
         values: One per episode.
-        codes: The independent unit of each.
-        seeds: The seed of each.
-        what: What is averaged.
+        codes: The independent unit of each value.
+        seeds: The seed of each value.
+        what: Name of the averaged quantity.
 
     Returns:
-        A sentence, or nothing where no few seeds make the mean.
+        A sentence, or an empty string if no few seeds dominate the mean.
     """
     x, unit_of = np.asarray(values, dtype=np.float64), np.asarray(codes, dtype=np.int64)
     if not len(x):
@@ -64,12 +64,12 @@ def outlier_note(
 
 
 def _is_small(mean: float, rest: Floats, means: Floats) -> bool:
-    """Whether the mean is about that of the other values; ``means`` are these by seed."""
+    """Return whether outliers hardly move the mean; ``means`` are the other values' means by seed."""
     without = stats.mean(rest)
     if abs(mean - without) < LITTLE * abs(without):
         return True
     interval = mean_interval(means, least=MIN_UNITS)
     if interval is not None:
         return interval.low <= mean <= interval.high
-    # All others are equal: with 0 and 1 that is nothing to be warned of, a change of sign is.
+    # All others are equal: with 0 and 1 that needs no warning, a change of sign does.
     return mean * without >= 0

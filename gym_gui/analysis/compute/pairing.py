@@ -22,7 +22,7 @@ from gym_gui.core.record_fields import mapping
 from gym_gui.core.records import AgentRecord
 
 STATE_MARK = "†"
-"""Behind the name of who was handed the simulator's state, wherever the name stands."""
+"""Mark after the name of a player that received the simulator's state, wherever the name is shown."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class Entry:
 
     Attributes:
         key: Unique in the report.
-        label: What it is called there, unique among those of its task.
-        run: The run it is of.
-        operator: Its part of the run folder.
-        data: Its episodes.
-        task: What it played.
-        title: What its task is called in the report; equal where tasks are one.
-        failure_score: What a failed episode counts as, ``None`` where the experiment does not say.
+        label: Name in the report, unique among the operators of the same task.
+        run: The run that contains the operator.
+        operator: The operator's part of the run folder.
+        data: The operator's episodes.
+        task: The task that the operator played.
+        title: Name of the task in the report; operators of the same task have equal titles.
+        failure_score: Value of a failed episode; ``None`` if the experiment declares none.
     """
 
     key: str
@@ -51,42 +51,43 @@ class Entry:
 
     @property
     def is_trained(self) -> bool:
-        """Whether it is the outcome of one training, which says nothing of how others would turn out."""
+        """Whether a learned policy plays: one training says nothing about other trainings."""
         return any(agent.worker_type == "rl" for agent in self.data.agents.values())
 
     @property
     def training(self) -> tuple[str, int] | None:
-        """Group and seed of the training that it is of, where a whole group plays."""
+        """Group and seed of the operator's training, if a whole group of trainings plays; else ``None``."""
         of = mapping(self.operator.config.get("group")) or {}
         name, seed = of.get("name"), of.get("seed")
         return (name, seed) if isinstance(name, str) and isinstance(seed, int) else None
 
     @property
     def lost_lines(self) -> int:
-        """Its episodes that the run counts, and that have no line in its folder any more."""
+        """Number of episodes that the run counts but that no longer have a line in the operator's folder."""
         there = len(self.data.indices) + self.data.taken_back + self.data.out_of_time
         return self.run.lost_lines(self.operator.operator_id, there)
 
     @property
     def begun_again(self) -> int:
-        """How many of its episodes were begun again, a process being lost."""
+        """Number of episodes that were begun again because a process was lost."""
         again = (r for r in self.run.record.retries if r.operator_id == self.operator.operator_id)
         return len({r.episode_index for r in again})
 
     @property
     def workers(self) -> str:
-        """Who plays its slots."""
+        """Ids of the workers that play the operator's slots, separated by commas."""
         return ", ".join(dict.fromkeys(agent.worker_id for agent in self.data.agents.values()))
 
 
 class Result(NamedTuple):
-    """What an episode gave by the measure of a comparison.
+    """Result of an episode in the measure of a comparison.
 
     Attributes:
         seed: The environment's seed.
-        value: Return or score; ``None`` where there is none.
-        failed: It failed, or its return is no finite number; with a value where one is declared.
-        digest: Digest of all that happened in it, or ``None``.
+        value: Return or score; ``None`` if there is none.
+        failed: Whether the episode failed or its return is not finite; the value is then the declared
+            failure score, if any.
+        digest: Digest of everything that happened in the episode, or ``None``.
     """
 
     seed: int | None
@@ -96,11 +97,14 @@ class Result(NamedTuple):
 
 
 Rounds = Mapping[tuple[int | None, int], Sequence[Result]]
-"""Results by seed and how often that seed came before; one for each seating."""
+"""Results by seed and number of earlier occurrences of that seed; one result for each seating."""
 
 
 def operator_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Comparison]:
-    """All pairs of operators by task, still to be compared; those that their run looked at, as it did."""
+    """Return all pairs of operators by task, ready to be compared.
+
+    Pairs that their run compared while it added seeds are returned as finished comparisons.
+    """
     by_task: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_task[entry.title].append(entry)
@@ -108,7 +112,7 @@ def operator_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Compa
     for group in by_task.values():
         ranked = sorted(group, key=_rank)
         in_order, rounds_of = _ended_in_order(ranked), _RoundsOf()
-        # Of groups, trainings are what is compared; which of two checkpoints is better is no question there.
+        # Groups are compared by their trainings, not by which of two checkpoints is better.
         pairs = [(a, b) for a, b in combinations(ranked, 2) if a.training is None or b.training is None]
         looked = _at_looks([pair for pair in pairs if _was_looked_at(*pair)])
         found += [
@@ -119,7 +123,7 @@ def operator_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Compa
 
 
 def _was_looked_at(a: Entry, b: Entry) -> bool:
-    """Whether one run added seeds until it was decided which of two operators is better."""
+    """Return whether one run added seeds until a comparison of these two operators was decided."""
     if a.run is not b.run or not looks_are_planned(a.run):
         return False
     first, second = (looked_beside(a.run, each.operator.operator_id) for each in (a, b))
@@ -127,7 +131,10 @@ def _was_looked_at(a: Entry, b: Entry) -> bool:
 
 
 def _at_looks(pairs: Sequence[tuple[Entry, Entry]]) -> dict[Pair, Comparison]:
-    """Operators that were compared while their run added seeds: a family those that waited for each other."""
+    """Compare operators by the looks that their run took while it added seeds.
+
+    Operators of a run whose looks waited for each other form a family.
+    """
     found: dict[Pair, Comparison] = {}
     families: dict[tuple[str, frozenset[str]], list[tuple[Entry, Entry]]] = defaultdict(list)
     for a, b in pairs:
@@ -145,9 +152,9 @@ def _pair(first: str, second: str) -> Pair:
 
 
 def pair_on_seeds(a: Entry, b: Entry, seeds: int) -> tuple[Sides, Pairs]:
-    """The results of two operators of a run on the first so many of its seeds, as if there were no others."""
+    """Return the results of two operators of a run on the run's first ``seeds`` seeds; ignore others."""
     sides, pairs = _operator_pair(_on_first(a, seeds), _on_first(b, seeds), False, _RoundsOf())
-    return sides, replace(pairs, finished=True, gone=a.lost_lines + b.lost_lines)  # of all of its seeds
+    return sides, replace(pairs, finished=True, gone=a.lost_lines + b.lost_lines)  # of all seeds
 
 
 def _on_first(entry: Entry, seeds: int) -> Entry:
@@ -158,10 +165,10 @@ def _on_first(entry: Entry, seeds: int) -> Entry:
 
 
 def _ended_in_order(entries: Sequence[Entry]) -> bool:
-    """Whether a budget has ended a run of these, and nothing else one of the others.
+    """Return whether a budget ended some of these runs and every other run has ended.
 
-    Seeds were played in order then: two operators are compared on those that both have, however few
-    a third has.
+    The seeds were then played in order. Two operators are compared on the seeds that both have, even if a
+    third operator has fewer.
     """
     if not any(entry.run.record.extra.get("unplayed") for entry in entries):
         return False
@@ -169,7 +176,7 @@ def _ended_in_order(entries: Sequence[Entry]) -> bool:
 
 
 def refusals(entries: Sequence[Entry]) -> list[Refusal]:
-    """Why operators in one environment are not compared, where it was set up in several ways."""
+    """Return why operators in one environment are not compared, if the environment was set up differently."""
     by_title: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_title[entry.title].append(entry)
@@ -193,9 +200,10 @@ def refusals(entries: Sequence[Entry]) -> list[Refusal]:
 
 
 def _rank(entry: Entry) -> float:
-    """Sort key: best operator first, by the measure that compares operators; those without a result last.
+    """Return a sort key that puts the best operator first and operators without a result last.
 
-    A failed episode counts as the operator's worst value, so that no operator leads by failing.
+    The measure is the one that compares operators. A failed episode counts as the operator's worst value, so
+    that no operator leads by failing.
     """
     team = _studied_team(entry)
     results = _results(entry, team, _measure([entry], team), entry.failure_score).values()
@@ -207,7 +215,7 @@ def _rank(entry: Entry) -> float:
 
 
 def _studied_team(entry: Entry) -> str:
-    """The first team where teams compete, else none: then the whole return counts.
+    """Return the first team if teams compete, else an empty string: then the total return counts.
 
     The sum over competing teams says nothing; in a zero-sum game it is always 0.
     """
@@ -218,7 +226,7 @@ def _studied_team(entry: Entry) -> str:
 
 
 class _RoundsOf:
-    """Results of operators by seed: made once, however many they are held against."""
+    """Results of operators by seed, computed once however many comparisons use them."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str, str, float | None], Rounds] = {}
@@ -231,7 +239,7 @@ class _RoundsOf:
 
 
 def _operator_pair(a: Entry, b: Entry, in_order: bool, rounds_of: _RoundsOf) -> tuple[Sides, Pairs]:
-    """The results of two operators side by side; ``in_order``: see :func:`_ended_in_order`."""
+    """Return the results of two operators side by side; ``in_order``: see :func:`_ended_in_order`."""
     team = _studied_team(a) or _studied_team(b)
     measure = _measure([a, b], team)
     score = a.failure_score if a.failure_score == b.failure_score else None
@@ -245,7 +253,7 @@ def _operator_pair(a: Entry, b: Entry, in_order: bool, rounds_of: _RoundsOf) -> 
 
 
 def _results(entry: Entry, team: str, measure: str, score: float | None) -> dict[int, Result]:
-    """Results by episode; ``score`` is that of a failed one."""
+    """Return results by episode; ``score`` is the value of a failed episode."""
     found: dict[int, Result] = {}
     for e in entry.data.completed:
         value = _value(e, team, measure)
@@ -256,7 +264,7 @@ def _results(entry: Entry, team: str, measure: str, score: float | None) -> dict
 
 
 def _rounds(entry: Entry, results: Mapping[int, Result]) -> Rounds:
-    """Results by seed, so that the same seeds in another order are the same seeds."""
+    """Return results by seed, so that the order in which seeds were played does not matter."""
     of_round: dict[int, list[Result]] = defaultdict(list)
     for episode in sorted(results):
         of_round[episode // entry.data.seatings].append(results[episode])
@@ -304,7 +312,7 @@ def _count(rounds: Rounds) -> int:
 
 
 def _bounds(rows: Sequence[tuple[Result, Result]], values: Iterable[float | None]) -> Bounds | None:
-    """What the mean difference could be, were the worst or the best that was seen in place of each gap."""
+    """Return the mean difference if each gap held the worst or the best value seen; ``None`` without gaps."""
     seen = [value for value in values if value is not None]
     if not seen or all(r.value is not None for pair in rows for r in pair):
         return None
@@ -324,7 +332,7 @@ def _measure(entries: Iterable[Entry], team: str) -> str:
 
 
 def score_or_return(results: Iterable[SquadResult]) -> str:
-    """``score`` where every result has one, else ``return``."""
+    """Return ``score`` if every result has a score, else ``return``."""
     scores = [result.score for result in results]
     return "score" if scores and None not in scores else "return"
 
@@ -337,7 +345,10 @@ def _value(episode: Played, team: str, measure: str) -> float | None:
 
 
 def members(data: OperatorData, team: str) -> tuple[str, ...]:
-    """What the slots of a team are played by; with the worker where two play under one name."""
+    """Return the policy or worker of each slot of a team.
+
+    The worker is added if several workers play under the same policy name.
+    """
     agents = (data.agents.get(slot) for slot in data.squads[team])
     workers = defaultdict[str, set[str]](set)
     for agent in data.agents.values():
@@ -352,7 +363,7 @@ def members(data: OperatorData, team: str) -> tuple[str, ...]:
 
 
 def totals(entry: Entry) -> list[tuple[float, Sample]]:
-    """Return of each episode that counts, of all agents; of a failed one where the experiment says."""
+    """Return the total return of each episode that counts; a failed episode counts as its declared score."""
     data, score = entry.data, entry.failure_score
     found = [(e.episode, score if e.total is None else e.total, e.sample) for e in data.played]
     if data.seatings == 1:  # in swapped seats half a seed would count

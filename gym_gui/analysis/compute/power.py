@@ -1,4 +1,4 @@
-"""How many seeds a comparison needs, after a pilot and before it is played."""
+"""Computes from a pilot how many seeds a comparison needs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gym_gui.analysis.statistics.seeds_needed import POWER, seeds_needed
 
 @dataclass(frozen=True)
 class Spread:
-    """How much a difference varies from seed to seed, as a pilot shows it.
+    """Standard deviation of a difference from seed to seed, estimated from a pilot.
 
     Attributes:
         value: Standard deviation of the differences of seeds.
-        low: Lower end of its 95 % interval, of differences that are about normal.
-        high: Upper end.
-        seeds: Seeds it rests on.
+        low: Lower end of its 95 % interval, for differences that are about normal.
+        high: Upper end of that interval.
+        seeds: Number of seeds in the pilot.
     """
 
     value: float
@@ -32,7 +32,7 @@ class Spread:
 
 
 def spread_of(comparison: Comparison) -> Spread | None:
-    """The spread of a comparison that was played; ``None`` where it cannot be told from so few seeds.
+    """Return the spread of a comparison that was played; ``None`` if it has too few seeds.
 
     A seed that was played in several seatings counts with the mean of its differences.
     """
@@ -49,11 +49,11 @@ def spread_of(comparison: Comparison) -> Spread | None:
 
 
 def differences_in_question(comparison: Comparison, difference: float | None) -> Iterator[tuple[str, float]]:
-    """Differences that a person would ask about, largest first, each with where it is from.
+    """Yield the differences that a person may ask about, largest first, each with its origin.
 
     Args:
         comparison: A pilot.
-        difference: The one that is asked about; else what the pilot has seen, and half of it.
+        difference: The difference in question; ``None`` for the pilot's difference and half of it.
     """
     seen = comparison.difference.value
     if difference is not None:
@@ -66,7 +66,7 @@ def differences_in_question(comparison: Comparison, difference: float | None) ->
 def seeds_for(
     difference: float, spread: Spread, *, power: float = POWER, comparisons: int = 1
 ) -> Sequence[int]:
-    """Seeds needed with the spread as it was seen, and with the ends of its interval."""
+    """Return the seeds needed for the observed spread and for both ends of its interval."""
     return [
         seeds_needed(difference, each, power=power, comparisons=comparisons)
         for each in (spread.value, spread.low, spread.high)

@@ -1,4 +1,4 @@
-"""What a tournament says of algorithms, where whole groups of trainings are in its pool."""
+"""Compares algorithms in a tournament, if whole groups of trainings are in its pool."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from gym_gui.core.validation import ConfigError
 
 
 def trainings_of(run: Run) -> dict[str, TrainingOf]:
-    """Of which training of a group each policy is, in the order of the pool.
+    """Return group and seed of the training of each policy, in the order of the pool.
 
     Raises:
-        RunFormatError: The folder says it in no way that can be read.
+        RunFormatError: The folder's entry cannot be read.
     """
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}
     written = mapping(about.get("trainings")) or {}
@@ -33,16 +33,20 @@ def trainings_of(run: Run) -> dict[str, TrainingOf]:
 
 
 def rated_trainings(run: Run, policies: Sequence[Standing], task: str) -> AlgorithmReport | None:
-    """Algorithms by the ratings of their trainings; ``None`` without groups, or while the run is on.
+    """Compare algorithms by the ratings of their trainings.
 
-    Where everybody has met everybody, a rating knows nothing of which training is whose: were two algorithms
-    the same, every way to share their trainings out would be as likely, which is what the test asks. In other
-    schedules who is met goes by the order of the pool, and nothing is compared.
+    If every policy met every other one, a rating does not depend on which training belongs to which
+    algorithm. If two algorithms were the same, every assignment of their trainings would be equally likely:
+    the test relies on this. In other schedules the opponents depend on the order of the pool, so nothing is
+    compared.
 
     Args:
         run: The tournament.
-        policies: Their ratings.
-        task: What was played.
+        policies: Ratings of the policies.
+        task: Name of the task.
+
+    Returns:
+        ``None`` without groups, without ratings, in other schedules, or while the run is not over.
     """
     trainings = trainings_of(run)
     about = mapping(run.record.extra.get(TOURNAMENT)) or {}

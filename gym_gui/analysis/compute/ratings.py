@@ -1,4 +1,4 @@
-"""Ratings of a tournament with intervals by seed, ranks with confidence sets, and what seats are worth."""
+"""Computes tournament ratings with intervals by seed, confidence sets of ranks and seat values."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Ratings:
     """Ratings of a pool.
 
     Attributes:
-        ratings: By policy, in points.
-        ranks: What each rank may be; empty with too few seeds.
-        seats: What each seat is worth, in points.
-        notes: By policy, why it has no interval.
+        ratings: Rating of each policy, in points.
+        ranks: Confidence set of each policy's rank; empty if there are too few seeds.
+        seats: Value of each seat, in points.
+        notes: Reason why a policy has no interval, by policy.
         regularised: Whether each policy was given a drawn game with an average one.
     """
 
@@ -86,10 +86,10 @@ def rate(found: Games) -> Ratings:
 
 
 def comparisons(found: Games) -> Comparisons:
-    """Results of each two that met, by seed.
+    """Return the results of all pairs that met, by seed.
 
-    Where every game of a pairing in a seating is the same to the last observation, nothing was random:
-    together they count as one, and are a unit of their own. On every seed again they would look certain.
+    If every game of a pairing in a seating is the same up to the last observation, nothing was random. These
+    games together count as one and are a unit of their own; counted on every seed they would look certain.
     """
     place = {name: i for i, name in enumerate(found.policies)}
     cells: dict[tuple[int, int, int, int], int] = {}
@@ -121,7 +121,7 @@ def comparisons(found: Games) -> Comparisons:
 
 
 def _weights(games: Sequence[Game]) -> dict[tuple[str, ...], float]:
-    """What a game of each seating counts."""
+    """Return the weight of a game in each seating."""
     digests: dict[tuple[str, ...], list[object]] = defaultdict(list)
     for game in games:
         digests[game.policies].append(game.sample.identity)
@@ -133,7 +133,7 @@ def _weights(games: Sequence[Game]) -> dict[tuple[str, ...], float]:
 
 @lru_cache(maxsize=2)
 def _weights_of(units: int) -> Floats:
-    """How often each unit is drawn, with replacement: (resamples, units)."""
+    """Return how often each resample draws each unit, with replacement; shape (resamples, units)."""
     rng = np.random.default_rng(intervals.SEED)
     return rng.multinomial(units, np.full(units, 1 / units), size=RESAMPLES).astype(np.float64)
 
@@ -147,11 +147,11 @@ def _why_none(played: int, anchored: bool, seeds: int) -> str:
 
 
 def _estimate(value: float, drawn: Floats | None, games: int, seeds: int, decided: int) -> Estimate:
-    """A rating, its ends as far off as its error in resamples and Student's t ask for.
+    """Return a rating with an interval from its standard error in resamples and Student's t.
 
-    Percentiles would be further out than the rating is, which a maximum of a likelihood is already. Student's
-    t counts the ``decided`` seeds, those with a game that was not drawn: a seed of drawn games alone tells
-    how usual draws are, and nothing of who is better.
+    Percentiles of the resamples would lie further out than the rating, which is a maximum-likelihood estimate
+    and so lies too far out already. Student's t counts the ``decided`` seeds, those with a game that was not
+    drawn. A seed with drawn games only shows how common draws are, but not who is better.
     """
     error = 0.0 if drawn is None else float(drawn.std())
     if drawn is None or error < 1e-6 or decided < 2:
@@ -162,31 +162,31 @@ def _estimate(value: float, drawn: Floats | None, games: int, seeds: int, decide
 
 
 def _student(n: int, below: float) -> float:
-    """How many errors of resamples an end lies off with ``n`` units, two at least."""
+    """Return how many resample errors an interval's end is away, with ``n`` units (two at least)."""
     return math.sqrt(n / (n - 1)) * student_quantile(n - 1, below)
 
 
 def _rank_sets(
     names: Sequence[str], games: Comparisons, whole: Fit, drawn: Fit, decided: int
 ) -> dict[str, RankSet]:
-    """Ranks by who is surely ahead and who surely behind: all comparisons of all policies at once."""
+    """Return each policy's possible ranks by who is surely ahead or behind, in all comparisons at once."""
     first, second = np.triu_indices(len(names), 1)
     gap = whole.ratings[0, first] - whole.ratings[0, second]
     spread = drawn.ratings[:, first] - drawn.ratings[:, second] - gap
     error = np.maximum(spread.std(axis=0), 1e-9)
     critical = float(np.quantile(np.abs(spread / error).max(axis=1), CONFIDENCE))
-    # As far out in Student's t as the largest of so many is in a normal distribution.
+    # As far out in Student's t as the largest of all comparisons is in a normal distribution.
     outside = max(1 - normal_cdf(critical), 1e-12)
     margin = _student(max(decided, 2), 1 - outside) * error
-    # Who is apart has never lost to the other: no resample knows of a loss, however few seeds were won.
+    # A policy that is apart never lost to the other: no resample has a loss, however few seeds were won.
     apart = whole.groups[first] != whole.groups[second]
     sure = (np.abs(gap) > margin) & (~apart | (_seeds_won(games)[first, second] >= _enough(len(first))))
-    # Where nearly all is drawn, resamples of the few seeds that are not know little of the others.
+    # If nearly all games are drawn, resamples of the few decided seeds know little about the others.
     sure &= _seeds_decided(games)[first, second] >= min(_enough(len(first)), games.seeds)
     ahead = np.zeros((len(names), len(names)), np.bool_)
     ahead[first[sure & (gap > 0)], second[sure & (gap > 0)]] = True
     ahead[second[sure & (gap < 0)], first[sure & (gap < 0)]] = True
-    for i in range(len(names)):  # who is ahead of one that is ahead is ahead
+    for i in range(len(names)):  # being ahead is transitive
         ahead |= ahead[:, i, None] & ahead[None, i]
     return {
         name: RankSet(1 + int(ahead[:, i].sum()), len(names) - int(ahead[i].sum()))
@@ -195,17 +195,21 @@ def _rank_sets(
 
 
 def _enough(pairs: int) -> int:
-    """Seeds that one of two has to have won, and the other none, in a sign test among so many."""
+    """Return the seeds that one policy must win, and the other none, in a sign test among ``pairs`` pairs."""
     return math.ceil(1 - math.log2((1 - CONFIDENCE) / pairs) - 1e-9)
 
 
 def _decided(games: Comparisons) -> NDArray[np.bool_]:
-    """Where a game was not drawn: (units, cells)."""
+    """Return which units have a game that was not drawn in each cell; shape (units, cells)."""
     return (games.wins + games.losses) > 0
 
 
 def _seeds_decided(games: Comparisons) -> NDArray[np.int64]:
-    """Units on which one of two, or both, had a game that was not drawn: (policies, policies)."""
+    """Count the units on which either policy of a pair has a game that was not drawn.
+
+    Returns:
+        int (policies, policies).
+    """
     decided = _decided(games)
     of_policy = np.zeros((len(decided), games.policies), np.bool_)
     for (a, b), each in zip(games.met, decided.T, strict=True):
@@ -215,7 +219,11 @@ def _seeds_decided(games: Comparisons) -> NDArray[np.int64]:
 
 
 def _seeds_won(games: Comparisons) -> NDArray[np.int64]:
-    """Units on which one of two has won more games than the other: (policies, policies)."""
+    """Count the units on which the first policy of a pair won more games than the second.
+
+    Returns:
+        int (policies, policies).
+    """
     keys = games.met[:, 0] * games.policies + games.met[:, 1]
     won = np.zeros((len(games.wins), games.policies**2))
     for cell, key in enumerate(keys):

@@ -1,4 +1,4 @@
-"""What a run says of algorithms, where whole groups of trainings have played in it."""
+"""Compares algorithms in a run in which whole groups of trainings have played."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gym_gui.analysis.statistics.stats import mean
 
 
 def training_reports(entries: Sequence[Entry]) -> Iterator[AlgorithmReport]:
-    """One for each task in which groups have played; none while a run is on.
+    """Yield a report for each task in which groups have played; nothing while one of their runs is not over.
 
-    The score of a training is the mean return of its episodes; one of which an episode failed has none,
-    unless the experiment says what a failure counts as, and none one of which an episode is missing.
+    The score of a training is the mean return of its episodes. A training has no score if an episode is
+    missing, or if one failed and the experiment declares no failure score.
     """
     members = [entry for entry in entries if entry.training is not None]
     if not all(entry.run.has_ended for entry in members):
@@ -50,7 +50,7 @@ def _scores(name: str, title: str, of_seed: Mapping[int, Entry]) -> TrainedScore
 
 
 def training_verdicts(reports: Iterable[AlgorithmReport]) -> Iterator[Verdict]:
-    """What a reader takes away first, by task."""
+    """Yield the first sentences about algorithms, by task."""
     for report in reports:
         for verdict in verdicts_of(report):
             yield Verdict(verdict.claim, verdict.detail, verdict.decided, report.environments[0])

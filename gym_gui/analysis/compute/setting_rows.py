@@ -1,7 +1,7 @@
-"""Settings as a declared factor: what each is worth to a player of a matrix, on the same seeds.
+"""Compares the settings of a matrix's players on the same seeds.
 
-A prompt, a strategy, a temperature: of two operators that differ in nothing else, the seeds are the sample,
-and neither the calls nor the decisions, of which an episode has many that are alike.
+A setting is e.g. a prompt, a strategy or a temperature. If two operators differ only in it, the seeds are the
+sample. Calls and decisions are not: an episode has many that are alike.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from gym_gui.core.experiment.matrix_table import MatrixRow
 
 
 def setting_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Comparison]:
-    """The settings of each player on each task where sides compete, which are compared within their rows.
+    """Return the pairs of settings of each player on each task in which sides compete.
+
+    Other rows are compared as operators.
 
     Raises:
         RunFormatError: A matrix cannot be read.
@@ -34,12 +36,12 @@ def setting_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Compar
 def setting_summaries(
     entries: Sequence[Entry], operators: Sequence[OperatorSummary], comparisons: Sequence[Comparison]
 ) -> list[SettingSummary]:
-    """The settings of each player on each task, in which they come to different matches.
+    """Summarize the settings of each player on each task.
 
     Args:
         entries: The operators with their data.
-        operators: The same as they are summed up.
-        comparisons: All that were made, those of :func:`setting_pairs` included.
+        operators: Summaries of the same operators.
+        comparisons: All comparisons, including those of :func:`setting_pairs`.
 
     Raises:
         RunFormatError: A matrix cannot be read.
@@ -56,7 +58,7 @@ def setting_summaries(
 def _of_players(
     entries: Sequence[Entry],
 ) -> Iterator[tuple[tuple[str, list[MatrixRow]], dict[str, Entry]]]:
-    """Run, rows and, by operator, what was played of each player that has several settings on a task."""
+    """Yield run, rows and entries by operator for each player with several settings on a task."""
     for run in {entry.run.run_id: entry.run for entry in entries}.values():
         table = matrix_of(run)
         of_run = {entry.operator.operator_id: entry for entry in entries if entry.run is run}
@@ -68,7 +70,7 @@ def _of_players(
 
 
 def _by_player(rows: Iterable[MatrixRow]) -> list[list[MatrixRow]]:
-    """Rows of one player, or line-up, on one task, that differ in their setting; those alone left out."""
+    """Group rows of one player or line-up on one task by setting; groups with one setting are left out."""
     found: dict[str, list[MatrixRow]] = {}
     for row in rows:
         if row.setting:
@@ -77,7 +79,7 @@ def _by_player(rows: Iterable[MatrixRow]) -> list[list[MatrixRow]]:
 
 
 def _among(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs] | Comparison]:
-    """Rows of one player whose sides compete; others are compared as operators are."""
+    """Return the pairs of one player's rows if sides compete in them, else nothing."""
     if len({len(entry.data.squads) > 1 for entry in entries}) != 1 or len(entries[0].data.squads) < 2:
         return []
     return operator_pairs(entries)
@@ -130,7 +132,7 @@ def _setting(
 
 
 def _negative(e: Estimate) -> Estimate:
-    """The same difference, seen from the other side."""
+    """Return the same difference with the opposite sign."""
     ends = (None if end is None else -end for end in (e.value, e.high, e.low))
     value, low, high = ends
     return replace(e, value=value, low=low, high=high, values=tuple(-each for each in e.values))
@@ -141,7 +143,7 @@ def _told(e: Estimate | None) -> str:
 
 
 def _p(p: float) -> str:
-    """Below a heading that says what it is."""
+    """Return a p-value without ``p``, for a column whose heading names it."""
     return wording.p_value(p).removeprefix("p ").removeprefix("= ")
 
 
@@ -169,5 +171,5 @@ SETTING_COLUMNS: tuple[Column[SettingSummary], ...] = (
         lambda rows: any(row.tokens is not None for row in rows),
     ),
 )
-"""A row for each setting, below each other those of one player on one task; a difference is what it has more
-than the first of them, on the same seeds."""
+"""Columns of a table with one row for each setting, grouped by player and task. A difference is to the first
+setting of the group, on the same seeds."""

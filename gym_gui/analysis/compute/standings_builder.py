@@ -1,4 +1,4 @@
-"""From a tournament's run folder to its :class:`~gym_gui.analysis.findings.standings.Standings`."""
+"""Builds :class:`~gym_gui.analysis.findings.standings.Standings` from a tournament's run folder."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from gym_gui.core.records import TOURNAMENT
 
 _SHOWN_REASONS = 3
 POINTS = (0.0, 1.0)
-"""Of a game: lost and won; a draw is half a point."""
+"""Points for a lost and for a won game; a draw is half a point."""
 
 
 def standings_of(run: Run) -> Standings:
-    """Ratings, payoffs, circles and seats of a tournament, also while it is on.
+    """Compute the ratings, payoffs, circles and seats of a tournament, which may still be running.
 
     Raises:
         RunFormatError: The folder does not say who met whom, or a row is damaged.
@@ -86,7 +86,7 @@ def standings_of(run: Run) -> Standings:
 
 
 class _Rounds(NamedTuple):
-    """Of a Swiss tournament: rounds that are paired, and that are still to be."""
+    """Rounds of a Swiss tournament that are paired already, and rounds that are left."""
 
     paired: int
     left: int
@@ -103,7 +103,7 @@ def _rounds(found: Games, about: Mapping[str, object]) -> _Rounds | None:
 
 
 def _schedule(written: object, rounds: _Rounds | None) -> str:
-    """Who meets whom, in words."""
+    """Return the schedule as text."""
     if rounds is not None:
         of = f"{rounds.paired} of " if rounds.left else ""
         return f"Swiss, {of}{wording.count(rounds.paired + rounds.left, 'round')}"
@@ -111,7 +111,7 @@ def _schedule(written: object, rounds: _Rounds | None) -> str:
 
 
 def _by_rating(found: Games, ratings: Ratings | None, *, open_: bool) -> list[str]:
-    """The pool by rating; who has none comes last."""
+    """Return the pool ordered by rating, policies without a rating last."""
     if ratings is None:
         return list(found.policies)
     results = _results(found)
@@ -124,7 +124,10 @@ def _by_rating(found: Games, ratings: Ratings | None, *, open_: bool) -> list[st
 
 
 def _results(found: Games) -> dict[str, list[tuple[float, Sample]]]:
-    """Points of each game of each policy; the games of one seed are one unit, against whichever opponent."""
+    """Return the points of each policy in each of its games.
+
+    The games of one seed are one unit, whoever the opponent is.
+    """
     rows: dict[str, list[tuple[float, Sample]]] = defaultdict(list)
     for played in found.games.values():
         for game, i, j in matches(played):
@@ -136,13 +139,13 @@ def _results(found: Games) -> dict[str, list[tuple[float, Sample]]]:
 
 
 def _why_none(name: str, ratings: Ratings | None, values: Sequence[float]) -> str:
-    """Why a policy has no interval; empty where it has one."""
+    """Return why a policy has no interval; empty if it has one."""
     note = NO_GAME if ratings is None else ratings.notes.get(name, "")
     return _why_apart(values) if note == APART else note
 
 
 def _has_none(note: str, *, open_: bool) -> bool:
-    """Whether a policy has no rating; games that are to come may hold it together with others."""
+    """Return whether a policy has no rating. Policies that are apart may be linked by games still to come."""
     return note == NO_GAME or (open_ and note == APART)
 
 
@@ -174,7 +177,10 @@ def _payoffs(found: Games, order: Sequence[str]) -> tuple[Payoff, ...]:
 def _policies(
     found: Games, order: Sequence[str], ratings: Ratings | None, *, open_: bool
 ) -> Iterator[Standing]:
-    """By rating; while games are open no policy has a rank: a reader who looks often might see one."""
+    """Yield the policies by rating.
+
+    While games are open no policy has a rank: a reader who looks often might see a false one.
+    """
     rows = _results(found)
     games = Counter(name for played in found.games.values() for game in played for name in game.policies)
     for i, name in enumerate(order):
@@ -200,7 +206,7 @@ def _policies(
 
 
 def _why_apart(values: Sequence[float]) -> str:
-    """Why there is no limit to how far a policy is apart, by its points of each game."""
+    """Return why a policy's rating has no limit, judged by its points in each game."""
     low, high = min(values), max(values)
     if low > 0:
         return "lost no point" if low == 1 else "lost no game"
@@ -212,14 +218,14 @@ def _why_apart(values: Sequence[float]) -> str:
 def _extras(
     found: Games, policies: Sequence[Standing], payoffs: Sequence[Payoff], *, open_: bool
 ) -> Iterator[Standing]:
-    """What needs every two to have met, and what needs packages that may not be there."""
+    """Add the measures that need every pair to have met or an optional package."""
     names = [standing.policy for standing in policies]
     nash = rank = None
     if not open_ and len(found.seats) == 2 and len(payoffs) == len(names) * (len(names) - 1) // 2:
         matrix = np.zeros((len(names), len(names)))
         for each in payoffs:
             i, j = names.index(each.first), names.index(each.second)
-            # Of a game worth 1, -1 or 0, so that what one makes the other loses.
+            # Payoffs of a game worth 1, 0 or -1: one side's gain is the other's loss.
             matrix[i, j] = 2 * (each.points.value or 0.0) - 1
             matrix[j, i] = -matrix[i, j]
         nash, rank = nash_averaging(matrix), alpha_rank(matrix)

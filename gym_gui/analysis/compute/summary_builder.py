@@ -1,4 +1,4 @@
-"""From run folders to a :class:`~gym_gui.analysis.findings.summary.Summary`."""
+"""Builds a :class:`~gym_gui.analysis.findings.summary.Summary` from run folders."""
 
 from __future__ import annotations
 
@@ -50,28 +50,28 @@ from gym_gui.core.experiment.slot_patterns import slot_for
 from gym_gui.core.run_labels import name_of
 
 _DAY: Final = "2026-11-25 "
-"""What comes before the time in when a run began."""
+"""Date before the time at which a run began; only its length is used."""
 
 
 def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummary:
-    """Statistics of one or several runs, also while they are on.
+    """Compute the statistics of one or several runs, which may still be running.
 
-    Operators of the same task are compared pairwise on shared seeds; teams of one operator in
-    the episodes they shared. Failed and aborted episodes are kept out of means and comparisons
-    unless the experiment says what a failure counts as; they are counted, listed with their
-    reasons, and no verdict is given that may rest on their absence.
+    Operators of the same task are compared pairwise on shared seeds; teams of one operator are compared in
+    the episodes they shared. Failed and aborted episodes do not enter means and comparisons unless the
+    experiment declares the score of a failure. They are counted and listed with their reasons, and no
+    verdict is given that may depend on their absence.
 
     Args:
         runs: Opened run folders.
-        steps: Also pass over the step rows, for who chose the actions and latencies.
+        steps: Also read the step rows, for the sources of the actions and for latencies.
 
     Raises:
         RunFormatError: A row is damaged.
     """
     opened = [runs] if isinstance(runs, Run) else list(runs)
     entries = entries_of(opened)
-    # Pairings of a tournament are no operators to choose from: their players are, and they meet in several.
-    # Rows of a matrix whose sides compete neither: those are compared.
+    # Pairings of a tournament are not compared: their players are, and each plays in several pairings.
+    # The same holds for rows of a matrix whose sides compete; rows without competing sides are compared.
     matches = [entry for entry in entries if is_match(entry)]
     others = [entry for entry in entries if not is_match(entry)]
     asked = operator_pairs([entry for entry in others if not is_tournament(entry.run)])
@@ -79,7 +79,7 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
         asked += row_pairs([entry for entry in matches if entry.run is run])
     for entry in others:
         asked += team_pairs(entry)
-    # All that a report decides is one family, whatever the task: of many chance would call one better.
+    # All comparisons of a report form one family, whatever the task: of many, chance would decide some.
     compared = compare_all([*asked, *setting_pairs(entries)])
     comparisons = compared[: len(asked)]
     operators = _operators(entries, steps)
@@ -107,7 +107,7 @@ def summarize(runs: Run | Sequence[Run], *, steps: bool = True) -> PrintedSummar
 def _verdicts(
     entries: Sequence[Entry], comparisons: Sequence[Comparison], trainings: Sequence[AlgorithmReport]
 ) -> list[Verdict]:
-    """Those over trainings first."""
+    """Return all verdicts, those about trainings first."""
     found = headline(entries, comparisons)
     if not trainings:
         return found
@@ -116,7 +116,7 @@ def _verdicts(
 
 
 def entries_of(runs: Sequence[Run]) -> list[Entry]:
-    """The operators of runs with their episodes, told apart by task and name."""
+    """Return the operators of all runs with their episodes, with labels unique in each task."""
     ids = Counter(operator_id for run in runs for operator_id in run.operators)
     found = [
         (run, operator, collect_episodes(operator)) for run in runs for operator in run.operators.values()
@@ -134,7 +134,7 @@ def entries_of(runs: Sequence[Run]) -> list[Entry]:
 
 
 def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
-    """Operators of one name in one environment get their workers', run's name or start, or keys beside it."""
+    """Add workers, the run's name or start, or the key to a name that operators of a task share."""
     names = Counter((e.title, e.label) for e in entries)
     workers = Counter((e.title, e.label, e.workers) for e in entries)
     called = _called(list({e.run.path: e.run for e in entries}.values()))
@@ -155,7 +155,7 @@ def _told_apart(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _called(runs: Sequence[Run]) -> dict[Path, str]:
-    """What each run is called: its name, else when it began, without the day where it is the same one."""
+    """Return a label for each run: its name, or else its start time, without the date if all dates agree."""
     named = {run.path: name_of(run.path) for run in runs}
     began = {run.path: _began(run) for run in runs if not named[run.path]}
     if len({when[: len(_DAY)] for when in began.values()}) == 1:
@@ -164,7 +164,7 @@ def _called(runs: Sequence[Run]) -> dict[Path, str]:
 
 
 def _began(run: Run) -> str:
-    """``2026-11-25 03:11:07``, as it was recorded there; empty where that is not known."""
+    """Return the recorded start time, e.g. ``2026-11-25 03:11:07``; empty if it is unknown."""
     return (run.record.started_at or "")[:19].replace("T", " ")
 
 
@@ -201,7 +201,7 @@ def _operators(entries: Sequence[Entry], steps: bool) -> tuple[OperatorSummary, 
 
 
 def _operator(entry: Entry, steps: bool, seen: Sequence[float]) -> OperatorSummary:
-    """One operator; ``seen`` are the returns of all that played its task."""
+    """Summarize one operator; ``seen`` holds the returns of all operators of its task."""
     data, score = entry.data, entry.failure_score
     policies = policies_by_side(entry.run, entry.operator.operator_id)
     teams = tuple(_team(data, name, policies.get(name, "")) for name in data.squads)
@@ -272,7 +272,10 @@ def _options(data: OperatorData) -> tuple[OptionSummary, ...]:
 
 
 def _judged(entry: Entry) -> list[tuple[bool, Sample]]:
-    """Who succeeded, of those episodes that the environment judges; a failed one that counts did not."""
+    """Return the success of each episode that the environment judges.
+
+    A failed episode that counts is no success.
+    """
     data = entry.data
     found = [(e.success, e.sample) for e in data.played if e.success is not None]
     if found and entry.failure_score is not None and not data.swapped:
@@ -281,7 +284,7 @@ def _judged(entry: Entry) -> list[tuple[bool, Sample]]:
 
 
 def _bounds(values: Sequence[float], missing: int, seen: Sequence[float]) -> Bounds | None:
-    """What a mean could be with as many more values, each of those that were seen."""
+    """Return the bounds of a mean if each missing value were the lowest or the highest value seen."""
     if not missing or not seen:
         return None
     worst, best, n = min(seen), max(seen), len(values) + missing
@@ -314,7 +317,10 @@ def _team(data: OperatorData, name: str, policy: str = "") -> TeamSummary:
 
 
 def _by_seats(results: Sequence[tuple[Sample, SquadResult]]) -> dict[str, Estimate]:
-    """A squad's result in each team's seats: shows a seat that favours, or a policy that cannot swap."""
+    """Return a squad's result in each team's seats.
+
+    A difference shows that a seat has an advantage or that a policy plays badly in other seats.
+    """
     by_score = score_or_return(r for _, r in results) == "score"
     found: dict[str, list[tuple[float, Sample]]] = {}
     for sample, r in results:
@@ -336,7 +342,7 @@ def _slot(data: OperatorData, slot: str, calls: CallTally, counted: bool) -> Slo
         mean=estimate([value for value, _ in usable], [sample for _, sample in usable]),
         invalid_actions=data.invalid[slot],
         unusable_decisions=data.unusable[slot] if counted else None,
-        # An answer that was refused has no row: what it took stands in its call alone.
+        # A refused answer has no row: only its call records the tokens that it took.
         input_tokens=calls.input_tokens or data.input_tokens[slot],
         output_tokens=calls.output_tokens or data.output_tokens[slot],
         calls=calls.frozen(),

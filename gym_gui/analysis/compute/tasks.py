@@ -1,4 +1,4 @@
-"""Which operators played the same task: only these are compared."""
+"""Finds out which operators played the same task: only these are compared."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ _AGENTS = frozenset(
         *("env_name", "task", "folder", "max_steps", "teams", "seats", "group"),
     }
 )
-"""Keys of an operator that say who plays, where its modules lay, and those that :func:`task_of` reads
-one by one. Whatever else stands there belongs to the environment."""
+"""Keys of an operator that describe the players or its modules' folder, and the keys that :func:`task_of`
+reads one by one. All other keys belong to the environment."""
 
 _UNSET: tuple[Any, ...] = (None, "", {}, [])
 
 
 @dataclass(frozen=True)
 class Task:
-    """What an operator played.
+    """Task that an operator played.
 
     Attributes:
         name: Environment id.
-        family: Its family, empty where the experiment does not say.
-        settings: What else makes the environment, by the name it has in an experiment file.
-        max_steps: Limit of an episode, ``None`` for the environment's own.
+        family: The environment's family, empty if the experiment does not name it.
+        settings: All other settings of the environment, by their name in an experiment file.
+        max_steps: Step limit of an episode; ``None`` for the environment's own limit.
         longest: Environment steps of the longest episode.
-        teams: Slots by team where teams compete, empty where they do not.
-        seats: ``swap`` or ``fixed``, empty where teams do not compete.
-        opponents: By slot of every team but the first, who plays it and how; empty where teams do not
-            compete, or where who plays whom is what the run compares.
+        teams: Slots by team if teams compete, else empty.
+        seats: ``swap`` or ``fixed``; empty if teams do not compete.
+        opponents: Worker, policy and settings of each slot of every team but the first. Empty if teams do
+            not compete or if the run itself compares pairings.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Task:
     opponents: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def differences(self, other: Task) -> dict[str, tuple[Any, Any]]:
-        """What sets two tasks apart, by setting; empty where they are one."""
+        """Return the settings in which two tasks differ, with both values; empty if the tasks agree."""
         found = {
             key: (self.settings.get(key), other.settings.get(key))
             for key in sorted({*self.settings, *other.settings})
@@ -67,7 +67,10 @@ class Task:
         return {key: pair for key, pair in found.items() if pair[0] != pair[1]}
 
     def _keeps_within(self, other: Task) -> bool:
-        """Whether limits are the same; one that is given may be the environment's own, if none is passed."""
+        """Return whether the step limits agree.
+
+        A given limit may equal the environment's own one if no episode of the other operator exceeds it.
+        """
         if self.max_steps is None and other.max_steps is not None:
             return self.longest <= other.max_steps
         if other.max_steps is None and self.max_steps is not None:
@@ -76,7 +79,7 @@ class Task:
 
 
 def task_of(run: Run, operator: OperatorRun, data: OperatorData) -> Task:
-    """What an operator of a run played."""
+    """Return the task that an operator of a run played."""
     config = operator.config
     execution = mapping(run.record.experiment.get("execution")) or {}
     limits = (config.get("max_steps"), execution.get("max_steps"))
@@ -95,7 +98,7 @@ def task_of(run: Run, operator: OperatorRun, data: OperatorData) -> Task:
 
 
 def _opponents(config: Mapping[str, Any], data: OperatorData) -> dict[str, Any]:
-    """Who plays the slots that an operator is not compared by: its first team's are its own."""
+    """Return the players of all teams but the first, whose players are the ones compared."""
     workers = mapping(config.get("workers")) or {}
     found: dict[str, Any] = {}
     for slot in (slot for team in list(data.squads)[1:] for slot in data.squads[team]):
@@ -107,7 +110,7 @@ def _opponents(config: Mapping[str, Any], data: OperatorData) -> dict[str, Any]:
 
 
 def _told_apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, str]:
-    """Two line-ups of opponents in words: their names; where these are the same, what else differs."""
+    """Return two opponent line-ups as text: their names, or what else differs if the names are equal."""
     names = [
         {slot: str(who.get("policy") or who.get("worker_id") or "-") for slot, who in slots.items()}
         for slots in (first, second)
@@ -128,7 +131,7 @@ def _told_apart(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[st
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    """``env_kwargs: {size: 8}`` as ``env_kwargs.size``: so that what differs has a name."""
+    """Flatten nested settings so that each has a name: ``env_kwargs: {size: 8}`` to ``env_kwargs.size``."""
     for key, value in settings.items():
         inner = mapping(value)
         if inner:
@@ -138,7 +141,7 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, 
 
 
 def same_tasks(tasks: Sequence[Task]) -> list[list[int]]:
-    """Groups of indices of tasks that are one, in the order of their first."""
+    """Group the indices of equal tasks, in the order of each group's first task."""
     groups: list[list[int]] = []
     for i, task in enumerate(tasks):
         for group in groups:
@@ -151,7 +154,7 @@ def same_tasks(tasks: Sequence[Task]) -> list[list[int]]:
 
 
 def titles(tasks: Sequence[Task], groups: Sequence[Sequence[int]]) -> list[str]:
-    """What each group's task is called; where an environment was set up in several ways, with how."""
+    """Return each group's title, with the differing settings if one environment was set up differently."""
     found: list[str] = []
     for group in groups:
         task = tasks[group[0]]
@@ -167,7 +170,7 @@ def titles(tasks: Sequence[Task], groups: Sequence[Sequence[int]]) -> list[str]:
 
 
 def differences_in_words(differs: Mapping[str, tuple[Any, Any]]) -> str:
-    """``max_steps 200 against 500, env_kwargs.size 8 against the usual``."""
+    """Return differing settings as text, e.g. ``max_steps 200 against 500, env_kwargs.size 8 against 9``."""
     return ", ".join(f"{key} {_value(a)} against {_value(b)}" for key, (a, b) in differs.items())
 
 

@@ -1,4 +1,4 @@
-"""Pairs teams in shared episodes."""
+"""Pairs teams in the episodes that they share."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gym_gui.core.record_fields import mapping
 
 
 def team_pairs(entry: Entry) -> list[tuple[Sides, Pairs]]:
-    """All pairs of teams of one operator."""
+    """Return all pairs of teams of one operator."""
     return [_team_pair(entry, *pair) for pair in combinations(entry.data.squads, 2)]
 
 
 def row_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs]]:
-    """The sides of each row of a matrix: claims say of which one they are."""
+    """Return the pairs of sides of each row of a matrix; claims name the row."""
     found: list[tuple[Sides, Pairs]] = []
     for entry in entries:
         called = _names_in_matrix(entry)
@@ -36,7 +36,7 @@ def row_pairs(entries: Sequence[Entry]) -> list[tuple[Sides, Pairs]]:
 
 
 def _names_in_matrix(entry: Entry) -> dict[str, str]:
-    """Its teams by the names that the matrix has for who plays; none of those that it does not name."""
+    """Return teams with the matrix's names of their players; teams without such names are left out."""
     table = matrix_of(entry.run)
     rows = () if table is None else table.rows
     row = next((row for row in rows if row.operator == entry.operator.operator_id), None)
@@ -52,7 +52,7 @@ def _names_in_matrix(entry: Entry) -> dict[str, str]:
 
 
 def _same_players(entry: Entry, first: str, second: str) -> bool:
-    """Whether two sides have the same policies: in swapped seats, neither side can be better."""
+    """Return whether two sides have the same players: neither side can be better in swapped seats."""
     workers = mapping(entry.operator.config.get("workers")) or {}
     one, other = ([workers.get(slot) for slot in entry.data.squads[side]] for side in (first, second))
     return one == other
@@ -89,14 +89,17 @@ def _team_pair(entry: Entry, first: str, second: str) -> tuple[Sides, Pairs]:
 
 
 def _are_unlike(data: OperatorData, first: str, second: str) -> bool:
-    """Whether returns of two sides are sums over other numbers of agents, and no episode has a winner."""
+    """Return whether two sides differ in size and no episode has a winner.
+
+    Returns are then sums over different numbers of agents.
+    """
     same_size = len(data.squads[first]) == len(data.squads[second])
     won = any(squad.outcome is not None for e in data.played for squad in e.squads.values())
     return not same_size and not won
 
 
 def _team_bounds(differences: Sequence[float], shared: int) -> Bounds | None:
-    """The mean difference, were every match that is missing as far apart as the farthest, either way."""
+    """Return bounds of the mean difference if each missing match were as far apart as the farthest one."""
     missing = shared - len(differences)
     if not missing or not differences:
         return None
@@ -110,7 +113,7 @@ def _team_bounds(differences: Sequence[float], shared: int) -> Bounds | None:
 
 
 def _in_claims(data: OperatorData, team: str) -> list[str]:
-    """The same for a verdict, which holds for one training's outcome, not for how it was trained."""
+    """Return the members of a team; learned ones as "this checkpoint of", as a verdict holds for one only."""
     trained = [data.agents[slot].worker_type == "rl" for slot in data.squads[team] if slot in data.agents]
     return [
         f"this checkpoint of {name}" if is_trained else name

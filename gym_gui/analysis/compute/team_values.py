@@ -1,4 +1,4 @@
-"""What teams of policies made on each seed, and what is held against what: the numbers of cross-play."""
+"""Computes the numbers of cross-play: values of teams on each seed and the differences between them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from gym_gui.core.record_fields import mapping, strings
 from gym_gui.core.records import TOURNAMENT
 
 MIN_TEAM_SEEDS = 20
-"""Seeds below which nothing of cross-play has an interval. Teams that seldom fail differ on few seeds: of
-ten, intervals of what one adds to a team hold it in 92 %, and of self-play that never fails in 83 %."""
+"""Fewest seeds for an interval in cross-play. Teams that seldom fail differ on few seeds. With ten seeds,
+the interval of what one policy adds to a team covers the true value in 92 %, and that of self-play that
+never fails in 83 %."""
 
 
 @dataclass(frozen=True)
 class TeamValue:
-    """What a team made on a seed, at the mean of its games, and a digest of all that happened in them."""
+    """Mean result of a team's games on one seed, and the digests of everything that happened in them."""
 
     mean: float
     identity: tuple[str | None, ...]
 
 
 BySeed = Mapping[int, TeamValue]
-"""By number of the seed in the schedule."""
+"""Team values by the seed's number in the schedule."""
 
 
 @dataclass
@@ -41,17 +42,17 @@ class TeamValues:
     """All games of cross-play.
 
     Attributes:
-        found: Seats, who plays each policy, what failed.
+        found: Seats, kinds of players, and failures.
         pool: Policies that are not held out.
         held_out: Policies that are held out.
         teams: Values by the policy in one seat and the policy in the other seats.
-        seated: The same by the first policy's seat, where policies stay in their seats.
-        seeds: Seeds by their number.
+        seated: Values as in ``teams``, also by the first policy's seat, if policies stay in their seats.
+        seeds: Environment seeds by their number in the schedule.
         measure: ``return`` or ``score``.
-        games: Games that count, by policy.
-        count: All games that count.
-        finished: Whether the run has come to its end and no policy failed.
-        gone: Games that the run counts but whose lines are no longer in its folder.
+        games: Number of games that count, by policy.
+        count: Number of games that count, in total.
+        finished: Whether the run has ended and no policy failed.
+        gone: Number of games that the run counts but whose lines are no longer in its folder.
     """
 
     found: Games
@@ -71,19 +72,23 @@ class TeamValues:
     gone: int = 0
 
     def own(self) -> BySeed:
-        """Self-play, at the mean of the pool."""
+        """Return self-play, averaged over the pool."""
         return self.mean_of([(name, name) for name in self.pool])
 
     def cross(self) -> BySeed:
-        """Cross-play, at the mean of the pool; nothing where that is a single policy."""
+        """Return cross-play, averaged over the pool; empty if the pool has one policy."""
         return self.mean_of([(name, other) for name in self.pool for other in self.pool if other != name])
 
     def held(self) -> BySeed:
-        """Play with held-out partners, at the mean of the pool; nothing where there are none."""
+        """Return play with held-out partners, averaged over the pool; empty if there are none."""
         return self.mean_of([(name, other) for name in self.pool for other in self.held_out])
 
     def lifts(self) -> dict[tuple[str, str], Pairs]:
-        """Each team with another policy in one seat, beside the team alone; by joining policy and team."""
+        """Compare each team that has another policy in one seat with the team without it.
+
+        Returns:
+            Paired values by joining policy and team.
+        """
         return {
             (joins, team): self.pairs(self.teams[joins, team], self.teams[team, team])
             for joins in (*self.pool, *self.held_out)
@@ -92,21 +97,21 @@ class TeamValues:
         }
 
     def mean_of(self, teams: Sequence[tuple[str, str]]) -> dict[int, TeamValue]:
-        """Of several teams, each alike in weight: on the seeds that all of them have."""
+        """Return the mean of several teams with equal weights, on the seeds that all of them have."""
         if not teams or any(team not in self.teams for team in teams):
             return {}
         return _mean([self.teams[team] for team in teams])
 
     def estimate(self, values: BySeed) -> Estimate:
-        """Its mean over seeds."""
+        """Return the mean over seeds with its interval."""
         return estimate([v.mean for v in values.values()], self.samples(values), least=MIN_TEAM_SEEDS)
 
     def gain(self, pairs: Pairs) -> Estimate:
-        """The mean of differences that seeds gave."""
+        """Return the mean of paired differences with its interval."""
         return estimate(pairs.differences, pairs.samples, paired=True, least=pairs.least)
 
     def samples(self, *values: BySeed) -> list[Sample]:
-        """A seed each, of those that all of them have."""
+        """Return one sample for each seed; all ``values`` must have the same seeds."""
         found: list[Sample] = []
         for number in values[0]:
             digests = [digest for of in values for digest in of[number].identity]
@@ -115,7 +120,7 @@ class TeamValues:
         return found
 
     def pairs(self, first: BySeed, second: BySeed) -> Pairs:
-        """The same seeds of both."""
+        """Pair two sets of values on the seeds that both have."""
         shared = [number for number in first if number in second]
         a, b = ({number: of[number] for number in shared} for of in (first, second))
         differences = tuple(a[number].mean - b[number].mean for number in shared)
@@ -130,7 +135,7 @@ class TeamValues:
 
 
 def _mean(each: Sequence[BySeed]) -> dict[int, TeamValue]:
-    """Each alike in weight, on the seeds that all of them have."""
+    """Return the mean with equal weights, on the seeds that all of them have."""
     shared = set(each[0]).intersection(*each[1:])
     return {
         number: TeamValue(
@@ -169,7 +174,7 @@ def read_team_values(run: Run) -> TeamValues:
 
 
 def _add(played: TeamValues, pairing: tuple[str, ...], data: OperatorData) -> None:
-    """The games of one team."""
+    """Add the games of one team to ``played``."""
     found, who = played.found, dict(zip(played.found.seats, pairing, strict=True))
     for slot, agent in data.agents.items():
         if agent.worker_type:
@@ -177,7 +182,7 @@ def _add(played: TeamValues, pairing: tuple[str, ...], data: OperatorData) -> No
     values: dict[int, list[tuple[float, str | None]]] = defaultdict(list)
 
     def number(episode: int) -> int:
-        """Of the seed in the schedule, also where no episode says how many seats there are."""
+        """Return the number of an episode's seed, even if no episode shows how many seats there are."""
         return episode // found.seatings
 
     for e in data.played:
@@ -187,7 +192,7 @@ def _add(played: TeamValues, pairing: tuple[str, ...], data: OperatorData) -> No
             values[number(e.episode)].append((value, e.digest))
             played.seeds[number(e.episode)] = e.seed
     for e in data.unfinished:
-        seat = e.reason.split(":", 1)[0]  # what a policy did wrong begins with its seat
+        seat = e.reason.split(":", 1)[0]  # the reason begins with the seat if a policy was at fault
         slot = data.seats.get(e.episode, {}).get(seat, seat)
         played.seeds.setdefault(number(e.episode), e.seed)
         if e.failed:
@@ -213,5 +218,5 @@ def _add(played: TeamValues, pairing: tuple[str, ...], data: OperatorData) -> No
                 played.seated[policy, partner][seat] = by_seed
         return
     played.teams[joins, team] = by_seed
-    if len(pairing) == 2:  # who joins whom is the same
+    if len(pairing) == 2:  # either policy may be seen as the one that joins
         played.teams[team, joins] = by_seed

@@ -1,4 +1,4 @@
-"""Which of two sides is better, by test and interval, or that it is not decided."""
+"""Decides by test and interval which of two sides is better, or that this is undecided."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from gym_gui.analysis.words.verdict_words import verdict_words
 
 
 def compare_all(asked: Sequence[tuple[Sides, Pairs] | Comparison]) -> list[Comparison]:
-    """Compare, in the order asked for; all of them are one family, but those that are compared already."""
+    """Compare all pairs in the given order, as one family; finished comparisons are returned unchanged."""
     rest = iter(compare_family([each for each in asked if not isinstance(each, Comparison)]))
     return [each if isinstance(each, Comparison) else next(rest) for each in asked]
 
 
 def compare_family(entries: Sequence[tuple[Sides, Pairs]]) -> list[Comparison]:
-    """Test each pair of a family and correct for their number."""
+    """Test each pair of a family and correct for the number of tests."""
     found = [_gathered(sides, pairs) for sides, pairs in entries]
     family = sum(t.is_testable for t in found)
     found = [_tested(t, family) for t in found]
@@ -33,7 +33,7 @@ def compare_family(entries: Sequence[tuple[Sides, Pairs]]) -> list[Comparison]:
 
 
 def tested(sides: Sides, pairs: Pairs) -> Tested:
-    """A pair of sides with its test, as far as the sample allows one, by itself."""
+    """Return a single pair of sides with its test, if the sample allows one."""
     return _tested(_gathered(sides, pairs), 1)
 
 
@@ -47,13 +47,13 @@ def _tested(t: Tested, family: int) -> Tested:
 
 
 def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | None = None) -> Comparison:
-    """The comparison of two sides, with its verdict.
+    """Return the comparison of two sides with its verdict.
 
     Args:
         t: The sides and their test.
-        p_adjusted: Its p-value within its family, ``None`` where there is none.
-        family: Comparisons in the family.
-        stage: Where it was looked at while seeds were added.
+        p_adjusted: The adjusted p-value within the family, ``None`` without a test.
+        family: Number of comparisons in the family.
+        stage: The last look, if the comparison was looked at while seeds were added.
     """
     sides, pairs, test = t.sides, t.pairs, t.test
     d, seeds = pairs.differences, tuple(sample.seed for sample in pairs.samples)
@@ -98,10 +98,10 @@ def compared(t: Tested, p_adjusted: float | None, family: int, stage: Stage | No
 def _verdict(
     t: Tested, difference: Estimate, p: float | None, confidence: float
 ) -> Literal["first", "second", "undecided"]:
-    """Decided is what test and interval agree on, of runs that have come to their end.
+    """Return the side that test and interval agree on; runs that have not ended decide nothing.
 
-    Differences that are all equal have no interval. That of few seeds is too sure of itself to be shown; the
-    test needs it beside it all the same.
+    Differences that are all equal have no interval. With few seeds the interval is too narrow to be shown,
+    but the test still needs it as a second condition.
     """
     if p is None or p >= ALPHA or difference.value is None or not t.pairs.finished or t.pairs.gone:
         return "undecided"

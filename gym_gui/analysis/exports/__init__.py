@@ -1,1 +1,1 @@
-"""Results as files for other programs."""
+"""Exports results as files for other programs."""

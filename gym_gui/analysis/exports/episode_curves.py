@@ -1,4 +1,4 @@
-"""Episodes as the points of curves, for programs that draw them: TensorBoard, Weights & Biases."""
+"""Turns episodes into points of curves for TensorBoard and Weights & Biases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from gym_gui.core.records import EpisodeRecord
 
 
 def completed_episodes(operator: OperatorRun) -> list[EpisodeRecord]:
-    """Its completed episodes that count, by index: none in which moves were taken back or that ended on time.
+    """Return an operator's completed episodes that count, by index.
+
+    Episodes in which moves were taken back or a player ran out of time do not count.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -26,12 +28,12 @@ def _counts(episode: EpisodeRecord) -> bool:
 
 
 def nothing_to_write() -> UsageError:
-    """No operator has a completed episode."""
+    """Return the error for a run without completed episodes."""
     return UsageError("there is nothing to write: no episode is completed", fix="Wait until one is")
 
 
 def curve_points(episode: EpisodeRecord) -> Iterator[tuple[str, float]]:
-    """An episode's figures by the name of their curve."""
+    """Yield an episode's values, each with the name of its curve."""
     if episode.total_reward is not None:
         yield "episode/return", episode.total_reward
     yield "episode/length", float(episode.length)
@@ -49,7 +51,7 @@ def curve_points(episode: EpisodeRecord) -> Iterator[tuple[str, float]]:
 
 
 def ended_at(episode: EpisodeRecord) -> float:
-    """When it was over, in seconds since 1970; 0 where that is not recorded."""
+    """Return the end of an episode in seconds since 1970; 0 if its start is not recorded."""
     try:
         return datetime.fromisoformat(episode.started_at or "").timestamp() + (episode.wall_s or 0.0)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Episodes as TensorBoard's event files: a folder for each operator, beside those of trainings."""
+"""Exports episodes as TensorBoard event files: a folder for each operator, beside those of trainings."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from gym_gui.core.errors import MissingDependencyError, UsageError
 def write_events(run: Run, folder: Path) -> int:
     """Write the completed episodes of a run, each operator's into a folder of its own.
 
-    Steps of the curves are indices of episodes, their times when an episode ended.
+    The step of a point is the episode's index, and its time is when the episode ended.
 
     Args:
         run: The run.
-        folder: Where the operators' folders are made; what is in them already stays.
+        folder: Folder in which the operators' folders are created; existing contents stay.
 
     Returns:
-        Episodes written.
+        Number of episodes written.
 
     Raises:
         UsageError: A row is damaged, no episode is completed, or the folder cannot be written.

@@ -1,4 +1,4 @@
-"""Results for other programs: tables as CSV or Parquet, and the plots as one SVG picture."""
+"""Exports results for other programs: tables as CSV or Parquet, and the plots as one SVG picture."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Table = Mapping[str, Sequence[Any]]
 
 CSV, PARQUET = ".csv", ".parquet"
 BATCH = 100_000
-"""Rows that are held at a time, where their columns are known beforehand."""
+"""Number of rows that are held at a time, if the columns are known beforehand."""
 _MARGIN = 24
 _HEADING = 30
 _FONT = "Inter, Helvetica, Arial, sans-serif"
@@ -50,12 +50,12 @@ _FONT = "Inter, Helvetica, Arial, sans-serif"
 
 
 def operator_rows(summary: Summary) -> list[Row]:
-    """The comparison, a row per operator."""
+    """Return the comparison with one row for each operator."""
     return [file_row(operator) for operator in summary.operators]
 
 
 def standing_rows(standings: Found) -> list[Row]:
-    """A tournament's policies, a row each; of cross-play its teams."""
+    """Return one row for each policy of a tournament, or for each team of cross-play."""
     if isinstance(standings, CrossPlay):
         return [_team_row(standings, team) for team in standings.teams]
     return [
@@ -107,7 +107,7 @@ def _team_row(found: CrossPlay, team: Team) -> Row:
 
 
 def episode_rows(run: Run) -> Iterator[Row]:
-    """Every finished episode, a row each; what is kept by seat or team has a column for each.
+    """Yield a row for each finished episode; values by seat or team have a column for each seat or team.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -117,7 +117,7 @@ def episode_rows(run: Run) -> Iterator[Row]:
 
 
 def operator_episodes(run_id: str, operator: OperatorRun) -> Iterator[Row]:
-    """The rows of :func:`episode_rows` that are of one operator, in the order in which they finished."""
+    """Yield the rows of :func:`episode_rows` for one operator, in the order in which episodes finished."""
     calls: dict[int, dict[str, CallTally]] = {}
     for (index, slot), tally in collect_calls(operator).items():
         calls.setdefault(index, {})[slot] = tally
@@ -157,7 +157,7 @@ def operator_episodes(run_id: str, operator: OperatorRun) -> Iterator[Row]:
 
 
 def _tokens_of(episode: EpisodeRecord, calls: Mapping[str, CallTally]) -> Row:
-    """Tokens and price of an episode, and of each slot of it that made calls."""
+    """Return tokens and price of an episode, and of each of its slots that made calls."""
     whole, tokens = summed(calls.values()), episode.tokens.values()
     made = whole.frozen()
     return {
@@ -196,14 +196,15 @@ STEP_COLUMNS: Final = {
     "option_moves": "int64",
     "option_ended_by": "string",
 }
-"""Columns of :func:`step_rows`, for :func:`write_table`."""
+"""Types of the columns of :func:`step_rows`, for :func:`write_table`."""
 
 
 def step_rows(run: Run) -> Iterator[Row]:
-    """Every decision of finished episodes, a row each, those of managers too.
+    """Yield a row for each decision of finished episodes, including decisions of managers.
 
-    ``option`` is what a manager asked for, in its own row and in those of the moves that it led to;
-    ``option_move`` counts these from 1. How it ended stands in the manager's row and with its last move.
+    ``option`` is the manager's choice, in its own row and in the rows of the moves that follow from it.
+    ``option_move`` counts these moves from 1. How the option ended is in the manager's row and in its last
+    move.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -239,11 +240,11 @@ def _steps_of(run: Run, operator: OperatorRun, finished: Collection[int]) -> Ite
 
 
 def to_pandas(run: Run | str | Path, *, steps: bool = False) -> Any:
-    """A run as a ``pandas.DataFrame``, with a row per finished episode.
+    """Return a run as a ``pandas.DataFrame``, with a row for each finished episode.
 
     Args:
         run: A run, or its folder.
-        steps: A row per decision instead, those of managers too.
+        steps: Whether to return a row for each decision instead, including decisions of managers.
 
     Raises:
         UsageError: There is no run, or a row is damaged.
@@ -258,19 +259,19 @@ def to_pandas(run: Run | str | Path, *, steps: bool = False) -> Any:
 
 
 def write_table(rows: Iterable[Row], path: Path, columns: Mapping[str, str] | None = None) -> int:
-    """Write rows as CSV or Parquet, by the file's ending; whole or not at all.
+    """Write rows as CSV or Parquet, by the file's suffix, completely or not at all.
 
     Args:
-        rows: Plain values; a key that is missing in a row is empty there.
-        path: An existing file is replaced.
-        columns: What they hold, by name, as Arrow calls it, where that is known beforehand: then rows are
-            written as they come, however many they are.
+        rows: Plain values; a key that is missing in a row gives an empty cell.
+        path: File to write; an existing file is replaced.
+        columns: Arrow type names of the columns by name, if known beforehand. Rows are then written as they
+            come, however many they are.
 
     Returns:
-        Rows written.
+        Number of rows written.
 
     Raises:
-        UsageError: The ending is neither, there are no rows, or the file cannot be written.
+        UsageError: The suffix is neither, there are no rows, or the file cannot be written.
         MissingDependencyError: Parquet needs pyarrow, which is not installed.
     """
     suffix = path.suffix.lower()
@@ -294,7 +295,7 @@ def write_table(rows: Iterable[Row], path: Path, columns: Mapping[str, str] | No
 
 
 def _batches(rows: Iterable[Row], columns: Mapping[str, str]) -> Iterator[tuple[Table, int]]:
-    """Rows a part at a time; one of no rows where there are none."""
+    """Yield rows in batches; one empty batch if there are none."""
     left, begun = iter(rows), False
     while (batch := list(islice(left, BATCH))) or not begun:
         begun = True
@@ -302,7 +303,7 @@ def _batches(rows: Iterable[Row], columns: Mapping[str, str]) -> Iterator[tuple[
 
 
 def _table_of(rows: Iterable[Row]) -> tuple[Table, int]:
-    """Columns by name, and how many rows they have; steps are too many to keep a mapping for each."""
+    """Return columns by name and the number of rows; a mapping for each row would take too much memory."""
     table: dict[str, list[Any]] = {}
     count = 0
     for row in rows:
@@ -325,7 +326,7 @@ def _csv(tables: Iterable[Table], path: Path) -> None:
 
 
 def plain_cell(value: Any) -> Any:
-    """A value as CSV has it; text without what a terminal would obey."""
+    """Return a value for CSV, with texts free of control characters that a terminal would obey."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return clean(value) if isinstance(value, str) else value
@@ -346,7 +347,7 @@ def _parquet(columns: Mapping[str, str] | None, tables: Iterable[Table], path: P
 
 
 def write_whole(path: Path, write: Callable[[Path], None]) -> None:
-    """Write beside the file, then replace it."""
+    """Write a temporary file beside the file, then replace the file."""
     try:
         with replaced(path) as temporary:
             write(temporary)
@@ -359,11 +360,11 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
-    """Verdict and plots as one picture on white, with every color written out.
+    """Draw the verdicts and plots as one picture on white, with every color written into it.
 
     Args:
         summary: What to show.
-        comparison: The pair whose seeds are plotted; by default the first that has pairs.
+        comparison: The comparison whose seeds are plotted; by default the first that has pairs.
     """
     pair = comparison or next((c for c in summary.comparisons if c.pairs), None)
     figure = _Figure()
@@ -379,7 +380,7 @@ def figure_svg(summary: Summary, comparison: Comparison | None = None) -> str:
 
 
 def standings_svg(standings: Found) -> str:
-    """Who is best, the ratings and the payoffs as one picture, likewise; or what teams make."""
+    """Draw a tournament's verdicts with ratings and payoffs, or cross-play's team values, as one picture."""
     figure = _Figure()
     for sentence in (*map(str, standings.said), *standings.remarks):
         figure.say(sentence)
@@ -393,10 +394,10 @@ def standings_svg(standings: Found) -> str:
 
 
 def write_figure(summary: Summary, path: Path, comparison: Comparison | None = None) -> None:
-    """:func:`figure_svg` as a file.
+    """Write the picture of :func:`figure_svg` to a file.
 
     Raises:
-        UsageError: It cannot be written.
+        UsageError: The file cannot be written.
     """
     content = figure_svg(summary, comparison).encode("utf-8", "replace")
 
@@ -407,14 +408,14 @@ def write_figure(summary: Summary, path: Path, comparison: Comparison | None = N
 
 
 class _Figure:
-    """Plots and lines of text under one another."""
+    """Picture with plots and lines of text below one another."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._y = float(_MARGIN)
 
     def say(self, text: str) -> None:
-        """A line of text, broken where it is too long."""
+        """Add a text, wrapped if it is too long."""
         for line in textwrap.wrap(clean(text), 84):
             self._y += 17
             self._parts.append(
@@ -423,7 +424,7 @@ class _Figure:
         self._y += 10
 
     def plot(self, chart: Chart, task: str = "") -> None:
-        """A chart with something in it, under its title and above its caption."""
+        """Add a chart that is not empty, below its title and above its caption."""
         if not chart:
             return
         self._y += _HEADING - 8
@@ -440,7 +441,7 @@ class _Figure:
             self.say(chart.caption)
 
     def svg(self) -> str:
-        """The whole picture."""
+        """Return the whole picture."""
         width, height = WIDTH + 2 * _MARGIN, self._y + _MARGIN
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:.0f}" '

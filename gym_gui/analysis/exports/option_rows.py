@@ -1,4 +1,4 @@
-"""What managers have asked for, in the rows of tables for other programs."""
+"""Adds the choices of managers to the rows of exported tables."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gym_gui.core.record_fields import count, mapping, text
 from gym_gui.core.records import StepRecord
 
 _CHOICE = "option_arguments"
-"""A manager's row has it, a controller's does not."""
+"""Key that a manager's row has and a controller's row does not."""
 
 
 def options_by_episode(operator: OperatorRun) -> Mapping[int, Counter[str]]:
-    """How often each option was asked for, by episode; only episodes with managers are there.
+    """Return how often each option was chosen, by episode; only for episodes with managers.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -34,7 +34,7 @@ def options_by_episode(operator: OperatorRun) -> Mapping[int, Counter[str]]:
 
 
 def option_counts(options: Counter[str] | None) -> dict[str, int]:
-    """The columns of an episode: how many decisions its managers made, and how many options these were."""
+    """Return an episode's columns: the number of managers' decisions, and of different options."""
     if options is None:
         return {}
     return {"manager_decisions": options.total(), "options": len(options)}
@@ -46,11 +46,11 @@ def _manages(seat: str) -> bool:
 
 @dataclass(slots=True)
 class _Asked:
-    """What an agent's manager asked for last.
+    """Latest option that an agent's manager chose.
 
     Attributes:
-        moves: How many it took; ``None``: it is not known.
-        ended_by: What ended it.
+        moves: Number of moves that it took; ``None`` if unknown.
+        ended_by: What ended the option.
         done: Moves so far.
     """
 
@@ -60,13 +60,13 @@ class _Asked:
 
 
 class OptionMoves:
-    """Numbers the moves of each option; takes the rows in the order of the file."""
+    """Numbers the moves of each option; rows must come in the order of the file."""
 
     def __init__(self) -> None:
         self._asked: dict[tuple[int, str], _Asked] = {}
 
     def of(self, step: StepRecord) -> dict[str, Any]:
-        """The columns of a decision; empty cells where it has to do with no option."""
+        """Return the option columns of a decision; empty cells if no option is involved."""
         option = text(step.option)
         if _manages(step.agent_id):
             asked = _Asked(count(step.extra.get("option_moves")), text(step.extra.get("option_ended_by")))

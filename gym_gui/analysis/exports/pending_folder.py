@@ -1,4 +1,4 @@
-"""What libraries write that choose their places by themselves: kept aside until it is whole."""
+"""Temporary folders for libraries that choose their own file names, until their output is complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.core.errors import UsageError
 
 @contextmanager
 def pending_folder(folder: Path) -> Generator[Path]:
-    """A folder within ``folder`` to write into; it is gone afterwards, and what was not moved out of it.
+    """Create a temporary folder within ``folder``; it is deleted with everything that was not moved out.
 
     Raises:
         UsageError: ``folder`` cannot be written.
@@ -31,7 +31,7 @@ def pending_folder(folder: Path) -> Generator[Path]:
 
 @contextmanager
 def environment_variables(given: Mapping[str, str], *, prefix: str) -> Generator[None]:
-    """Replace all variables that begin with ``prefix`` by the given ones; restore the old ones at the end."""
+    """Replace all environment variables that begin with ``prefix`` by these, and restore them at the end."""
     before = {name: value for name, value in os.environ.items() if name.startswith(prefix)}
     _replace(prefix, given)
     try:

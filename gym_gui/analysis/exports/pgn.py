@@ -1,6 +1,6 @@
-"""Games of chess out of a run folder as PGN, which every chess program reads.
+"""Exports games of chess from a run folder as PGN, which every chess program reads.
 
-Rows hold PettingZoo's numbers of moves, which are found again among the legal ones of each position.
+Rows contain PettingZoo's numbers of moves, which are looked up among the legal moves of each position.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _CHESS: Final = re.compile(r"(?:^|[/.])chess_v\d+$")
 
 
 def is_chess(operator: OperatorRun | OperatorSummary) -> bool:
-    """Whether an operator plays PettingZoo's chess."""
+    """Return whether an operator plays PettingZoo's chess."""
     return bool(_CHESS.search(operator.task))
 
 
 def write_pgn(run: Run, path: Path) -> int:
-    """Write all games of a run into one file, whole or not at all.
+    """Write all games of a run into one file, completely or not at all.
 
     Returns:
-        How many games it wrote.
+        Number of games written.
 
     Raises:
         UsageError: The run has no games of chess, or the file cannot be written.
         MissingDependencyError: python-chess is not installed.
-        RunFormatError: A row is damaged, or its action is no legal move.
+        RunFormatError: A row is damaged, or its action is not a legal move.
     """
     players = [operator for operator in run.operators.values() if is_chess(operator)]
     if not players:
@@ -65,11 +65,11 @@ def write_pgn(run: Run, path: Path) -> int:
 
 
 def games(run: Run, operator: OperatorRun) -> Iterator[chess.pgn.Game]:
-    """The finished episodes of an operator that plays chess, as games; failed ones have no result.
+    """Yield the finished episodes of an operator that plays chess as games; failed ones have no result.
 
     Raises:
         MissingDependencyError: python-chess is not installed.
-        RunFormatError: A row is damaged, or its action is no legal move.
+        RunFormatError: A row is damaged, or its action is not a legal move.
     """
     try:
         import_module("chess.pgn")
@@ -142,7 +142,7 @@ def _result(episode: EpisodeRecord, seats: list[str]) -> str:
 
 
 def _comment(row: StepRecord) -> str:
-    """What a reader of the game should know of a move: that it was not the player's, or not its first try."""
+    """Return a comment on a move: clock time, and whether it was the player's own and its first try."""
     parts: list[str] = []
     if (left := number(row.extra.get(CLOCK))) is not None:
         minutes, seconds = divmod(left, 60)

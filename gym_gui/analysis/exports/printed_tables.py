@@ -1,4 +1,4 @@
-"""What a report says as plain text for other documents: Markdown, and LaTeX with booktabs."""
+"""Exports reports as plain text for other documents: Markdown, and LaTeX with booktabs."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from gym_gui.core.enums import kind_word
 
 
 class PrintedTable(NamedTuple):
-    """A table as text.
+    """Table as text.
 
     Attributes:
-        title: What stands above it.
-        headings: Of its columns.
-        words: Whether a column holds words, which stand at the left.
-        rows: A text for each cell.
+        title: Title above the table.
+        headings: Headings of the columns.
+        words: Whether each column holds words, which are left-aligned.
+        rows: Text of each cell, by row.
     """
 
     title: str
@@ -50,12 +50,12 @@ class PrintedTable(NamedTuple):
 
 
 def printed_tables(summary: Summary, standings: Found | None = None) -> list[PrintedTable]:
-    """The tables of the page, in its order and with its columns."""
+    """Return the tables of the page, in its order and with its columns."""
     return list(_standings_tables(standings) if standings is not None else _tables(summary))
 
 
 def verdict_sentences(summary: Summary, standings: Found | None = None) -> list[str]:
-    """What is claimed, then what is missing."""
+    """Return the claims, then notes on what is missing."""
     if standings is not None:
         said = [*map(str, standings.said), *standings.remarks]
         if isinstance(standings, CrossPlay):
@@ -124,7 +124,7 @@ _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def render_markdown(summary: Summary, standings: Found | None = None) -> str:
-    """The report as Markdown, with tables as GitHub, Pandoc and Sphinx read them."""
+    """Return the report as Markdown, with tables for GitHub, Pandoc and Sphinx."""
     lines = ["# Results" if standings is None else "# Tournament", ""]
     for sentence in verdict_sentences(summary, standings):
         lines += [_markdown(sentence), ""]
@@ -184,9 +184,10 @@ _KNOWN_TO_LATEX: Final = "–—‘’“”•€™"  # noqa: RUF001  # what a
 
 
 def render_latex(summary: Summary, standings: Found | None = None) -> str:
-    r"""Each table as a ``table`` with booktabs' rules; the verdict is the first one's caption.
+    r"""Return each table as a LaTeX ``table`` with booktabs rules; the first caption has the verdict.
 
-    One that is wider than the text is made smaller. The document needs ``\usepackage{booktabs,graphicx}``.
+    A table that is wider than the text is made smaller. The document needs
+    ``\usepackage{booktabs,graphicx}``.
     """
     said = " ".join(verdict_sentences(summary, standings))
     tables: list[str] = []
@@ -210,7 +211,7 @@ def _latex(text: str) -> str:
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    # In braces: behind the end of a row a bracket would begin a length.
+    # In braces: after the end of a row, a bracket would begin a length.
     return " & ".join(f"{{{_latex(cell)}}}" for cell in cells) + r" \\"
 
 

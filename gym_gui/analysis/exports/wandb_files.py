@@ -1,11 +1,11 @@
-"""Episodes as offline runs of Weights & Biases, one for each operator; ``wandb sync`` uploads them.
+"""Exports episodes as offline runs of Weights & Biases, one for each operator; ``wandb sync`` uploads them.
 
-The library writes them, by a process of its own that it starts and ends. It gets the data to write and
-nothing else: neither the user's account nor a server; its own notes are deleted afterwards.
+The library writes them in a process of its own that it starts and ends. It receives only the data to be
+written, and nothing about the person's account or a server; its auxiliary files are deleted with the folder.
 
 Source:
-    `wandb <https://docs.wandb.ai>`_. Its file is a log as that of `LevelDB
-    <https://github.com/google/leveldb/blob/main/doc/log_format.md>`_, behind a head of 7 bytes and with a
+    `wandb <https://docs.wandb.ai>`_. Its file is a log like that of `LevelDB
+    <https://github.com/google/leveldb/blob/main/doc/log_format.md>`_, after a head of 7 bytes and with a
     plain CRC-32; each record is one of its messages.
 """
 
@@ -47,23 +47,23 @@ _LONGEST_TAG = 64
 def write_wandb_runs(run: Run, folder: Path) -> dict[str, int]:
     """Write a run of Weights & Biases for each operator that has completed episodes.
 
-    A point of its curves is an episode, its step the episode's index; its summary is the operator's row of
-    the comparison.
+    Each point of its curves is an episode, with the episode's index as the step. Its summary is the
+    operator's row of the comparison.
 
     Args:
         run: The run.
-        folder: What ``wandb sync`` is to be told; what is in it already stays.
+        folder: Folder to pass to ``wandb sync``; existing contents stay.
 
     Returns:
-        Episodes by the name of the folder that holds them.
+        Number of episodes by the name of the folder that contains them.
 
     Raises:
-        UsageError: A row is damaged, no episode is completed, a run is there already, or the folder cannot
-            be written.
+        UsageError: A row is damaged, no episode is completed, a run exists there already, or the folder
+            cannot be written.
         MissingDependencyError: The library is not installed.
     """
     found = find_spec("wandb")
-    if found is None or found.origin is None:  # its runs lie in a folder of this name
+    if found is None or found.origin is None:  # a folder of runs has the same name
         raise MissingDependencyError("Weights & Biases", "mosaic install wandb")
     played = {key: done for key, each in run.operators.items() if (done := completed_episodes(each))}
     if not played:
@@ -84,20 +84,20 @@ def write_wandb_runs(run: Run, folder: Path) -> dict[str, int]:
             written = {name: _held(place) for name, place in made.items()}
             for name, place in made.items():
                 place.rename(target / name)
-        except (OSError, wandb.Error, SystemExit) as error:  # it exits where its process was ended
+        except (OSError, wandb.Error, SystemExit) as error:  # it exits if its process was ended
             raise UsageError(f"{folder} cannot be written: {error}", fix="Choose another with -o") from error
     return written
 
 
 @contextmanager
 def _alone(pending: Path) -> Generator[Any]:
-    """The library, which finds no settings of the person, nor files with some where it is."""
+    """Import the library without the person's settings: neither environment variables nor local files."""
     with environment_variables(_told(pending), prefix="WANDB_"), chdir(pending):
         yield import_module("wandb")
 
 
 def _told(pending: Path) -> Mapping[str, str]:
-    """Environment variables for the library: it writes its files here and sends nothing over the network."""
+    """Return environment variables that make the library write here and send nothing over the network."""
     places = ("WANDB_DIR", "WANDB_CACHE_DIR", "WANDB_CONFIG_DIR", "WANDB_DATA_DIR", "WANDB_ARTIFACT_DIR")
     return {
         **dict.fromkeys(places, str(pending)),
@@ -129,7 +129,7 @@ def _write(
             console="off",
             silent=True,
             symlink=False,
-            # Nothing of this machine, and nothing of the folder it was started in.
+            # No data about this machine or the folder in which the program was started.
             host="",
             disable_code=True,
             disable_git=True,
@@ -140,7 +140,7 @@ def _write(
             x_save_requirements=False,
         ),
     )
-    # Its own summary would be the last episode.
+    # The library's own summary would be the last episode.
     written.define_metric("*", summary="none")
     for episode in episodes:
         point = dict(curve_points(episode))
@@ -168,13 +168,13 @@ def _config(run: Run, operator: OperatorRun) -> dict[str, Any]:
 
 
 def _run_id(run: Run, operator_id: str) -> str:
-    """The same whenever it is written, so that what is uploaded twice is there once."""
+    """Return a constant id for the run, so that repeated uploads make only one run."""
     name = re.sub(r"[^\w.-]", lambda found: f"-{ord(found[0]):x}-", operator_id)
     return f"{run.run_id}-{name}"
 
 
 def _held(place: Path) -> int:
-    """Points in a run that was written, where it is whole: of a full disk the library says nothing."""
+    """Return the number of points in a written run; raise OSError if it is cut off, e.g. by a full disk."""
     messages: Any = import_module("wandb.proto.wandb_internal_pb2")
     (file,) = place.glob("*.wandb")
     points, last = 0, ""
@@ -189,11 +189,11 @@ def _held(place: Path) -> int:
 
 
 def wandb_records(file: Path) -> Iterator[bytes]:
-    """The records of a ``.wandb`` file, up to where it was cut off or is damaged."""
+    """Yield the records of a ``.wandb`` file, up to where it is cut off or damaged."""
     data, at, record = file.read_bytes(), _FIRST, b""
     while at + _HEAD.size <= len(data):
         if (left := _BLOCK - at % _BLOCK) < _HEAD.size:
-            at += left  # a head does not go over the end of a block
+            at += left  # a head does not extend over the end of a block
             continue
         checksum, length, kind = _HEAD.unpack_from(data, at)
         part = data[at + _HEAD.size : at + _HEAD.size + length]

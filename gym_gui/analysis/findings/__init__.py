@@ -1,1 +1,1 @@
-"""What was found out, as data: comparisons, standings, cross-play, trainings."""
+"""Data classes for findings: comparisons, standings, cross-play, trainings."""

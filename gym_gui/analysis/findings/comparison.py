@@ -1,6 +1,6 @@
-"""What a summary says of two operators or teams: how they compare, why they cannot, who is better.
+"""Data classes for comparisons of two operators or teams, for refusals and for verdicts.
 
-``compute/verdicts.py`` decides it, ``words/verdict_words.py`` words it.
+``compute/verdicts.py`` decides verdicts and ``words/verdict_words.py`` puts them into words.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from gym_gui.analysis.statistics.summary_numbers import Bounds, Estimate
 
 @dataclass(frozen=True)
 class Stage:
-    """Where a comparison has come to that was looked at while seeds were added.
+    """Last look at a comparison that was looked at while seeds were added.
 
     Attributes:
-        seeds: Seeds of its last look: the one that decided it, if one did.
-        largest: Seeds that were to be played at most.
-        looks: How often it was looked at.
+        seeds: Seeds of the last look: the one that decided the comparison, if a look did.
+        largest: Planned largest number of seeds.
+        looks: Number of looks.
         p: p-value of all looks together.
-        confidence: Of the interval of this look alone, so that those of all looks have 95 % together; 1 where
-            none would be sure enough.
+        confidence: Confidence of this look's interval, so that the intervals of all looks together have 95 %;
+            1 if no interval would be sure enough.
     """
 
     seeds: int
@@ -34,35 +34,35 @@ class Stage:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two operators on shared seeds, or two teams in the same episodes.
+    """Comparison of two operators on shared seeds, or of two teams in the same episodes.
 
     Attributes:
-        kind: What is compared.
-        operator: For teams, the key of their operator; else empty.
-        first: Key (operator) or name (team) of the first.
-        second: The same of the second.
+        kind: Kind of the sides: operators or teams.
+        operator: Key of the teams' operator; empty for operators.
+        first: Key (operator) or name (team) of the first side.
+        second: Key or name of the second side.
         measure: ``return`` or ``score``; higher is better.
-        pairs: Episodes that both completed.
-        left_out: Shared episodes that one of them did not complete.
+        pairs: Number of episodes that both completed.
+        left_out: Number of shared episodes that one side did not complete.
         difference: Mean of first minus second.
-        p: Two-sided p-value, ``None`` with nothing to test.
-        p_adjusted: The same after Holm's correction within its family.
-        family: Number of comparisons in that family.
-        method: The test.
-        ahead: Pairs in which the first did better.
-        level: Pairs without difference.
-        behind: Pairs in which the second did better.
-        verdict: Who is better, or ``undecided``.
-        claim: The verdict in words.
-        detail: Its uncertainty in words.
+        p: Two-sided p-value, ``None`` without a test.
+        p_adjusted: p-value after Holm's correction within the family.
+        family: Number of comparisons in the family.
+        method: Name of the test.
+        ahead: Number of pairs in which the first did better.
+        level: Number of pairs without difference.
+        behind: Number of pairs in which the second did better.
+        verdict: The better side, or ``undecided``.
+        claim: The verdict as text.
+        detail: The uncertainty as text; continues the sentence.
         seeds: Seed of each pair.
-        differences: First minus second of each pair.
-        outliers: A sentence where one or a few seeds make the difference, else empty.
-        shared: Episodes of each side that could be compared, had all been completed.
-        failed: Of these, those in which the first and the second failed or had no finite return.
-        unshared: Episodes that only the first, and only the second, has played.
-        bounds: What ``difference`` could be with the episodes that are missing; ``None``: none is.
-        stage: How far it was followed where seeds were added until it was decided; ``None``: they were not.
+        differences: First minus second for each pair.
+        outliers: A sentence if one or a few seeds dominate the difference, else empty.
+        shared: Number of shared episodes, completed or not.
+        failed: Numbers of shared episodes in which the first and the second failed or had no finite return.
+        unshared: Numbers of episodes that only the first and only the second has played.
+        bounds: Bounds of ``difference`` over the results of missing episodes; ``None`` if none is missing.
+        stage: Last look, if seeds were added until the comparison was decided; else ``None``.
     """
 
     kind: Literal["operators", "teams"]
@@ -95,14 +95,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Operators that are not compared, as they played different tasks.
+    """Refusal to compare operators, because they played different tasks.
 
     Attributes:
         first: Keys of the operators of one task.
-        second: Keys of those of the other.
-        differs: What sets the tasks apart, by setting: its value in the one and the other.
-        claim: The refusal in words.
-        detail: What differs, in words; continues the sentence.
+        second: Keys of the operators of the other task.
+        differs: Settings in which the tasks differ, each with its two values.
+        claim: The refusal as text.
+        detail: What differs, as text; continues the sentence.
     """
 
     first: tuple[str, ...]
@@ -114,13 +114,13 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a reader takes away first.
+    """Main conclusion for the reader of a report.
 
     Attributes:
         claim: "A is better than B", "A against B is not decided".
-        detail: The numbers behind it; continues the sentence.
-        decided: Whether the claim names a better one.
-        task: The environment it is about, where the report has several; else empty.
+        detail: The numbers behind the claim; continues the sentence.
+        decided: Whether the claim names a better side.
+        task: Environment of the claim, if the report has several; else empty.
     """
 
     claim: str
@@ -130,7 +130,7 @@ class Verdict:
 
     @property
     def sentence(self) -> str:
-        """Claim and numbers, below a heading that names the environment."""
+        """Claim and numbers as one sentence, for use below a heading that names the environment."""
         return f"{self.claim}{self.detail}."
 
     def __str__(self) -> str:

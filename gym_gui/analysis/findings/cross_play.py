@@ -1,7 +1,7 @@
-"""What cross-play says, as data: how policies do with themselves, with others, with held-out partners.
+"""Data classes of cross-play: results of policies with themselves, with others, with held-out partners.
 
-:func:`~gym_gui.analysis.compute.cross_play_builder.cross_play_of` makes it; the table, the page and
-``tournament.json`` only show it.
+:func:`~gym_gui.analysis.compute.cross_play_builder.cross_play_of` builds them; the table, the page and
+``tournament.json`` only show them.
 """
 
 from __future__ import annotations
@@ -40,16 +40,15 @@ CROSS_PLAY_METHODS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Team:
-    """A policy in one seat, another one (or itself) in all others.
+    """Team with a policy in one seat and another policy (or the same) in all others.
 
     Attributes:
-        policy: Who has one seat.
-        partner: Who has the others.
+        policy: Policy in the one seat.
+        partner: Policy in the other seats.
         value: Return or score of the team.
-        lift: What that is more than the partner's self-play; ``None`` where the partner is held out, or the
-            policy itself.
-        p: Of the lift, after Holm's correction over all lifts.
-        lifts: Whether the lift is decided: 1 more, -1 less, 0 not decided.
+        lift: Value minus the partner's self-play; ``None`` if the partner is held out or equals the policy.
+        p: p-value of the lift, after Holm's correction over all lifts.
+        lifts: Verdict on the lift: 1 for more, -1 for less, 0 if undecided.
     """
 
     policy: str
@@ -62,12 +61,12 @@ class Team:
 
 @dataclass(frozen=True)
 class SeatTeam:
-    """A policy in one seat that it stays in, another one in all others.
+    """Team with a policy in one seat, which it keeps, and another policy in all others.
 
     Attributes:
-        seat: Of the policy.
-        policy: Who has it.
-        partner: Who has the others.
+        seat: Seat of the policy.
+        policy: Policy in this seat.
+        partner: Policy in the other seats.
         value: Return or score of the team.
     """
 
@@ -79,18 +78,18 @@ class SeatTeam:
 
 @dataclass(frozen=True)
 class Mate:
-    """One policy.
+    """Results of one policy in cross-play.
 
     Attributes:
-        policy: Its name.
-        kind: The kind of worker that plays it.
-        held_out: Whether it is but a partner of others.
-        own: In self-play; ``None`` of a held-out one.
-        cross: With the others of the pool; ``None`` where there is none, and of a held-out one.
-        held: With held-out partners; likewise.
-        lift: What it brings to the teams of the pool in which it takes a seat, at the mean.
-        games: Games that count.
-        failed: Games that failed at it.
+        policy: Name of the policy.
+        kind: Kind of the worker that plays the policy.
+        held_out: Whether the policy only serves as a partner of others.
+        own: Value in self-play; ``None`` for a held-out policy.
+        cross: Value with the others of the pool; ``None`` without others and for a held-out policy.
+        held: Value with held-out partners; ``None`` without them and for a held-out policy.
+        lift: Mean change of the pool's teams when the policy takes one of their seats.
+        games: Number of games that count.
+        failed: Number of games that failed because of this policy.
     """
 
     policy: str
@@ -106,12 +105,12 @@ class Mate:
 
 @dataclass(frozen=True)
 class Spread:
-    """What the trainings of an algorithm have.
+    """Mean and range of a value over the trainings of an algorithm.
 
     Attributes:
-        mean: At the mean over trainings.
-        low: The lowest of them.
-        high: The highest.
+        mean: Mean over trainings.
+        low: Lowest value of a training.
+        high: Highest value of a training.
     """
 
     mean: float
@@ -121,15 +120,15 @@ class Spread:
 
 @dataclass(frozen=True)
 class TrainedTeams:
-    """An algorithm whose trainings are policies of the pool, each at its mean over seeds.
+    """Algorithm whose trainings are policies of the pool, each counted with its mean over seeds.
 
     Attributes:
-        name: What it is called.
-        trainings: Names of its policies.
+        name: Name of the algorithm.
+        trainings: Names of the trainings' policies.
         own: Self-play.
-        siblings: Cross-play with other trainings of the same algorithm; ``None`` of a lone one.
-        others: Cross-play with the rest of the pool; ``None`` where there is none.
-        held: With held-out partners; likewise.
+        siblings: Cross-play with other trainings of the same algorithm; ``None`` for a single training.
+        others: Cross-play with the rest of the pool; ``None`` if there is no rest.
+        held: Play with held-out partners; ``None`` if there are none.
     """
 
     name: str
@@ -142,24 +141,24 @@ class TrainedTeams:
 
 @dataclass(frozen=True, kw_only=True)
 class CrossPlay(Findings):
-    """Everything that cross-play says.
+    """All findings of cross-play.
 
     Attributes:
         measure: ``return`` or ``score``.
         seats: Names of the seats.
-        called: What people call seats that the game has names for.
+        called: The game's names for seats, for the seats that it names.
         verdicts: Self-play against cross-play and against play with held-out partners.
-        lifted: Sentences of who is worth more, or less, in whose team than one of its own.
-        policies: Those of the pool by what they make in cross-play, then those held out.
-        teams: Every two that have played together.
-        own: Self-play, at the mean of the pool.
-        cross: Cross-play, likewise.
-        held: With held-out partners, likewise.
+        lifted: Sentences that say whose team does better or worse with a policy than with its own.
+        policies: Policies of the pool by their value in cross-play, then held-out policies.
+        teams: All pairs that have played together.
+        own: Self-play, averaged over the pool.
+        cross: Cross-play, averaged over the pool.
+        held: Play with held-out partners, averaged over the pool.
         cross_gap: Self-play minus cross-play on the same seeds.
-        held_gap: Self-play minus play with held-out partners, likewise.
-        algorithms: Those of which whole groups of trainings are in the pool.
-        seated: Every two by the seat of the first, where policies stay in their seats; else empty.
-        stay: Whether they do.
+        held_gap: Self-play minus play with held-out partners on the same seeds.
+        algorithms: Algorithms of which whole groups of trainings are in the pool.
+        seated: All pairs by the seat of the first policy, if policies keep their seats; else empty.
+        stay: Whether policies keep their seats.
     """
 
     measure: str
@@ -181,22 +180,23 @@ class CrossPlay(Findings):
 
     @property
     def said(self) -> Sequence[Verdict]:
-        """What comes of playing with others."""
+        """Verdicts on self-play against play with others."""
         return self.verdicts
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Who lifts whom."""
+        """Sentences about lifts."""
         return self.lifted
 
     def team(self, policy: str, partner: str) -> Team | None:
-        """``policy`` in one seat, ``partner`` in the others; ``None`` where they have not played."""
+        """Return the team with ``policy`` in one seat, ``partner`` in the others; ``None`` without games."""
         return next((t for t in self.teams if (t.policy, t.partner) == (policy, partner)), None)
 
     def cell(self, row: str, column: str) -> Team | SeatTeam | None:
-        """The team in a row and a column of the matrix; ``None`` where they have not played.
+        """Return the team in a row and a column of the matrix; ``None`` if it has not played.
 
-        Of two seats that do not change the row has the first; else it has any one, and the column the rest.
+        If there are two fixed seats, the row's policy has the first seat. Otherwise the row's policy has any
+        one seat and the column's policy the others.
         """
         if self.by_seat:
             first = (t for t in self.seated if t.seat == self.seats[0])
@@ -205,15 +205,15 @@ class CrossPlay(Findings):
 
     @property
     def by_seat(self) -> bool:
-        """Whether rows and columns of the matrix are the two seats."""
+        """Whether the matrix shows one of two fixed seats in its rows and the other in its columns."""
         return self.stay and len(self.seats) == 2
 
     def fixture(self, row: str, column: str) -> Fixture | None:
-        """See the base."""
+        """Return the pairing in a square of the matrix; ``None`` if no game is planned there."""
         return next(iter(self._squares.get((row, column), ())), None)
 
     def on_record(self, row: str, column: str) -> tuple[int, int]:
-        """Games of a field of the matrix that are played, and that are planned; zeros where none are."""
+        """Return the numbers of played and planned games in a square of the matrix; zeros without plans."""
         return counted(self._squares.get((row, column), ()))
 
     @cached_property
@@ -222,7 +222,7 @@ class CrossPlay(Findings):
         for each in self.fixtures:
             first, second = each.policies[:2] if self.by_seat else who_joins(each.policies)
             cells = {(first, second)}
-            if len(self.seats) == 2 and not self.stay:  # who joins whom is the same
+            if len(self.seats) == 2 and not self.stay:  # either policy may be seen as the one that joins
                 cells.add((second, first))
             for cell in cells:
                 found[cell].append(each)
@@ -230,4 +230,4 @@ class CrossPlay(Findings):
 
 
 Found = Standings | CrossPlay
-"""What a tournament says: of sides that compete, or of a team whose seats are filled."""
+"""Findings of a tournament: of competing sides, or of one team whose seats are filled."""

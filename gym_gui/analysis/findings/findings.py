@@ -1,4 +1,4 @@
-"""What every tournament says, whether its sides compete or are one team."""
+"""Findings that all tournaments share, whether sides compete or policies fill one team."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from gym_gui.analysis.findings.comparison import Verdict
 
 @dataclass(frozen=True)
 class Fixture:
-    """A pairing, and how much of it is played.
+    """Pairing of a tournament with its numbers of games.
 
     Attributes:
-        operator_id: The operator whose episodes its games are.
-        policies: Who sits in which seat to begin with.
-        played: Games on record, whatever came of them.
-        planned: Games that are to be played.
+        operator_id: Id of the operator whose episodes are the games.
+        policies: Policy of each seat at the beginning.
+        played: Number of recorded games, whatever their status.
+        planned: Number of planned games.
     """
 
     operator_id: str
@@ -28,24 +28,24 @@ class Fixture:
 
 
 def counted(fixtures: Sequence[Fixture]) -> tuple[int, int]:
-    """Games that are played, and that are planned."""
+    """Return the total numbers of played and planned games."""
     return sum(each.played for each in fixtures), sum(each.planned for each in fixtures)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Findings:
-    """What a tournament says.
+    """Findings of a tournament.
 
     Attributes:
-        run_id: Its run.
-        task: The environment.
-        status: Of the run: ``completed``, ``stopped``, …
-        notes: Sentences on what weakens it.
-        games: Games that count.
-        planned: Games that were to be played.
-        seeds: Seeds on which games were played.
-        methods: How the numbers are made.
-        fixtures: Who meets whom as far as that is settled, in the order in which it was.
+        run_id: Id of the tournament's run.
+        task: Name of the environment.
+        status: Status of the run: ``completed``, ``stopped``, …
+        notes: Sentences on what limits the findings.
+        games: Number of games that count.
+        planned: Number of planned games.
+        seeds: Number of seeds on which games were played.
+        methods: Description of each method by its name.
+        fixtures: Pairings as far as they are settled, in the order in which they were settled.
     """
 
     run_id: str
@@ -61,17 +61,17 @@ class Findings:
     @property
     @abstractmethod
     def said(self) -> Sequence[Verdict]:
-        """What a reader takes away first."""
+        """Verdicts that the reader should see first."""
 
     @abstractmethod
     def fixture(self, row: str, column: str) -> Fixture | None:
-        """Who meets in a square of the matrix, the first of several; ``None`` where they are not to meet."""
+        """Return the first pairing in a square of the matrix; ``None`` if no game is planned there."""
 
     @property
     @abstractmethod
     def remarks(self) -> Sequence[str]:
-        """Sentences that go with it."""
+        """Sentences that accompany the verdicts."""
 
     def to_json(self) -> dict[str, Any]:
-        """As ``tournament.json`` has it."""
+        """Return plain data, as stored in ``tournament.json``."""
         return asdict(self)

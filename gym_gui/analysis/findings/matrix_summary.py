@@ -1,4 +1,4 @@
-"""What a summary says of a matrix: its rows, and the settings in which its players have played."""
+"""Data classes of a matrix's summary: its rows, and the settings of its players."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from gym_gui.analysis.statistics.summary_numbers import Estimate
 
 @dataclass(frozen=True)
 class RowSummary:
-    """A row of a matrix.
+    """Results of a row of a matrix.
 
     Attributes:
-        run_id: The run whose matrix it is of.
-        name: Its name.
-        title: What people call it.
+        run_id: Id of the run that played the matrix.
+        name: Name of the row.
+        title: Title of the row.
         task: Environment family and id.
-        players: Who plays, in words.
-        operator: Key of the operator that plays it, empty where it was not played.
-        episodes: Completed ones.
-        mean: Mean return, where no sides compete.
-        difference: What the first side has more than the second, where two compete.
-        measure: In what: ``score`` or ``return``.
-        p_adjusted: Of that difference, after Holm's correction over the rows.
-        better: The better side, or why there is none.
-        problem: Why it was not played.
+        players: Names of the players.
+        operator: Key of the operator that played the row; empty if it was not played.
+        episodes: Number of completed episodes.
+        mean: Mean return, if no sides compete.
+        difference: First side minus second side, if two sides compete.
+        measure: Measure of the difference: ``score`` or ``return``.
+        p_adjusted: p-value of the difference, after Holm's correction over the rows.
+        better: The better side, or the reason why there is none.
+        problem: Reason why the row was not played.
     """
 
     run_id: str
@@ -44,23 +44,23 @@ class RowSummary:
 
 @dataclass(frozen=True)
 class SettingSummary:
-    """What one setting came to, of a player on a task; the unit of every interval is the seed.
+    """Results of one setting of a player on a task; the unit of every interval is the seed.
 
     Attributes:
-        run_id: The run whose matrix it is of.
-        players: Who plays, in words.
+        run_id: Id of the run that played the matrix.
+        players: Names of the players.
         task: Environment family and id.
-        setting: Its name.
-        operator: Key of the operator that plays in it; empty where it was not played.
-        episodes: Completed ones.
-        result: Mean return; of sides that compete, the first one's score, or return.
-        measure: Which of these: ``score`` or ``return``.
-        difference: What it has more than in the first setting on the same seeds; ``None`` for the first, and
-            where the task is another one.
-        p_adjusted: Of that difference, after Holm's correction over its family.
-        better: What that says of it, in words; empty where there is nothing to compare.
-        unusable: Decisions without a playable answer, in an episode.
-        tokens: Tokens of calls to models, in an episode; ``None``: there were no calls.
+        setting: Name of the setting.
+        operator: Key of the operator that played with the setting; empty if it was not played.
+        episodes: Number of completed episodes.
+        result: Mean return; if sides compete, the first side's mean score or return.
+        measure: Measure of the result: ``score`` or ``return``.
+        difference: Result minus that of the first setting on the same seeds; ``None`` for the first setting
+            and if the task differs.
+        p_adjusted: p-value of the difference, after Holm's correction over its family.
+        better: Verdict on the difference as text; empty for the first setting.
+        unusable: Mean number of decisions without a playable answer in an episode.
+        tokens: Mean number of tokens of model calls in an episode; ``None`` if there were no calls.
     """
 
     run_id: str

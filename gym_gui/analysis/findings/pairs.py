@@ -1,4 +1,4 @@
-"""What two sides achieved under the same conditions, and the test of it."""
+"""Paired results of two sides under the same conditions, and their test."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from gym_gui.analysis.statistics.summary_numbers import Bounds
 from gym_gui.analysis.statistics.units import Sample, Scope
 
 MOST_LOST = 0.1
-"""Share of what was to be compared that may be lost to failures, where both sides failed as often."""
+"""Largest share of episodes that may be lost to failures, if both sides failed equally often."""
 
 
 class Sides(NamedTuple):
-    """What is compared with what.
+    """The two sides of a comparison.
 
     Attributes:
-        kind: Operators, or teams of one operator.
-        operator: The operator's key for teams, else empty.
-        first: Key or name for the record.
-        second: The same of the other.
-        first_name: How sentences call it.
-        second_name: The same of the other.
+        kind: Kind of the sides: operators, or teams of one operator.
+        operator: Key of the teams' operator; empty for operators.
+        first: Key (operator) or name (team) of the first side.
+        second: Key or name of the second side.
+        first_name: Name of the first side in sentences.
+        second_name: Name of the second side in sentences.
         measure: ``return`` or ``score``.
-        trained: Which of them is the outcome of one training: a claim holds for it alone.
-        within: The operator that sentences name, where a text has pairs of several.
+        trained: Whether each side is the result of one training; a claim then holds for that training only.
+        within: Name of the operator, if a report lists claims about several.
     """
 
     kind: Literal["operators", "teams"]
@@ -43,7 +43,7 @@ class Sides(NamedTuple):
 
     @property
     def subjects(self) -> tuple[str, str]:
-        """What claims are about."""
+        """Names of both sides in claims; a trained one with the remark that this checkpoint is meant."""
         names = (self.first_name, self.second_name)
         first, second = (
             _with_remark(name, "this checkpoint") if trained else name
@@ -53,30 +53,30 @@ class Sides(NamedTuple):
 
 
 def _with_remark(name: str, remark: str) -> str:
-    """``PPO (remark)``; ``PPO (200k, remark)`` where something stands there already."""
+    """Add a remark to a name: ``PPO (remark)``, or ``PPO (200k, remark)`` if it ends with a remark."""
     return f"{name[:-1]}, {remark})" if name.endswith(")") else f"{name} ({remark})"
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """What two sides achieved under the same conditions.
+    """Paired results of two sides under the same conditions.
 
     Attributes:
-        samples: What tells which pairs are independent.
-        differences: First minus second, of each.
-        shared: Episodes that each side was to play there, and has ended in some way.
-        failed: Of these, those in which the first and the second failed, or that gave no finite return.
-        stopped: Of these, those that were stopped, or lost with a process, on one side.
-        unshared: Episodes that only the first, and only the second, has played.
-        bounds: What the mean difference could be, whatever the missing episodes had given.
-        score: What a failed episode counts as, ``None`` where the experiment does not say.
-        finished: Whether the runs have come to their end.
-        gone: Episodes of either side that its run counts, and that have no line in its folder any more.
-        begun_again: Episodes of the first and the second that were begun again, a process being lost.
-        chosen: How many seeds there are was decided by looking at results, of which a test knows nothing.
-        alike: Both sides are the same policies in each other's seats, which leaves nothing to test.
-        unlike: Nothing says that what the sides achieved is of one kind, which leaves nothing to test.
-        least: Units below which no interval is shown.
+        samples: Seed, round and digest of each pair, which show which pairs are independent.
+        differences: First minus second for each pair.
+        shared: Number of episodes that both sides share and that have ended in some way.
+        failed: Numbers of shared episodes in which the first and the second failed or had no finite return.
+        stopped: Number of shared episodes that were stopped, or lost with a process, on one side.
+        unshared: Numbers of episodes that only the first and only the second has played.
+        bounds: Bounds of the mean difference over the possible results of missing episodes.
+        score: Value of a failed episode, ``None`` if the experiment declares none.
+        finished: Whether the runs have ended.
+        gone: Number of episodes of both sides that their runs count but that have no line in the folder.
+        begun_again: Numbers of episodes of each side that were begun again because a process was lost.
+        chosen: Whether the number of seeds was chosen by looking at results, which a test cannot account for.
+        alike: Whether both sides are the same policies in each other's seats, so that no test makes sense.
+        unlike: Whether the sides' results may be of different kinds, so that no test makes sense.
+        least: Fewest units for which an interval is shown.
     """
 
     samples: tuple[Sample, ...]
@@ -97,12 +97,12 @@ class Pairs:
 
     @property
     def left_out(self) -> int:
-        """Shared episodes that are not compared."""
+        """Number of shared episodes that are not compared."""
         return self.shared - len(self.differences)
 
     @property
     def is_lopsided(self) -> bool:
-        """Whether what is missing may be what decides: a sample without it is no fair one."""
+        """Whether the missing episodes could decide the comparison, so that the rest is no fair sample."""
         if not self.left_out:
             return False
         if self.failed[0] != self.failed[1] or self.left_out > MOST_LOST * self.shared:
@@ -111,7 +111,7 @@ class Pairs:
 
 
 class Tested(NamedTuple):
-    """A pair of sides with its test, ``None`` where nothing can be tested."""
+    """Two sides with their test, which is ``None`` if nothing can be tested."""
 
     sides: Sides
     pairs: Pairs
@@ -121,12 +121,12 @@ class Tested(NamedTuple):
 
     @property
     def is_testable(self) -> bool:
-        """Whether there are independent seeds, and nothing that makes a test of them say something else."""
+        """Whether there are independent seeds and nothing that makes a test of them misleading."""
         p = self.pairs
         untestable = p.is_lopsided or p.chosen or p.alike or p.unlike
         return bool(p.differences) and self.scope == "seeds" and not untestable
 
     @property
     def by_unit(self) -> intervals.Floats:
-        """Sum of differences per unit: seats swapped on one seed count as one."""
+        """Sum of the differences of each unit: swapped seats on one seed count as one unit."""
         return np.bincount(self.codes, weights=self.pairs.differences).astype(np.float64)

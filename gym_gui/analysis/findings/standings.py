@@ -1,7 +1,7 @@
-"""What a tournament says, as data: plain numbers, each with its n and its method.
+"""Data classes of a tournament's findings: plain numbers, each with its sample size and its method.
 
-:func:`~gym_gui.analysis.compute.standings_builder.standings_of` makes it; the table, the page and
-``tournament.json`` only show it.
+:func:`~gym_gui.analysis.compute.standings_builder.standings_of` builds them; the table, the page and
+``tournament.json`` only show them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOO_FEW, NOT_RANDOM = "not enough seeds", "nothing is random"
 NO_GAME = "no game"
 """Note on a policy without a rating."""
 APART = "not connected"
-"""Note on a policy that results do not connect with the others: it has no rating."""
+"""Note on a policy whose results do not connect it with the others: it has no rating."""
 BY_SEED = "bootstrap over seeds, Student's t"
 
 RATING_METHODS: Mapping[str, str] = {
@@ -60,7 +60,7 @@ RATING_METHODS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class RankSet:
-    """The ranks that a policy may have, at 95 %, from 1."""
+    """Range of ranks that a policy may have, at 95 %; ranks begin at 1."""
 
     best: int
     worst: int
@@ -68,24 +68,24 @@ class RankSet:
 
 @dataclass(frozen=True)
 class Standing:
-    """One policy.
+    """Results of one policy in a tournament.
 
     Attributes:
-        policy: Its name.
-        kind: The kind of worker that plays it.
-        rank: By rating, from 1; policies without a game come last.
-        ranks: Ranks that are possible at 95 %; ``None`` with too few seeds, or while games are to be played.
-        rating: On a scale as Elo's; ``rating`` among the methods says more.
-        points: Mean score of a game: a win is 1, a draw one half.
-        games: Games that count.
-        wins: Wins against one side; in a game of several sides, each other side counts.
-        draws: Draws, counted likewise.
-        losses: Losses, counted likewise.
-        failed: Games in which this policy failed; they count for no policy.
-        note: Why its rating has no interval; empty where it has one.
-        nash: Its share of Nash averaging's equilibrium, ``None`` where that could not be computed.
-        alpha_rank: Its share of alpha-rank's stationary distribution, likewise.
-        openskill: OpenSkill's rating of a ladder, likewise.
+        policy: Name of the policy.
+        kind: Kind of the worker that plays the policy.
+        rank: Rank by rating, from 1; policies without a game come last.
+        ranks: Possible ranks at 95 %; ``None`` with too few seeds, or while games are still to be played.
+        rating: Rating on a scale like Elo's; ``rating`` among the methods describes it.
+        points: Mean points of a game: 1 for a win, one half for a draw.
+        games: Number of games that count.
+        wins: Number of wins against one side; in a game of several sides, each other side counts.
+        draws: Number of draws, counted in the same way.
+        losses: Number of losses, counted in the same way.
+        failed: Number of games in which this policy failed; they count for no policy.
+        note: Reason why the rating has no interval; empty if it has one.
+        nash: Share in Nash averaging's equilibrium, ``None`` if it could not be computed.
+        alpha_rank: Share in alpha-rank's stationary distribution, ``None`` if it could not be computed.
+        openskill: OpenSkill's rating from the games in order, ``None`` if it could not be computed.
     """
 
     policy: str
@@ -126,16 +126,16 @@ class Payoff:
     losses: int
 
     def winner(self, error: float = (1 - CONFIDENCE) / 2) -> str:
-        """Who is better, beyond the interval; empty where that is not decided.
+        """Return the better policy, if the difference exceeds the interval; empty if it is undecided.
 
         Args:
-            error: How often an equal may be called better; a smaller one than usual widens the interval.
+            error: Allowed chance that an equal policy is called better; a smaller value widens the interval.
         """
         e = self.points
         if e.value is None:
             return ""
         if e.low is None or e.high is None:
-            # Equal on every seed, which has no interval: enough of them decide it.
+            # The result is equal on every seed, so it has no interval: enough such seeds decide.
             sure = e.note.endswith("equal") and 0.5**e.units <= error
             low = high = e.value if sure else 0.5
         else:
@@ -146,13 +146,13 @@ class Payoff:
 
 @dataclass(frozen=True)
 class SeatWorth:
-    """What a seat is worth.
+    """Advantage of a seat.
 
     Attributes:
-        seat: Its name.
-        points: Of who sits there, of a game, on average.
-        advantage: In points of a rating, beside the mean of all seats.
-        called: What people call it: ``White``.
+        seat: Name of the seat.
+        points: Mean points of a game in this seat.
+        advantage: Advantage in rating points, relative to the mean of all seats.
+        called: The game's name for the seat, e.g. ``White``.
     """
 
     seat: str
@@ -166,7 +166,7 @@ class Standings(Findings):
     """All findings of a tournament whose sides compete.
 
     Attributes:
-        schedule: Which policies meet, in words.
+        schedule: Schedule as text.
         claim: Which policy is best, or that this is undecided; a sentence without its full stop.
         detail: The rest of the sentence.
         policies: Standings of the policies, by rank.
@@ -174,7 +174,7 @@ class Standings(Findings):
         seats: The seats.
         draws: Share of drawn games; in a game of several sides, each two sides that meet count.
         cycles: Sentences about policies that beat each other in a circle.
-        algorithms: Algorithms by the ratings of their trainings, where whole groups have met.
+        algorithms: Algorithms by the ratings of their trainings, if whole groups have met.
         algorithm_verdicts: The main conclusions about algorithms, for the reader of the report.
     """
 
@@ -191,27 +191,27 @@ class Standings(Findings):
     algorithm_verdicts: tuple[Verdict, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As ``tournament.json`` has it."""
+        """Return plain data, as stored in ``tournament.json``."""
         algorithms = None if self.algorithms is None else self.algorithms.to_json()
         return super().to_json() | {"algorithms": algorithms}
 
     @property
     def said(self) -> Sequence[Verdict]:
-        """Who is best, then which algorithm."""
+        """Verdicts on the best policy, then on the algorithms."""
         best = Verdict(self.claim, self.detail, " is the best of " in self.claim)
         return [best, *self.algorithm_verdicts]
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Circles."""
+        """Sentences about circles."""
         return self.cycles
 
     def fixture(self, row: str, column: str) -> Fixture | None:
-        """See the base."""
+        """Return the pairing in a square of the payoff matrix; ``None`` if the policies are not to meet."""
         return next(iter(self._squares.get(frozenset((row, column)), ())), None)
 
     def on_record(self, first: str, second: str) -> tuple[int, int]:
-        """Games of two that are played, and that are planned; zeros where they are not to meet."""
+        """Return the numbers of played and planned games of two policies; zeros if they are not to meet."""
         return counted(self._squares.get(frozenset((first, second)), ()))
 
     @cached_property
@@ -223,7 +223,7 @@ class Standings(Findings):
         return found
 
     def payoff(self, first: str, second: str) -> Estimate | None:
-        """Points of ``first`` against ``second``, of a game; ``None`` where they have not met."""
+        """Return the mean points of ``first`` in a game against ``second``; ``None`` if they have not met."""
         for each in self.payoffs:
             if (each.first, each.second) == (first, second):
                 return each.points

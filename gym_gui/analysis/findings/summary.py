@@ -1,7 +1,7 @@
-"""What a report says, as data: plain numbers, each with its n and its method.
+"""Data classes of a report: plain numbers, each with its sample size and its method.
 
-:func:`~gym_gui.analysis.compute.summary_builder.summarize` makes it; the table, the page and
-``summary.json`` only show it.
+:func:`~gym_gui.analysis.compute.summary_builder.summarize` builds them; the table, the page and
+``summary.json`` only show them.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from gym_gui.core.enums import FALLBACKS
 
 @dataclass(frozen=True)
 class TeamSummary:
-    """A squad: the slots configured as one team, wherever they sat.
+    """Results of a squad: the slots configured as one team, whichever seats they had.
 
     Attributes:
-        name: The configured team.
-        title: What people call it: ``White``, where it has that seat alone and stays there.
-        slots: Its slots.
-        members: In words, who plays them.
+        name: Name of the configured team.
+        title: Title of the team: its seat's name, e.g. ``White``, if it is the only seat and is not swapped.
+        slots: Slots of the team.
+        members: Names of the policies or workers that play the slots.
         mean: Mean return.
-        iqm: IQM of returns.
-        score: Mean of the environment's own count, ``None`` where it has none.
-        win: Share of episodes won, ``None`` where the environment names no winner.
-        draw: The same for draws.
-        loss: The same for losses.
-        by_seats: Mean score (return where there is none) by the team whose seats it sat in.
+        iqm: Interquartile mean (IQM) of returns.
+        score: Mean of the environment's own score, ``None`` if it has none.
+        win: Share of episodes won, ``None`` if the environment names no winner.
+        draw: Share of episodes drawn, ``None`` if the environment names no winner.
+        loss: Share of episodes lost, ``None`` if the environment names no winner.
+        by_seats: Mean score (or else mean return) by the team whose seats the squad had.
     """
 
     name: str
@@ -52,12 +52,12 @@ class TeamSummary:
 
 @dataclass(frozen=True)
 class Answered:
-    """Calls for one model that one model has answered.
+    """Number of calls that requested one model and were answered by one model.
 
     Attributes:
-        asked: The model that was asked for; empty where the server was left to choose.
-        by: The model that answered, as the server says, or as it was asked where that says nothing.
-        calls: How many.
+        asked: Requested model; empty if the server chose the model.
+        by: Model that answered, as the server reports it, else the requested one.
+        calls: Number of calls.
     """
 
     asked: str
@@ -67,23 +67,23 @@ class Answered:
 
 @dataclass(frozen=True)
 class Calls:
-    """Calls to models in all episodes, lost and stopped ones included.
+    """Calls to models in all episodes, including lost and stopped ones.
 
     Attributes:
-        total: Calls.
-        failed: Calls that brought no reply.
-        replayed: Calls answered from a cassette (recorded replies); they cost nothing.
-        input_tokens: Tokens read.
-        output_tokens: Tokens written.
-        usd: What they cost in US dollars, as far as prices are known; ``None``: none is.
-        unpriced: Answered calls whose price is not known; they are not in ``usd``.
-        cached_tokens: Tokens read that the server had kept from earlier prompts.
-        models: Which models answered, those with the most calls first.
-        unsure: Requests that ran out of time or broke off, for which the provider may have charged; they are
-            not in ``usd``.
-        unsure_usd: What the unsure requests can have cost at most, as far as prices are known.
-        estimated: Calls whose tokens are estimated from the lengths, because the server's count could not be
-            believed, or there was none.
+        total: Number of calls.
+        failed: Number of calls without a reply.
+        replayed: Number of calls answered from a cassette (recorded replies); they cost nothing.
+        input_tokens: Input tokens.
+        output_tokens: Output tokens.
+        usd: Cost in US dollars as far as prices are known; ``None`` if no price is known.
+        unpriced: Number of answered calls whose price is unknown; their cost is not in ``usd``.
+        cached_tokens: Input tokens that the server had kept from earlier prompts.
+        models: Models that answered, those with the most calls first.
+        unsure: Number of requests that timed out or broke off, for which the provider may have charged; their
+            cost is not in ``usd``.
+        unsure_usd: Largest possible cost of the unsure requests, as far as prices are known.
+        estimated: Number of calls whose tokens are estimated from text lengths, because the server's count
+            was missing or implausible.
     """
 
     total: int
@@ -102,20 +102,20 @@ class Calls:
 
 @dataclass(frozen=True)
 class SlotSummary:
-    """One configured slot: who played it, with what result.
+    """Player and results of one configured slot.
 
     Attributes:
         slot: The slot.
-        worker_id: The worker that filled it.
-        worker_type: Its kind.
-        policy: Its policy's name, or ``None``.
+        worker_id: Id of the worker that plays the slot.
+        worker_type: Kind of the worker.
+        policy: Name of the policy, or ``None``.
         mean: Mean return of the slot.
-        invalid_actions: Unusable answers in all recorded episodes.
-        unusable_decisions: Decisions whose last answer was unusable; ``None``: the run is of an earlier
-            version, and its step rows were not read.
-        input_tokens: Tokens read; of every call where calls are recorded, else of played decisions.
-        output_tokens: Tokens written.
-        calls: Its calls to a model, ``None`` where it made none.
+        invalid_actions: Number of unusable answers in all recorded episodes.
+        unusable_decisions: Number of decisions whose last answer was unusable; ``None`` if the run is of an
+            earlier version and its step rows were not read.
+        input_tokens: Input tokens: of every call if calls are recorded, else of played decisions.
+        output_tokens: Output tokens, counted in the same way.
+        calls: The slot's calls to models, ``None`` if there were none.
     """
 
     slot: str
@@ -132,12 +132,12 @@ class SlotSummary:
 
 @dataclass(frozen=True)
 class Decisions:
-    """What the step rows say about decisions.
+    """Counts and latencies of decisions, from the step rows.
 
     Attributes:
-        total: Decisions in recorded episodes, those at which one failed included.
-        by_source: How many by who chose the action.
-        latency_p50_ms: Median time from question to answer, within 2 %.
+        total: Number of decisions in recorded episodes, including those at which an episode failed.
+        by_source: Number of decisions by the source that chose the action.
+        latency_p50_ms: Median time from request to answer, in milliseconds, within 2 %.
         latency_p95_ms: 95th percentile, within 2 %.
     """
 
@@ -148,22 +148,22 @@ class Decisions:
 
     @property
     def fallbacks(self) -> int:
-        """Actions that the engine put in a policy's place."""
+        """Number of actions that the engine chose in place of a policy's action."""
         return sum(self.by_source.get(source, 0) for source in FALLBACKS)
 
 
 @dataclass(frozen=True)
 class OptionSummary:
-    """An option that a manager has chosen, and how it ended, in all recorded episodes.
+    """Use of an option by a manager in all recorded episodes.
 
     Attributes:
         slot: The manager's slot.
         option: The skill with its arguments.
         chosen: How often the manager chose the option.
-        moves: Mean number of the controller's moves; ``None`` where no such option has ended.
+        moves: Mean number of the controller's moves; ``None`` if the option never ended.
         over: How often the option ended because the skill was done.
-        budget: How often it ended because its moves were spent.
-        episode: How often it ended with the episode.
+        budget: How often the option ended because its moves were used up.
+        episode: How often the option ended with the episode.
         mean_return: Mean return of the option, from its choice to its end.
     """
 
@@ -179,18 +179,18 @@ class OptionSummary:
 
 @dataclass(frozen=True)
 class Highlight:
-    """An episode worth looking at.
+    """Episode that is worth watching.
 
     Attributes:
-        why: ``best``, ``median`` or ``worst``; ``only`` where there is no other, ``alike`` where all came
-            to the same.
-        episode_index: The episode.
-        seed: Its seed.
+        why: ``best``, ``median`` or ``worst``; ``only`` if there is one episode, ``alike`` if all results
+            are equal.
+        episode_index: Index of the episode.
+        seed: Seed of the episode.
         length: Environment steps.
-        value: Its result by ``measure``.
-        measure: In words, by what episodes were put in order.
-        alike: How many of the operator's episodes have this very result, itself included.
-        of: How many episodes were put in order.
+        value: Result of the episode in ``measure``.
+        measure: Name of the measure by which episodes are ranked.
+        alike: Number of the operator's episodes with this result, including this one.
+        of: Number of ranked episodes.
     """
 
     why: str
@@ -205,38 +205,38 @@ class Highlight:
 
 @dataclass(frozen=True)
 class OperatorSummary:
-    """One operator of one run.
+    """Results of one operator of one run.
 
     Attributes:
-        key: Its id, with the run's where several runs are reported.
-        run_id: The run.
-        operator_id: Its id there.
-        name: What people call it.
+        key: Id of the operator, with the run's id if several runs contain this operator id.
+        run_id: Id of the run.
+        operator_id: Id of the operator in the run.
+        name: Name that reports show.
         task: Environment family and id.
-        kinds: Kinds of worker in it.
-        recorded: Episodes recorded.
-        completed: Those that ended as the environment says; only they enter means.
-        failed: Those that something went wrong in.
-        aborted: Those that were stopped.
-        without_return: Completed ones whose return is not a finite number; left out too.
+        kinds: Kinds of the operator's workers.
+        recorded: Number of recorded episodes.
+        completed: Number of episodes that the environment ended; only these enter means.
+        failed: Number of episodes that ended with an error.
+        aborted: Number of episodes that were stopped.
+        without_return: Number of completed episodes without a finite return; these do not enter means either.
         mean: Mean return (sum over all agents).
-        iqm: IQM of the same.
+        iqm: IQM of the returns.
         length: Mean episode length in environment steps.
-        success: Share of successes by the environment's own word, or ``None``.
-        bounds: What ``mean`` could be with the episodes that have no result; ``None``: all have one.
-        success_bounds: The same for ``success``.
-        failure_score: What a failed episode counts as, ``None`` where the experiment does not say.
-        halved: Completed episodes left out, as their seed was not completed in every seating.
-        invalid_actions: Unusable answers in all recorded episodes.
-        unusable_decisions: As of a slot.
-        unusable_causes: These by :class:`~gym_gui.core.enums.UnusableCause`, as far as it is recorded.
-        decisions: From the step rows; ``None`` where they were not read.
-        teams: By squad; one team in cooperative and single-agent environments.
-        slots: By configured slot.
-        notes: What a reader must know.
-        calls: Calls to models of all its slots, ``None`` where there were none.
-        options: What its managers have asked for, the most frequent first; from the step rows.
-        highlights: Its best, median and worst episode.
+        success: Share of successes as the environment judges them, or ``None``.
+        bounds: Bounds of ``mean`` over the possible results of missing episodes; ``None`` if none is missing.
+        success_bounds: Bounds of ``success`` over the possible results of missing episodes.
+        failure_score: Value of a failed episode, ``None`` if the experiment declares none.
+        halved: Number of completed episodes left out, as their seed was not completed in every seating.
+        invalid_actions: Number of unusable answers in all recorded episodes.
+        unusable_decisions: Number of decisions whose last answer was unusable, as in :class:`SlotSummary`.
+        unusable_causes: Unusable decisions by :class:`~gym_gui.core.enums.UnusableCause`, if recorded.
+        decisions: Counts from the step rows; ``None`` if these were not read.
+        teams: Results by squad; one team in cooperative and single-agent environments.
+        slots: Results by configured slot.
+        notes: Notes that the reader needs.
+        calls: Calls to models by all slots, ``None`` if there were none.
+        options: Options that the managers chose, the most frequent first; from the step rows.
+        highlights: The best, the median and the worst episode.
     """
 
     key: str
@@ -271,13 +271,13 @@ class OperatorSummary:
 
     @property
     def manager_decisions(self) -> int:
-        """How often its managers have asked for an option."""
+        """Number of times that a manager chose an option."""
         return sum(each.chosen for each in self.options)
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An episode that did not complete, and why."""
+    """Episode that did not complete, with the reason."""
 
     operator: str
     episode_index: int
@@ -288,7 +288,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class RunInfo:
-    """Where the numbers come from."""
+    """Origin of a report's numbers: id, state, seeds, versions and machine of a run."""
 
     run_id: str
     status: str
@@ -302,32 +302,32 @@ class RunInfo:
 
     @property
     def title(self) -> str:
-        """``“Baseline” (run 01J…)``; without a name its id alone."""
+        """Title of the run, e.g. ``“Baseline” (run 01J…)``; without a name only the id."""
         return f"“{self.name}” (run {self.run_id})" if self.name else f"run {self.run_id}"
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Everything a report says.
+    """All findings of a report.
 
     Attributes:
-        runs: The runs it is about.
-        verdicts: The comparisons that matter most, first things first.
-        operators: One entry per operator.
-        comparisons: Every comparison made.
-        refusals: Those that cannot be made.
-        failures: Every episode that did not complete.
-        notes: What a reader must know.
-        missing: Those of the notes that say what is not there.
-        unread: Those that name runs which were asked for and cannot be read.
-        unverified: Those that name runs whose records do not agree with their digests.
-        methods: What each named method is.
-        matrix: The rows of the matrices that were played.
-        settings: The settings of their players, where there are several: each held against the first.
-        standings: What the run says as a tournament, where it is one and that was asked for; it is no part
-            of ``summary.json``, but a file of its own.
-        cross_play: The same of one whose policies fill the seats of one team.
-        trainings: By task, what it says of algorithms, where whole groups of trainings have played.
+        runs: Runs that the report covers.
+        verdicts: The most important comparisons, in order of importance.
+        operators: One entry for each operator.
+        comparisons: All comparisons.
+        refusals: Comparisons that cannot be made.
+        failures: All episodes that did not complete.
+        notes: Notes that the reader needs.
+        missing: Those notes that say what is missing.
+        unread: Those notes that name requested runs that cannot be read.
+        unverified: Those notes that name runs whose records do not match their digests.
+        methods: Description of each method by its name.
+        matrix: Rows of the matrices that were played.
+        settings: Settings of the matrices' players that have several, each compared with the first.
+        standings: Findings of a tournament, if the run is one and they were requested. They are not part of
+            ``summary.json`` but have a file of their own.
+        cross_play: Findings of a tournament whose policies fill the seats of one team.
+        trainings: Findings about algorithms by task, if whole groups of trainings have played.
     """
 
     runs: tuple[RunInfo, ...]
@@ -350,12 +350,12 @@ class Summary:
 
     @property
     def verdicts_by_task(self) -> Mapping[str, tuple[Verdict, ...]]:
-        """Verdicts by environment; all under ``""`` where there is one."""
+        """Verdicts by environment; all under ``""`` if there is only one."""
         tasks = dict.fromkeys(verdict.task for verdict in self.verdicts)
         return {task: tuple(v for v in self.verdicts if v.task == task) for task in tasks}
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, as ``summary.json`` holds it. Floats are finite or null."""
+        """Return plain data, as stored in ``summary.json``. Floats are finite or null."""
         data = asdict(replace(self, trainings=()))
         del data["standings"], data["cross_play"], data["trainings"]
         if self.trainings:
@@ -364,10 +364,10 @@ class Summary:
         return data
 
     def operator(self, key: str) -> OperatorSummary:
-        """The operator with this key.
+        """Return the operator with this key.
 
         Raises:
-            KeyError: There is none.
+            KeyError: There is no such operator.
         """
         for operator in self.operators:
             if operator.key == key:

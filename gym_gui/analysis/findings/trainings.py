@@ -1,6 +1,6 @@
-"""What a report on algorithms is made from, and what it says: one score for each training.
+"""Data classes of a report on algorithms: one score for each training, and the findings.
 
-:func:`~gym_gui.analysis.compute.algorithms.compare_algorithms` makes an :class:`AlgorithmReport`; the text,
+:func:`~gym_gui.analysis.compute.algorithms.compare_algorithms` builds an :class:`AlgorithmReport`; the text,
 the page and ``algorithms.json`` only show it.
 """
 
@@ -14,7 +14,7 @@ from gym_gui.analysis.statistics.summary_numbers import EXACT_SHARE, Estimate
 
 if TYPE_CHECKING:
     from gym_gui.analysis.statistics.intervals import (
-        Floats,  # numpy, which a summary's own data can do without
+        Floats,  # imports numpy, which a summary does not need
     )
 
 MEAN_RETURN: Final = "mean return"
@@ -57,12 +57,12 @@ ALGORITHM_METHODS: Mapping[str, str] = {
 
 
 class Missing(NamedTuple):
-    """A training without a score.
+    """Training without a score.
 
     Attributes:
-        seed: Its seed.
+        seed: Seed of the training.
         state: ``waiting``, ``running``, ``stopped``, ``failed`` or ``damaged``.
-        reason: Why, empty where there is nothing to say.
+        reason: Reason why there is no score; may be empty.
     """
 
     seed: int
@@ -71,11 +71,11 @@ class Missing(NamedTuple):
 
 
 class LearningCurve(NamedTuple):
-    """The episodes of one training in order.
+    """Episodes of one training in order.
 
     Attributes:
-        steps: Steps of the training at the end of each.
-        returns: The return of each.
+        steps: Steps of the training at the end of each episode.
+        returns: Return of each episode.
     """
 
     steps: Floats
@@ -84,17 +84,17 @@ class LearningCurve(NamedTuple):
 
 @dataclass(frozen=True)
 class TrainedScores:
-    """One algorithm in one environment, trained several times.
+    """Scores of one algorithm in one environment, one for each of its trainings.
 
     Attributes:
-        algorithm: What it is called, the same in every environment.
+        algorithm: Name of the algorithm, the same in every environment.
         group: Name of the group of its trainings in this environment.
         env_id: The environment.
-        scores: One for each training that is done, by its seed.
-        steps: Steps that a training was to take, 0 where that is not known.
-        missing: Trainings that have none.
-        curves: Episodes of the trainings that are done, by seed.
-        about: How it was trained: text by heading (``Worker``, ``Steps``, …).
+        scores: Score of each finished training, by seed.
+        steps: Planned steps of a training, 0 if unknown.
+        missing: Trainings without a score.
+        curves: Episodes of the finished trainings, by seed.
+        about: How the algorithm was trained: text by heading (``Worker``, ``Steps``, …).
     """
 
     algorithm: str
@@ -108,11 +108,11 @@ class TrainedScores:
 
 
 class Scale(NamedTuple):
-    """What 0 and 1 of normalised scores are in one environment.
+    """Mean returns that count as 0 and as 1 in normalized scores of one environment.
 
     Attributes:
-        random: Mean return of random play.
-        reference: That of the reference.
+        random: Mean return of random play, which counts as 0.
+        reference: Mean return of the reference, which counts as 1.
     """
 
     random: float
@@ -121,16 +121,16 @@ class Scale(NamedTuple):
 
 @dataclass(frozen=True)
 class Trained:
-    """One algorithm in one environment, as a report shows it.
+    """Results of one algorithm in one environment, as a report shows them.
 
     Attributes:
         group: Name of the group of its trainings in this environment.
         env_id: The environment.
         scores: Score of each training, by seed.
-        mean: Of the scores.
-        iqm: Of the scores.
-        missing: Trainings that have none.
-        about: What trained it and how.
+        mean: Mean of the scores.
+        iqm: IQM of the scores.
+        missing: Trainings without a score.
+        about: How the algorithm was trained: text by heading.
     """
 
     group: str
@@ -144,16 +144,16 @@ class Trained:
 
 @dataclass(frozen=True)
 class AlgorithmSummary:
-    """One algorithm.
+    """Results of one algorithm over all environments.
 
     Attributes:
-        name: What it is called.
-        trained: By environment.
-        mean: Over environments: scores themselves where there is one, else normalised.
-        iqm: Likewise.
+        name: Name of the algorithm.
+        trained: Results by environment.
+        mean: Mean over environments, of normalized scores if there are several environments.
+        iqm: IQM over the trainings of all environments, of the same scores.
         rank: Mean rank over environments, ``None`` with one environment or one algorithm.
-        profile: Share of trainings that reach each score of :attr:`AlgorithmReport.levels`, with the ends of
-            its interval, which are ``None`` with too few trainings.
+        profile: Share of trainings that reach each score of :attr:`AlgorithmReport.levels`, with both ends of
+            its interval; the ends are ``None`` with too few trainings.
     """
 
     name: str
@@ -164,7 +164,7 @@ class AlgorithmSummary:
     profile: tuple[tuple[float, float | None, float | None], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """As ``algorithms.json`` has it."""
+        """Return plain data, as stored in ``algorithms.json``."""
         trained = [
             asdict(each) | {"missing": [missing._asdict() for missing in each.missing]}
             for each in self.trained
@@ -173,26 +173,26 @@ class AlgorithmSummary:
 
     @property
     def trainings(self) -> int:
-        """How many have a score."""
+        """Number of trainings with a score."""
         return sum(len(each.scores) for each in self.trained)
 
 
 @dataclass(frozen=True)
 class AlgorithmComparison:
-    """Two algorithms over their trainings.
+    """Comparison of two algorithms over their trainings.
 
     Attributes:
-        first: The one whose mean score is higher.
-        second: The other.
-        difference: First minus second of the mean score.
+        first: Name of the algorithm with the higher mean score.
+        second: Name of the other algorithm.
+        difference: Mean score of the first minus that of the second.
         improvement: Probability that a training of the first does better than one of the second.
-        p: Of the test, ``None`` where there is none.
-        p_adjusted: Corrected for all comparisons of the report.
-        family: How many these are.
-        method: Of the test.
-        verdict: Whether the first is better.
-        claim: The same in words.
-        detail: The numbers behind it; continues the sentence.
+        p: p-value of the test, ``None`` without a test.
+        p_adjusted: p-value corrected for all comparisons of the report.
+        family: Number of these comparisons.
+        method: Name of the test.
+        verdict: ``first`` if the first is better, else ``undecided``.
+        claim: The verdict as text.
+        detail: The numbers behind the verdict; continues the sentence.
     """
 
     first: str
@@ -210,16 +210,16 @@ class AlgorithmComparison:
 
 @dataclass(frozen=True)
 class CurveBand:
-    """How fast an algorithm learns in one environment.
+    """Learning curve of an algorithm in one environment, with a band.
 
     Attributes:
-        algorithm: Which.
-        env_id: Where.
+        algorithm: Name of the algorithm.
+        env_id: Id of the environment.
         steps: Steps of a training.
-        values: IQM over trainings of the mean return of their last episodes there.
-        low: Lower end of its interval at each, empty with too few trainings.
-        high: Upper end.
-        trainings: The curve of each training, by seed.
+        values: At each step, IQM over trainings of the mean return of their last episodes.
+        low: Lower end of the interval at each step, empty with too few trainings.
+        high: Upper end of the interval at each step, empty with too few trainings.
+        trainings: Curve of each training, by seed.
     """
 
     algorithm: str
@@ -233,19 +233,19 @@ class CurveBand:
 
 @dataclass(frozen=True)
 class AlgorithmReport:
-    """Everything that a report on algorithms says.
+    """All findings of a report on algorithms.
 
     Attributes:
-        algorithms: Best first.
-        comparisons: Every two, best first.
-        environments: In which all of them were trained.
-        curves: By environment and algorithm.
-        levels: Scores of which the profile says how many trainings reach them.
-        scales: What 0 and 1 of normalised scores are, by environment; empty with one environment.
-        reference: Whose scores are 1, as words; empty with one environment.
-        notes: Sentences on what weakens it.
-        methods: How the numbers are made.
-        scored: What a score is called where it is not normalised.
+        algorithms: Algorithms, best first.
+        comparisons: Comparisons of all pairs, best first.
+        environments: Environments in which all algorithms were trained.
+        curves: Learning curves by environment and algorithm.
+        levels: Scores for which the profiles give the share of trainings that reach them.
+        scales: Scores that count as 0 and 1, by environment; empty with one environment.
+        reference: Words for the score that counts as 1; empty with one environment.
+        notes: Sentences on what limits the findings.
+        methods: Description of each method by its name.
+        scored: Name of the score if it is not normalized.
     """
 
     algorithms: tuple[AlgorithmSummary, ...]
@@ -261,11 +261,11 @@ class AlgorithmReport:
 
     @property
     def measure(self) -> str:
-        """What a score is called."""
+        """Name of the score."""
         return "normalised score" if self.scales else self.scored
 
     def to_json(self) -> dict[str, Any]:
-        """As ``algorithms.json`` has it."""
+        """Return plain data, as stored in ``algorithms.json``."""
         return asdict(self) | {
             "measure": self.measure,
             "algorithms": [algorithm.to_json() for algorithm in self.algorithms],

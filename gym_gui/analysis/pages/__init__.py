@@ -1,1 +1,1 @@
-"""Reports, transcripts and films as HTML, and as a notebook shows them."""
+"""Renders reports, transcripts and films as HTML, and summaries for notebooks."""

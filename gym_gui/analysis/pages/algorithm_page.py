@@ -1,4 +1,4 @@
-"""A report on algorithms as one HTML page that needs nothing but itself."""
+"""Renders a report on algorithms as a single self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gym_gui.analysis.words.html_markup import safe
 
 
 def render_algorithm_page(report: AlgorithmReport) -> str:
-    """The page."""
+    """Render the report's page."""
     return page("Algorithms", _parts(report))
 
 
@@ -41,7 +41,7 @@ def _parts(report: AlgorithmReport) -> Iterator[str]:
 
 
 def algorithm_parts(report: AlgorithmReport) -> Iterator[str]:
-    """What stands below the verdicts: tables, charts, every score, notes."""
+    """Yield everything below the verdicts: tables, charts, all scores, notes."""
     for title, rows in tables_of(report):
         columns = columns_of(rows)
         cells = [[safe(column.show(row)) for column in columns] for row in rows]

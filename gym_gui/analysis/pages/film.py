@@ -1,4 +1,4 @@
-"""An episode played again, ready to be shown on a page: small pictures, boards or text, and what was done."""
+"""Data of a replayed episode for a page: small pictures, boards or text, and the agents' actions."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from msgspec import Struct
 
 
 class Patch(Struct, frozen=True, array_like=True):
-    """A picture that is laid over what is shown already.
+    """Picture that is drawn over the current one.
 
     Attributes:
-        picture: Its number among the film's pictures.
-        x: From the left, in pixels.
-        y: From the top.
-        whole: Whether it covers everything, so that nothing before it matters.
+        picture: Number of the picture in the film's pictures.
+        x: Distance from the left, in pixels.
+        y: Distance from the top, in pixels.
+        whole: Whether the picture covers everything, so that earlier pictures do not matter.
     """
 
     picture: int
@@ -22,14 +22,14 @@ class Patch(Struct, frozen=True, array_like=True):
 
 
 class Act(Struct, frozen=True, array_like=True):
-    """What an agent has done last.
+    """Latest action of an agent.
 
     Attributes:
-        agent: Its number among the film's agents.
-        word: The number of its action among the film's words.
-        reward: What the step brought it.
-        total: Its return so far.
-        source: The number of who chose it among the film's words; -1: its own policy.
+        agent: Number of the agent in the film's agents.
+        word: Number of the action in the film's words.
+        reward: Reward of the step for the agent.
+        total: The agent's return so far.
+        source: Number of the action's source in the film's words; -1 for the agent's own policy.
     """
 
     agent: int
@@ -40,16 +40,16 @@ class Act(Struct, frozen=True, array_like=True):
 
 
 class FilmFrame(Struct, frozen=True, array_like=True):
-    """One look.
+    """Frame of a film: the state after some environment step.
 
     Attributes:
         step: Environment steps taken.
-        patches: What is drawn over the look before.
-        acts: What the agents did last, of those who acted since the look before.
-        board: The number of the board's cells among the film's words, -1 where there is no board.
+        patches: Pictures that are drawn over the frame before.
+        acts: Latest actions of the agents that acted since the frame before.
+        board: Number of the board's cells in the film's words, -1 without a board.
         last: Squares of the last move, as numbers from the top left.
-        text: The number of the environment's own text among the film's words, or -1.
-        scores: By team, in the order of the film's teams.
+        text: Number of the environment's own text in the film's words, or -1.
+        scores: Scores of the teams, in the order of the film's teams.
     """
 
     step: int
@@ -62,23 +62,23 @@ class FilmFrame(Struct, frozen=True, array_like=True):
 
 
 class Film(Struct, frozen=True):
-    """A replay that a page can play.
+    """Replay that a page can play.
 
     Attributes:
-        run_id: The run.
-        operator_id: The operator there.
-        episode_index: The episode.
-        width: Of the pictures, in pixels; 0 where there are none.
-        height: Likewise.
-        pictures: WebP in base64, each of which may be shown several times.
-        frames: In order; the first is the state after reset.
-        agents: By their numbers.
-        words: Actions, sources, boards and texts by their numbers.
-        teams: Whose scores are kept.
-        board: Kind, rows and columns of the board; no kind where there is none.
-        every: Every how many-th position of the record is a frame.
-        departs: How what was played differs from the record; empty where it does not.
-        missing: Why there is nothing to be played; empty where there is.
+        run_id: Id of the run.
+        operator_id: Id of the operator in the run.
+        episode_index: Index of the episode.
+        width: Width of the pictures in pixels, 0 without pictures.
+        height: Height of the pictures in pixels, 0 without pictures.
+        pictures: Pictures as WebP in base64; a picture may be shown several times.
+        frames: Frames in order; the first is the state after reset.
+        agents: Names of the agents, to which numbers refer.
+        words: Actions, sources, boards and texts, to which numbers refer.
+        teams: Names of the teams that have scores.
+        board: Kind, rows and columns of the board; an empty kind without a board.
+        every: Every how many positions of the record there is a frame.
+        departs: How the replay differs from the record; empty if it does not.
+        missing: Reason why there is no replay; empty if there is one.
     """
 
     run_id: str
@@ -98,5 +98,5 @@ class Film(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """Which episode it is."""
+        """Key of the episode among films."""
         return self.run_id, self.operator_id, self.episode_index

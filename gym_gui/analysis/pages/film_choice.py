@@ -1,4 +1,4 @@
-"""Which episodes a report shows: of every operator its best, median and worst, and every failed one."""
+"""Selects the episodes that a report shows: each operator's best, median and worst, and failed ones."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.report_text import by_task
 
 MOST_SCENES: Final = 48
-"""Episodes of a report that are played again."""
+"""Largest number of episodes of a report that are replayed."""
 
 FilmKey = tuple[str, str, int]
-"""Run, operator, and episode."""
+"""Run id, operator id and episode index."""
 Films = Mapping[FilmKey, Film]
 
 _TITLES = {
@@ -30,14 +30,14 @@ _TITLES = {
 
 @dataclass(frozen=True)
 class Scene:
-    """One episode that is worth showing.
+    """Episode that is worth showing.
 
     Attributes:
-        operator: Whose.
-        episode_index: The episode.
-        title: Why it is shown.
-        facts: Its seed and result, in words.
-        bad: Why it failed; empty where it did not.
+        operator: Operator that played the episode.
+        episode_index: Index of the episode.
+        title: Reason why the episode is shown.
+        facts: Index, seed and result, as text.
+        bad: Reason why the episode failed; empty if it did not fail.
     """
 
     operator: OperatorSummary
@@ -48,12 +48,12 @@ class Scene:
 
     @property
     def key(self) -> FilmKey:
-        """Which episode it is."""
+        """Key of the episode among films."""
         return self.operator.run_id, self.operator.operator_id, self.episode_index
 
 
 def scenes_of(summary: Summary) -> list[Scene]:
-    """All episodes worth showing, by operator: the best, the median, the worst, then every failed one."""
+    """Return all episodes worth showing, by operator: best, median and worst, then every failed one."""
     failures: defaultdict[str, list[Failure]] = defaultdict(list)
     for failure in summary.failures:
         if failure.status == "failed":
@@ -63,9 +63,9 @@ def scenes_of(summary: Summary) -> list[Scene]:
 
 
 def chosen(scenes: Sequence[Scene], most: int = MOST_SCENES) -> list[Scene]:
-    """Those that are played again, where they are too many: of every operator one after the other.
+    """Return the episodes that are replayed; if there are too many, operators take turns.
 
-    A failed one comes second: nothing says so much about a policy.
+    For each operator, a failed episode comes second, as it says most about a policy.
     """
     by_operator: defaultdict[str, list[Scene]] = defaultdict(list)
     for scene in scenes:

@@ -1,4 +1,4 @@
-"""Films on disk, a file each: however many there are, those that are looked at are in memory."""
+"""Stores films on disk, one file each, so that only the film in use is in memory."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from mosaic_worker.plain_files import replace_file
 
 
 class FilmFolder(Mapping[FilmKey, Film]):
-    """The films of a report, by episode; read anew each time one is asked for.
+    """Films of a report by episode; each access reads the film from its file.
 
     Args:
-        folder: Of its own, where they lie.
+        folder: Folder that contains nothing but the films.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -24,7 +24,7 @@ class FilmFolder(Mapping[FilmKey, Film]):
         self._places: dict[tuple[str, str], Path] = {}
 
     def place(self, run_id: str, operator_id: str) -> Path:
-        """The folder for films of one operator; it is made where it is missing.
+        """Return the folder for films of one operator; it is created if it does not exist.
 
         Its name is a number: an operator's name can hold any characters.
 
@@ -39,15 +39,15 @@ class FilmFolder(Mapping[FilmKey, Film]):
         return self._places[key]
 
     def add(self, film: Film) -> None:
-        """Put a film there.
+        """Write a film into its operator's folder.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: The film cannot be written.
         """
         write_film(self.place(film.run_id, film.operator_id), film)
 
     def __getitem__(self, key: FilmKey) -> Film:
-        """Raises KeyError where there is none."""
+        """Read a film; raise KeyError if there is none."""
         run_id, operator_id, index = key
         place = self._places.get((run_id, operator_id))
         try:
@@ -75,10 +75,10 @@ class FilmFolder(Mapping[FilmKey, Film]):
 
 
 def write_film(place: Path, film: Film) -> None:
-    """Write a film into the folder of its operator, whole or not at all.
+    """Write a film into the folder of its operator, completely or not at all.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The film cannot be written.
     """
     replace_file(_file(place, film.episode_index), msgspec.json.encode(film), sync=False)
 

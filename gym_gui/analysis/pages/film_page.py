@@ -1,4 +1,4 @@
-"""Episodes on a page: replays that play there, with what was said beside them."""
+"""Renders episodes as HTML: replays with the transcript beside them."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.html_markup import safe, shorten
 
 MOST_LISTED: Final = 12
-"""Failed episodes without a replay that are listed by their numbers."""
+"""Largest number of episodes without a replay that are listed."""
 _MOST_TURNS = 60
 _MOST_CHARACTERS = 40_000
-"""Of what was said, beside one replay."""
+"""Largest number of characters of a transcript beside one replay."""
 NO_SCRIPT = '<noscript><p class="note">Replays are played by a script, and scripts are off.</p></noscript>'
 _BOARD_PX = 456
 _SPEEDS = (1, 2, 4, 10, 20, 50)
 
 
 def film_section(scenes: Sequence[Scene], films: Films, runs: Sequence[Run]) -> str:
-    """The episodes of a report that are worth showing, by operator; nothing without replays.
+    """Render the episodes of a report that are worth showing, by operator; empty without replays.
 
     Args:
-        scenes: All of them.
-        films: The replays there are.
-        runs: Where what was said stands.
+        scenes: All episodes worth showing.
+        films: The available replays.
+        runs: Opened runs that contain the transcripts.
     """
     if not films:
         return ""
@@ -47,7 +47,7 @@ def film_section(scenes: Sequence[Scene], films: Films, runs: Sequence[Run]) -> 
 
 
 def closing(films: Iterable[Film]) -> str:
-    """What stands once behind all replays of a page: the script."""
+    """Return the script that plays all replays of a page; empty if no replay has frames."""
     if not any(film.frames for film in films):
         return ""
     return f"{NO_SCRIPT}<script>{player_script()}</script>"
@@ -68,7 +68,7 @@ def _operator_part(scenes: Sequence[Scene], films: Films, said: _Said) -> str:
 
 
 def _left_out(scenes: Sequence[Scene], films: Films) -> str:
-    """Which episodes have no replay here, so that the page stays small, and how to see them."""
+    """Return which episodes have no replay, to keep the page small, and the command that shows them."""
     rest = [scene for scene in scenes if scene.key not in films]
     if not rest:
         return ""
@@ -83,7 +83,7 @@ def _left_out(scenes: Sequence[Scene], films: Films) -> str:
 
 
 def film_article(scene: Scene, film: Film, turns: Sequence[Turn]) -> str:
-    """One replay with its controls; ready HTML."""
+    """Return one replay with its controls, and the transcript if there are turns, as ready HTML."""
     why = f'<p class="bad">{safe(shorten(scene.bad, 300))}</p>' if scene.bad else ""
     note = f'<p class="note">{safe(film.departs)}</p>' if film.departs else ""
     thinned = f'<p class="muted">Every {film.every}th look is shown.</p>' if film.every > 1 else ""
@@ -147,14 +147,14 @@ def _acts(film: Film) -> str:
 
 
 class _Said:
-    """What was said in episodes; each operator's place in the record is looked for once."""
+    """Transcripts of episodes; the transcript of each operator is opened once."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self._runs: Mapping[str, Run] = {run.run_id: run for run in runs}
         self._transcripts: dict[tuple[str, str], Transcript] = {}
 
     def of(self, scene: Scene) -> list[Turn]:
-        """The first turns of an episode, as many as there is room for."""
+        """Return the first turns of an episode, as many as fit."""
         run = self._runs.get(scene.operator.run_id)
         if run is None:
             return []
@@ -165,7 +165,7 @@ class _Said:
 
 
 def fitting(turns: Iterable[Turn]) -> Iterator[Turn]:
-    """As many of the first turns of an episode as there is room for beside its replay."""
+    """Yield the first turns of an episode, as many as fit beside its replay."""
     room = _MOST_CHARACTERS
     for number, turn in enumerate(turns):
         room -= len(turn.reply) + len(turn.thinking) + 300

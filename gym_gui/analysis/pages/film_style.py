@@ -1,4 +1,4 @@
-"""What replays add to the style sheet of pages, and the script that plays them."""
+"""Styles that replays add to the style sheet of pages, and the script that plays replays."""
 
 from __future__ import annotations
 
@@ -65,25 +65,25 @@ h2 ~ h3 { margin-top: 16px; }
 
 @cache
 def player_script() -> str:
-    """The script, as it stands in a page: what it draws boards with, then itself."""
+    """Return the script for a page: drawing data for boards, then the player itself."""
     player = Path(__file__).with_name("film_player.js").read_text(encoding="utf-8")
     return f"const art = {in_script(_art())};\n{player}"
 
 
 def in_script(value: object) -> str:
-    """Data as JSON that cannot end the element it stands in."""
+    """Return data as JSON that cannot close the script element that contains it."""
     return orjson.dumps(value).decode().replace("<", "\\u003c")
 
 
 @cache
 def film_head() -> str:
-    """How a page with replays begins: this one script is run, pictures lie in it, nothing is fetched."""
+    """Return the beginning of a page with replays: it allows this script and inline pictures, no fetching."""
     digest = base64.b64encode(hashlib.sha256(player_script().encode()).digest()).decode()
     return page_head(f"img-src data:; script-src 'sha256-{digest}'; style-src 'unsafe-inline'")
 
 
 def _art() -> Mapping[str, Any]:
-    """Colors and shapes of game material."""
+    """Return colors and shapes for drawing boards and pieces."""
     colors = {name: value for name, value in vars(artwork).items() if name.isupper() and name != "ANSI"}
     chess = {
         letter: {

@@ -1,4 +1,4 @@
-"""The page's style sheet, in the colors of the window, light and dark by the reader's system."""
+"""Style sheet of pages in the colors of the window, light or dark by the reader's system setting."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from gym_gui.core.drawing.colors import DARK, HUES, LIGHT
 
 
 def page_head(allowed: str) -> str:
-    """How a page begins.
+    """Return the beginning of a page.
 
     Args:
-        allowed: What it may use, as a content security policy; nothing else, and nothing of other places.
+        allowed: What the page may use, as a content security policy; nothing else, and no other hosts.
     """
     return f"""<!doctype html>
 <html lang="en">
@@ -24,7 +24,7 @@ def page_head(allowed: str) -> str:
 
 
 PAGE_HEAD = page_head("style-src 'unsafe-inline'")
-"""How every page begins that stands for itself: nothing is fetched, no script is run."""
+"""Beginning of every self-contained page: nothing is fetched, no script runs."""
 
 
 def _variables(theme: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
-"""Whether the files of a report say what a run says: ``summary.json`` and the pages beside it.
+"""Checks whether a report's files agree with the run: ``summary.json`` and the pages beside it.
 
-``summary.json`` holds, under ``made``, the version that made it, the digest that the run had then, and the
-digests of the other files. What it says itself is made anew from the run.
+``summary.json`` stores under ``made`` the version that wrote it, the run's digest at that time, and the
+digests of the other files. Its own content is computed again from the run.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ PAGES: Final = ("report.html", "transcript.html", "tournament.json")
 MADE: Final = "made"
 _MOST_BYTES: Final = 64 * 2**20
 _NUMBERS: Final = ("operators", "comparisons", "refusals", "failures", "matrix", "settings")
-"""What rows of the run alone say; names, notes and what is said of trainings come from elsewhere, too."""
+"""Keys that depend on the run's rows alone; names, notes and trainings have other sources, too."""
 
 
 def made_with(folder: Path, run: Run | None) -> dict[str, Any]:
-    """What ``summary.json`` says of how it was made, once the other files are there.
+    """Return the ``made`` entry of ``summary.json``, after the other files are written.
 
     Args:
-        folder: Where they are.
-        run: The run, where it is of one alone.
+        folder: Folder of the files.
+        run: The run, if the report is of a single one.
     """
     files = {name: digest for name in PAGES if (digest := _digest(folder / name))}
     of = None if run is None else run.record.extra.get(KEY)
@@ -42,12 +42,12 @@ def made_with(folder: Path, run: Run | None) -> dict[str, Any]:
 
 
 def changed_reports(run: Run, header: Mapping[str, Any], summary: Summary) -> tuple[list[str], list[str]]:
-    """Files of a report in a run folder that do not say what the run says, and those that may or may not.
+    """Return the files of a run's report that disagree with the run, and those that cannot be checked.
 
     Args:
         run: The run.
-        header: What ``run.json`` says.
-        summary: What the run says now.
+        header: Content of ``run.json``.
+        summary: Summary computed from the run now.
     """
     path = run.path / SUMMARY
     there = [name for name in PAGES if (run.path / name).exists()]
@@ -59,7 +59,7 @@ def changed_reports(run: Run, header: Mapping[str, Any], summary: Summary) -> tu
         return [SUMMARY], there
     made = mapping(data.get(MADE)) or {}
     if not made and not has_digests(header):
-        return [], [SUMMARY, *there]  # an earlier version made them, of its own run
+        return [], [SUMMARY, *there]  # an earlier version wrote them, from its own run
     if made and (made.get("mosaic") != __version__ or made.get(KEY) != header.get(KEY)):
         return [], [SUMMARY, *there]
     files = mapping(made.get("files_sha256")) or {}
@@ -71,7 +71,7 @@ def changed_reports(run: Run, header: Mapping[str, Any], summary: Summary) -> tu
 
 
 def _numbers(summary: Summary) -> tuple[str, ...]:
-    # What is said of trainings is read from their own folders, which may be gone.
+    # Findings on trainings come from the trainings' folders, which may be gone.
     return _NUMBERS if summary.trainings else (*_NUMBERS, "verdicts")
 
 

@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing but itself."""
+"""Renders a report as a single self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ MOST_PAIRED_PLOTS = 4
 MOST_FAILURES = 200
 MOST_SEEDS = 100
 MOST_OF_AN_EXPERIMENT = 30_000
-"""Characters of it that are shown."""
+"""Largest number of characters of an experiment that a page shows."""
 TRANSCRIPT = "transcript.html"
-"""The page beside this one that has the calls, where there were any."""
+"""File name of the transcript page beside the report, if there were calls."""
 
 
 def render_html(
@@ -60,17 +60,17 @@ def render_html(
     films: Films | None = None,
     runs: Sequence[Run] = (),
 ) -> str:
-    """The page.
+    """Render the report.
 
-    Self-contained: styles, plots and replays are inline, and nothing is fetched. The one script
-    there is plays replays, where there are any. All run data is escaped.
+    The page is self-contained: styles, plots and replays are inline, and nothing is fetched. The only script
+    plays replays, if there are any. All run data is escaped.
 
     Args:
-        summary: What it says.
-        turns: What the transcript beside it shows, in words; empty: there is none.
-        parts: More of it, as ready HTML, below the verdicts.
+        summary: Findings to show.
+        turns: Content of the transcript page, as text; empty without such a page.
+        parts: Further ready HTML, shown below the verdicts.
         films: Replays, by episode.
-        runs: Where what was said in these stands.
+        runs: Opened runs, for the transcripts beside replays and for experiments.
     """
     title = "Results of " + (summary.runs[0].title if len(summary.runs) == 1 else f"{len(summary.runs)} runs")
     whole = [_header(summary, turns), *report_body(summary, parts)]
@@ -82,12 +82,12 @@ def render_html(
 
 
 def page(title: str, parts: Iterable[str], *, films: bool = False) -> str:
-    """A page of ready HTML parts, styles and all.
+    """Assemble a page from ready HTML parts, with its styles.
 
     Args:
-        title: Of the page.
-        parts: What stands on it.
-        films: Whether there are replays among them.
+        title: Title of the page.
+        parts: Content of the page.
+        films: Whether the parts contain replays.
     """
     start, style = (film_head(), STYLE + TRANSCRIPT_STYLE + FILM_STYLE) if films else (PAGE_HEAD, STYLE)
     head = f"{start}<title>{safe(title)}</title>\n<style>{style}</style>\n</head>\n<body><main>"
@@ -95,12 +95,12 @@ def page(title: str, parts: Iterable[str], *, films: bool = False) -> str:
 
 
 def report_body(summary: Summary, parts: Sequence[str] = (), links: Links | None = None) -> Iterator[str]:
-    """Verdicts, tables, charts and comparisons.
+    """Yield verdicts, tables, charts and comparisons.
 
     Args:
-        summary: What to say.
-        parts: More of it, as ready HTML, below the verdicts.
-        links: Where operators have pages of their own.
+        summary: Findings to show.
+        parts: Further ready HTML, shown below the verdicts.
+        links: Addresses of the operators' pages, if they have pages.
     """
     yield _verdicts(summary)
     yield matrix_tables(summary)
@@ -125,13 +125,13 @@ def _verdicts(summary: Summary) -> str:
 
 
 def missing_lines(summary: Summary) -> str:
-    """What is not there, where a reader sees it first."""
+    """Return paragraphs on what is missing, for the top of a report."""
     missing = [*summary.missing, *([f"{words}."] if (words := incomplete_in_words(summary)) else [])]
     return "".join(f'<p class="note">{safe(note)}</p>' for note in missing)
 
 
 def verdict_lines(summary: Summary) -> Iterable[str]:
-    """Paragraphs of the verdicts; where there are several environments, each below its name."""
+    """Yield paragraphs of the verdicts; with several environments, each below its name."""
     for task, verdicts in summary.verdicts_by_task.items():
         if task:
             yield f'<p class="muted">{safe(task)}</p>'
@@ -154,12 +154,12 @@ def _task(
 def operator_parts(
     operators: Sequence[OperatorSummary], roles: Mapping[str, str], links: Links | None = None
 ) -> Iterator[str]:
-    """All tables of operators of one task: results, calls to models, teams, options.
+    """Yield all tables of the operators of one task: results, calls to models, teams, options.
 
     Args:
-        operators: They.
-        roles: Of their colors, by key.
-        links: To their pages.
+        operators: Operators of the task.
+        roles: Color roles by operator key.
+        links: Addresses of the operators' pages.
     """
     yield operator_table(operators, links, roles)
     yield _result_table(CALL_COLUMNS, [ResultRow(o) for o in operators if o.calls])
@@ -169,7 +169,7 @@ def operator_parts(
 
 
 def chart_panel(chart: Chart) -> str:
-    """A chart under its title."""
+    """Return a chart with its title and caption."""
     if not chart:
         nothing = safe(chart.nothing or "No completed episodes.")
         return panel(chart.title, f'<p class="muted">{nothing}</p>')
@@ -178,12 +178,12 @@ def chart_panel(chart: Chart) -> str:
 
 
 def panel(title: str, body: str) -> str:
-    """Ready HTML under a title."""
+    """Return ready HTML below a title."""
     return f'<section class="panel"><h3>{safe(title)}</h3>{body}</section>'
 
 
 def _badges(kinds: Sequence[str], role: str = "") -> str:
-    """Pills of kinds; of an operator with one, in its own color."""
+    """Return badges of kinds; a single kind has the operator's own color."""
     own = role if len(kinds) == 1 else ""
     return "".join(
         f'<span class="badge"><i class="{own or kind_role(kind)}"></i>{safe(kind_word(kind))}</span>'
@@ -192,7 +192,7 @@ def _badges(kinds: Sequence[str], role: str = "") -> str:
 
 
 def _plotted(summary: Summary, keys: Mapping[str, OperatorSummary]) -> list[Comparison]:
-    """The best operator against the next ones, and the teams."""
+    """Return the comparisons to plot: the best operator against the next ones, and the teams."""
     operators = [c for c in summary.comparisons if c.kind == "operators" and c.first in keys and c.pairs]
     best = [c for c in operators if c.first == operators[0].first]
     teams = [c for c in summary.comparisons if c.kind == "teams" and c.operator in keys and c.pairs]
@@ -202,7 +202,7 @@ def _plotted(summary: Summary, keys: Mapping[str, OperatorSummary]) -> list[Comp
 def html_table(
     headings: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[str] = (), title: str = ""
 ) -> str:
-    """A table of ready HTML cells; columns named in ``words`` are text, the others figures."""
+    """Return a table of ready HTML cells; columns named in ``words`` hold words, the others numbers."""
     above = f"<h3>{safe(title)}</h3>" if title else ""
     head = "".join(f'<th class="{"word" if h in words else ""}">{safe(h)}</th>' for h in headings)
     body = "".join(
@@ -225,18 +225,18 @@ def operator_table(
     links: Links | None = None,
     roles: Mapping[str, str] | None = None,
 ) -> str:
-    """Operators of one task, a row each; their names lead to their pages, where they have one."""
+    """Return a table with a row for each operator of a task; names link to pages, if there are any."""
     rows = [ResultRow(o) for o in operators]
     return _result_table(OPERATOR_COLUMNS, rows, links=links, roles=roles or operator_roles(operators))
 
 
 def team_table(operator: OperatorSummary) -> str:
-    """An operator's teams, a row each."""
+    """Return a table with a row for each team of an operator."""
     return _result_table(TEAM_COLUMNS, teams_of(operator), f"Teams of {operator.name}")
 
 
 def matrix_tables(summary: Summary) -> str:
-    """The rows of a matrix, and the settings of its players; nothing where there is none."""
+    """Return tables of matrix rows and of players' settings; empty without a matrix."""
     rows = _plain_table("Rows of the matrix", MATRIX_COLUMNS, summary.matrix)
     return rows + _plain_table("Settings, each beside the first", SETTING_COLUMNS, summary.settings)
 
@@ -251,7 +251,7 @@ def _plain_table(title: str, listed: Sequence[Column[Row]], rows: Sequence[Row])
 
 
 def option_table(operator: OperatorSummary) -> str:
-    """What an operator's managers have asked for, a row for each option."""
+    """Return a table with a row for each option that an operator's managers chose."""
     return _result_table(OPTION_COLUMNS, options_of(operator), f"Options of {operator.name}")
 
 
@@ -262,7 +262,7 @@ def _result_table(
     links: Links | None = None,
     roles: Mapping[str, str] | None = None,
 ) -> str:
-    """What the page shows of these rows; nothing where there is none."""
+    """Return a table of these rows with the columns that a page shows; empty without rows."""
     if not rows:
         return ""
     shown = columns_in(Place.PAGE, columns, rows)
@@ -273,7 +273,7 @@ def _result_table(
             _cell(
                 column.show(row),
                 bool(column.words),
-                # The first column names the operator.
+                # The first column has the operator's name.
                 links.operator(row.operator.key) if links is not None and column is shown[0] else "",
                 (roles or {}).get(row.operator.key, ""),
             )
@@ -285,12 +285,12 @@ def _result_table(
 
 
 def link(address: str, text: str) -> str:
-    """A link; its text is ready HTML."""
+    """Return a link; ``text`` is ready HTML."""
     return f'<a href="{safe(address)}">{text}</a>'
 
 
 def _in_parts(text: str) -> str:
-    """A figure and what stands in brackets behind it: where a table has no room, a line ends between them."""
+    """Split a number from its bracket, so that a line breaks only between them if the table is narrow."""
     first, bracket, rest = text.partition(" (") if " (" in text else text.partition(" [")
     if not bracket:
         return safe(text)
@@ -322,11 +322,11 @@ def _comparisons(summary: Summary) -> str:
 
 
 def failure_table(summary: Summary, links: Links | None = None) -> str:
-    """Episodes that did not complete; nothing where all did.
+    """Return a table of the episodes that did not complete; empty if all completed.
 
     Args:
-        summary: Whose.
-        links: Where episodes have a line of their own.
+        summary: Summary whose failures are listed.
+        links: Addresses of the episodes' rows, if there are any.
     """
     if not summary.failures:
         return ""
@@ -351,7 +351,7 @@ def failure_table(summary: Summary, links: Links | None = None) -> str:
 
 
 def notes_section(notes: Iterable[str]) -> str:
-    """What a reader must know; nothing where there is nothing."""
+    """Return a section of notes; empty without notes."""
     items = "".join(f'<p class="note">{safe(note)}</p>' for note in notes)
     return f'<h2>Notes</h2><section class="panel">{items}</section>' if items else ""
 
@@ -362,24 +362,24 @@ def _foot(summary: Summary, runs: Sequence[Run]) -> str:
 
 
 def looks_line(summary: Summary) -> str:
-    """The test of comparisons that were looked at while seeds were added; nothing where none was."""
+    """Return a paragraph on the test with looks while seeds were added; empty without looks."""
     looks = looks_in_words(summary)
     return f"<p>{safe(looks)}</p>" if looks else ""
 
 
 def methods_panel(methods: Mapping[str, str]) -> str:
-    """What each named method is."""
+    """Return a panel that describes each named method."""
     return panel("Methods", facts_list(methods))
 
 
 def facts_list(facts: Mapping[str, str]) -> str:
-    """What things are, each below the other."""
+    """Return a list of names with their texts."""
     items = "".join(f"<dt>{safe(name)}</dt><dd>{safe(text)}</dd>" for name, text in facts.items())
     return f"<dl>{items}</dl>"
 
 
 def run_panels(summary: Summary, runs: Sequence[Run]) -> str:
-    """Where each run comes from, with its experiment."""
+    """Return a panel on the origin of each run, with its experiment."""
     read = {run.run_id: run for run in runs}
     return "".join(_run_panel(info, read.get(info.run_id)) for info in summary.runs)
 
@@ -406,7 +406,7 @@ def _run_panel(run: RunInfo, read: Run | None) -> str:
 
 
 def _experiment(data: Mapping[str, Any]) -> str:
-    """The experiment as it was resolved; ``mosaic run`` takes it."""
+    """Return the resolved experiment as JSON, which ``mosaic run`` accepts."""
     written = orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS).decode()
     lines = "\n".join(map(safe, written[:MOST_OF_AN_EXPERIMENT].split("\n")))
     rest = len(written) - MOST_OF_AN_EXPERIMENT

@@ -1,4 +1,4 @@
-"""A tournament as one HTML page that needs nothing but itself."""
+"""Renders a tournament as a single self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def render_found_page(
     films: Films | None = None,
     runs: Sequence[Run] = (),
 ) -> str:
-    """The page.
+    """Render the tournament's page.
 
     Args:
-        found: What it says.
-        summary: Of the same run: its failures and where it comes from.
-        turns: What the transcript beside it shows, in words; empty: there is none.
+        found: Findings of the tournament.
+        summary: Summary of the same run, for its failures and its origin.
+        turns: Content of the transcript page, as text; empty without such a page.
         films: Replays, by episode.
-        runs: Where what was said in these stands.
+        runs: Opened runs, for the transcripts beside replays and for experiments.
     """
     title = "Cross-play" if isinstance(found, CrossPlay) else "Tournament"
     shown = film_section(scenes_of(summary), films or {}, runs)
@@ -76,13 +76,13 @@ def render_found_page(
 
 
 def found_facts(found: Found) -> str:
-    """How much was played, in words."""
+    """Return how much was played, and the run with its status, as text."""
     played = heading(found) if isinstance(found, CrossPlay) else played_words(found)
     return f"{played} \N{MIDDLE DOT} run {found.run_id} ({found.status})"
 
 
 def found_body(found: Found, summary: Summary) -> Iterator[str]:
-    """The verdict, the policies, charts, and who met, or played with, whom."""
+    """Yield the verdict, the policies, the charts, and the results of pairs."""
     said = "".join(f"<p><strong>{safe(v.claim)}</strong>{safe(v.detail)}.</p>" for v in found.said)
     rest = "".join(f'<p class="note">{safe(sentence)}</p>' for sentence in found.remarks)
     yield f'<section class="verdict">{said}{rest}{missing_lines(summary)}</section>'
@@ -121,7 +121,7 @@ def _charts(*charts: Chart) -> str:
 
 
 def _sentences(title: str, sentences: Iterable[str], most: int | None = None) -> str:
-    """A panel of them; of more than ``most`` how many there are."""
+    """Return a panel of sentences; beyond ``most``, only the number of further ones."""
     told = list(sentences)
     lines = "".join(f"<p>{safe(sentence)}</p>" for sentence in told[:most])
     if most is not None and (rest := len(told) - most) > 0:
@@ -130,12 +130,12 @@ def _sentences(title: str, sentences: Iterable[str], most: int | None = None) ->
 
 
 def page_header(title: str, facts: str, turns: str) -> str:
-    """What stands on top: facts, and a link to the transcript, of what it says in words."""
+    """Return the top of a page: title, facts and, if ``turns`` is not empty, a link to the transcript."""
     link = f'<a href="{TRANSCRIPT}">{safe(f"Transcript of {turns}")}</a>' if turns else ""
     return f'<header><h1>{safe(title)}</h1><span class="muted">{safe(facts)}</span>{link}</header>'
 
 
 def page_end(summary: Summary, runs: Sequence[Run], notes: Sequence[str], methods: Mapping[str, str]) -> str:
-    """What stands below: failures, notes, where all of it comes from and how it was made."""
+    """Return the end of a page: failures, notes, origin and methods."""
     whence = f"<h2>Where this comes from</h2>{run_panels(summary, runs)}{methods_panel(methods)}"
     return f"{failure_table(summary)}{notes_section(notes)}{whence}"

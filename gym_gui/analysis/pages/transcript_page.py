@@ -1,7 +1,7 @@
-"""The transcript of a run as one HTML page that needs nothing but itself.
+"""Renders the transcript of a run as a single self-contained HTML page.
 
-Replies are hostile text: all of it is escaped, there is no script, and nothing is fetched. What is
-shown is chosen by style rules alone.
+Replies may contain hostile text: all text is escaped, there is no script, and nothing is fetched. Style rules
+alone select what is shown.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from gym_gui.analysis.words.html_markup import safe, shorten
 from gym_gui.core.records import EpisodeRecord
 
 MOST_TURNS = 500
-"""Calls on a page; beyond, a browser takes seconds to open it."""
+"""Largest number of calls on a page; with more, a browser takes seconds to open it."""
 MOST_CHARACTERS = 3_000_000
 MOST_OF_A_TEXT = 6_000
 MOST_CHOICES = 60
-"""Agents, and episodes, that can be chosen; all are shown."""
+"""Largest number of agents, and of episodes, that have a button; all of them are shown."""
 _DOT = " \N{MIDDLE DOT} "
 _REST_FOR_FAILED = 4
+"""One of this many places is kept for failed calls of episodes that are left out."""
 _IN_ITS_PLACE = {
     "noop": "the no-op",
     "default": "the environment's default",
     "random_legal": "a random legal action",
 }
-"""One in so many places is kept for calls without a usable reply of episodes that are left out."""
+"""Name of the action that was played in place of an unusable one, by its source."""
 
 
 @dataclass(frozen=True)
 class _Part:
-    """What is shown of one operator."""
+    """Turns of one operator that the page shows."""
 
     transcript: Transcript
     turns: list[Turn]
@@ -52,11 +53,11 @@ class _Part:
 
 
 def render_transcript(runs: Sequence[Run], *, most: int = MOST_TURNS) -> str:
-    """The page.
+    """Render the transcript page.
 
     Args:
         runs: Opened run folders.
-        most: Calls that are shown.
+        most: Largest number of calls that are shown.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -90,7 +91,7 @@ def _facts(runs: Sequence[Run], shown: int, transcripts: Sequence[Transcript]) -
 
 
 def _chosen(transcript: Transcript, most: int, characters: int) -> _Part:
-    """The first episodes, as far as there is room, then what has failed in the others."""
+    """Select the first episodes, as far as they fit, then the failed turns of later episodes."""
     turns: list[Turn] = []
     whole: list[int] = []
     fits = len(transcript) <= most
@@ -135,7 +136,7 @@ def _size(turn: Turn, before: Turn | None) -> int:
 
 
 def _renamed(operator: OperatorRun) -> str:
-    """What the words of prompts and replies are usually called."""
+    """Return a note on renamed words in prompts and replies, with their usual names."""
     slots: dict[str, list[str]] = {}
     for slot, pairs in operator.renamed.items():
         slots.setdefault(", ".join(pairs), []).append(slot)
@@ -158,7 +159,7 @@ def _left_out(part: _Part) -> str:
 
 
 def _numbers(values: Sequence[int]) -> str:
-    """``0 to 4``, or the numbers where they are few or have gaps."""
+    """Return ``0 to 4``, or a list of the numbers if they are few or have gaps."""
     if len(values) > 2 and values[-1] - values[0] == len(values) - 1:
         return f"{values[0]} to {values[-1]}"
     listed = ", ".join(str(v) for v in values[:20])
@@ -228,16 +229,16 @@ def _episode(index: int, record: EpisodeRecord | None) -> str:
 
 
 def turn_article(turn: Turn) -> str:
-    """A turn without its prompt, for where it stands beside something else; ready HTML."""
+    """Return a turn without its prompt as ready HTML, for use beside other content."""
     classes = f"turn {'failed ' if turn.failed else ''}{_tone(turn)}".rstrip()
     return f'<div class="{classes}"><div class="head">{_head(turn)}</div>{"".join(_body(turn))}</div>'
 
 
 def turn_articles(turns: Sequence[Turn]) -> tuple[str, int]:
-    """One episode's turns with their prompts, as many as a page has room for, and how many are left out.
+    """Return the turns of one episode with their prompts, and how many are left out for lack of space.
 
     Args:
-        turns: In their order.
+        turns: Turns of the episode in order.
     """
     html: list[str] = []
     before: dict[str, Turn] = {}
@@ -305,7 +306,7 @@ def _body(turn: Turn) -> Iterator[str]:
 
 
 def _thought(turn: Turn, thought: Thought) -> Iterator[str]:
-    """The intention in a line, the plan below it; beliefs may be long and are unfolded."""
+    """Yield the intention in a line and the plan below it; beliefs may be long and are folded."""
     intention = thought.intention or "It has no goal."
     plan = f'<span class="muted">{safe(thought.plan)}</span>' if thought.plan else ""
     yield f"<p><b>{safe(intention)}</b> {plan}</p>"
@@ -321,7 +322,7 @@ def _thought(turn: Turn, thought: Thought) -> Iterator[str]:
 
 
 def _bars(turn: Turn) -> str:
-    """A bar for each action that was scored, the best first; the one that was played stands out."""
+    """Return a bar for each scored action, best first; the played action is highlighted."""
     shown = listed(turn.scores, turn.word)
     rows = "".join(_bar(score, score.word == turn.word) for score in shown)
     rest = len(turn.scores) - len(shown)

@@ -1,4 +1,4 @@
-"""What a transcript's page adds to the style sheet of reports."""
+"""Styles that a transcript's page adds to the style sheet of reports."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ main:has(#failed:checked) .episode:not(:has(.failed)) { display: none; }
 
 
 def rules(agents: int, episodes: int) -> str:
-    """Rules that leave what was chosen: numbers alone, nothing of a run stands in them.
+    """Return rules that hide what was not chosen; they contain only numbers and no run data.
 
     Args:
-        agents: Agents that can be chosen.
-        episodes: Episodes that can be chosen.
+        agents: Number of agents that can be chosen.
+        episodes: Number of episodes that can be chosen.
     """
     of_agents = (
         f"main:has(#agent-{i}:checked) .turn:not(.a{i}),"

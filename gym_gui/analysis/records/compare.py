@@ -1,4 +1,4 @@
-"""Are two runs equal, and if not, where do they part?"""
+"""Compares two runs and finds the first difference."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _ABSENT = object()
 
 @dataclass(frozen=True)
 class RunDifference:
-    """The first place where two runs are not equal.
+    """First place where two runs differ.
 
     Attributes:
         what: The key or thing that differs.
         first: Its value in the first run.
         second: Its value in the second run.
-        operator_id: Where it is; ``None`` if it concerns the whole run.
-        episode_index: Where it is, or ``None``.
-        step_index: Where it is, or ``None``.
-        agent_id: Where it is, or ``None``.
+        operator_id: Operator of the place; ``None`` if the difference concerns the whole run.
+        episode_index: Episode of the place, or ``None``.
+        step_index: Step of the place, or ``None``.
+        agent_id: Agent of the place, or ``None``.
     """
 
     what: str
@@ -71,15 +71,15 @@ def _shown(value: object) -> str:
 
 
 def compare_runs(first: Run | str | Path, second: Run | str | Path) -> RunDifference | None:
-    """The first difference between two runs, or ``None`` if they are equal.
+    """Return the first difference between two runs, or ``None`` if they are equal.
 
-    Equal are runs of the same experiment whose episodes, sorted by index, agree in
-    everything but run id, times and latencies; number of processes, concurrency,
-    machine and versions do not matter. An episode's steps are compared before its
-    result, so that the step where it began is named. Rows are read one episode at a time.
+    Runs are equal if they have the same experiment and their episodes, sorted by index, agree in
+    everything but run id, times and latencies. The number of processes, concurrency, machine and
+    versions do not matter. An episode's steps are compared before its result, so that the
+    step at which a difference began is named. Rows are read one episode at a time.
 
     Raises:
-        UsageError: One of them is no run.
+        UsageError: One of the paths is no run.
         RunFormatError: A row is damaged.
     """
     a = first if isinstance(first, Run) else open_run(first)
@@ -101,7 +101,7 @@ def _compare_experiments(a: Run, b: Run) -> RunDifference | None:
 
 
 _APART = frozenset({"folder", "isolation"})
-"""Keys of an operator that change nothing of what it plays."""
+"""Keys of an operator that do not affect what it plays."""
 
 
 def _played(operator: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,8 +109,8 @@ def _played(operator: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def essence(experiment: Mapping[str, Any]) -> dict[str, Any]:
-    """An experiment, as recorded, without what only says how fast it is done, and where its modules lay."""
-    kept = {key: value for key, value in experiment.items() if key != "matrix"}  # its operators say it all
+    """Return a recorded experiment without settings of speed and without folders of modules."""
+    kept = {key: value for key, value in experiment.items() if key != "matrix"}  # its operators are enough
     operators = kept.get("operators")
     if isinstance(operators, list):
         rows = cast("list[Any]", operators)
@@ -154,7 +154,7 @@ def _compare_steps(
     if a is None or b is None:
         present = ("absent", "present") if a is None else ("present", "absent")
         return RunDifference("the step", *present, **place)
-    if (WORD in a) != (WORD in b):  # earlier versions did not record what the action says already
+    if (WORD in a) != (WORD in b):  # earlier versions did not record a word that the action implies
         a, b = ({key: value for key, value in each.items() if key != WORD} for each in (a, b))
     return _compare_rows(a, b, "", **place)
 
@@ -172,12 +172,12 @@ def _compare_rows(
 
 
 class EpisodeRows:
-    """Finished episodes of an operator with the place of their steps in the file.
+    """Finished episodes of an operator with the offsets of their steps in the file.
 
-    Steps of unfinished episodes are passed over: they are dropped on resume.
+    Steps of unfinished episodes are skipped: resuming the run drops them.
 
     Raises:
-        RunFormatError: A row is damaged, or a step does not say of which decision it is.
+        RunFormatError: A row is damaged, or a step does not name its decision.
     """
 
     def __init__(self, operator: OperatorRun) -> None:
@@ -187,12 +187,12 @@ class EpisodeRows:
         for line in operator.step_lines():
             index, step = (count(line.value.get(key)) for key in ("episode_index", "step_index"))
             if index is None or step is None or text(line.value.get("agent_id")) is None:
-                parse_step(line.value, line.where)  # which says what is wrong
+                parse_step(line.value, line.where)  # raises an error that says what is wrong
                 continue
             self._offsets.setdefault(index, array("q")).append(line.start)
 
     def steps(self, episode: int) -> Iterator[dict[str, Any]]:
-        """Step rows of one episode in file order."""
+        """Yield the step rows of one episode in file order."""
         offsets = self._offsets.get(episode)
         if not offsets:
             return

@@ -1,4 +1,4 @@
-"""Reads JSON lines while they are being written."""
+"""Reads JSON lines from files that may still be written."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from mosaic_worker.plain_files import open_file, whole_lines
 
 
 class Line(NamedTuple):
-    """One decoded row.
+    """Decoded row of a file.
 
     Attributes:
-        value: The JSON object on it.
+        value: The JSON object on the line.
         path: The file.
         number: Line number, from 1.
         start: Byte offset of the line in its file.
@@ -35,12 +35,12 @@ class Line(NamedTuple):
 
 
 def open_rows(path: Path) -> BinaryIO:
-    """Open a file of an operator, ``<run>/operators/<id>/<name>``; no link within the run is followed.
+    """Open a file of an operator, ``<run>/operators/<id>/<name>``; links within the run are not followed.
 
-    Where it is there compressed alone (:func:`packed`) that is read, with the offsets of the rows.
+    If only the compressed file (:func:`packed`) exists, it is opened, with the offsets of its rows.
 
     Raises:
-        OSError: It cannot be read, or is no regular file.
+        OSError: The file cannot be read, or is not a regular file.
     """
     run = path.parents[2]
     try:
@@ -48,7 +48,7 @@ def open_rows(path: Path) -> BinaryIO:
     except FileNotFoundError:
         try:
             file = open_file(packed(path), inside=run)
-        except FileNotFoundError:  # perhaps it has been decompressed just now
+        except FileNotFoundError:  # it may have been decompressed just now
             return open_file(path, inside=run)
     from gym_gui.analysis.records.packed_rows import unpacked  # few runs are compressed
 
@@ -56,10 +56,10 @@ def open_rows(path: Path) -> BinaryIO:
 
 
 def size_of(path: Path) -> int:
-    """Bytes of rows of a file, of one that is compressed those that it has unpacked.
+    """Return the bytes of a file's rows; of a compressed file, those of the uncompressed rows.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: The file cannot be read.
     """
     try:
         return path.stat().st_size
@@ -69,18 +69,18 @@ def size_of(path: Path) -> int:
 
 
 def packed(path: Path) -> Path:
-    """Where the rows of a file stand compressed; the file itself counts where both are there."""
+    """Return the path of the compressed file; if both files exist, the uncompressed one is used."""
     return path.with_name(path.name + ".zst")
 
 
 class Block(NamedTuple):
-    """Some rows of a file, as they stand there.
+    """Block of consecutive rows of a file, not decoded.
 
     Attributes:
         data: Whole lines, each with its line break.
         path: The file.
-        number: Line number of the first, from 1.
-        start: Byte offset of the first in its file.
+        number: Line number of the first row, from 1.
+        start: Byte offset of the first row in its file.
     """
 
     data: bytes
@@ -89,13 +89,13 @@ class Block(NamedTuple):
     start: int
 
     def lines(self, having: Sequence[bytes] = ()) -> Iterator[Line]:
-        """The rows, decoded one at a time.
+        """Yield the rows, decoded one at a time.
 
         Args:
-            having: Lines in which none of these stands are passed over, unread.
+            having: Lines that contain none of these byte strings are skipped without decoding.
 
         Raises:
-            RunFormatError: A line is no JSON object.
+            RunFormatError: A line is not a JSON object.
         """
         if having and not any(each in self.data for each in having):
             return
@@ -107,28 +107,28 @@ class Block(NamedTuple):
 
 
 def read_lines(path: Path, having: Sequence[bytes] = ()) -> Iterator[Line]:
-    """Rows of a JSON lines file, one at a time.
+    """Yield the rows of a JSON lines file, one at a time.
 
     Args:
-        path: As of :func:`read_blocks`.
-        having: Lines in which none of these stands are passed over, unread.
+        path: A file as in :func:`read_blocks`.
+        having: Lines that contain none of these byte strings are skipped without decoding.
 
     Raises:
-        RunFormatError: A line that is not the half-written last one is no JSON object.
+        RunFormatError: A line is not a JSON object and not a half-written last line.
         UsageError: The file may not be read.
     """
     return (line for block in read_blocks(path) for line in block.lines(having))
 
 
 def read_blocks(path: Path) -> Iterator[Block]:
-    """Rows of a JSON lines file, about a megabyte at a time.
+    """Yield the rows of a JSON lines file, about a megabyte at a time.
 
-    A writer may be in the middle of its last line, or have died there: a last line
-    without a line break that is no whole JSON object is left out. (One that is whole
-    counts; editors and ``"\\n".join`` leave the final break away.)
+    A writer may be in the middle of its last line, or may have died there. So a last line
+    without a line break that is not a complete JSON object is left out. (A complete one
+    counts; editors and ``"\\n".join`` omit the final break.)
 
     Args:
-        path: A file of an operator; one that does not exist yet has no rows.
+        path: A file of an operator; a file that does not exist yet has no rows.
 
     Raises:
         UsageError: The file may not be read.
@@ -138,7 +138,7 @@ def read_blocks(path: Path) -> Iterator[Block]:
         with open_rows(path) as file:
             for data in whole_lines(file):
                 if not data.endswith(b"\n"):
-                    # Stop here: what the writer appends by now would look like a line of its own.
+                    # Stop here: what the writer appends from now on would look like a separate line.
                     if _is_row(data):
                         yield Block(data + b"\n", path, number, start)
                     return
@@ -152,7 +152,7 @@ def read_blocks(path: Path) -> Iterator[Block]:
 
 
 def rows_at(path: Path, starts: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Rows whose lines begin at these offsets, in that order.
+    """Yield the rows whose lines begin at these offsets, in the given order.
 
     Raises:
         OSError: The file cannot be read.
@@ -178,9 +178,9 @@ def _finished(raw: bytes, path: Path, number: int) -> dict[str, Any]:
 
 
 def _is_row(raw: bytes) -> bool:
-    """Whether a line without an end is whole."""
+    """Return whether a line without a line break is complete."""
     try:
-        # Half of a number is a number, but an object is whole by its brace.
+        # A part of a number is still a number, but an object is complete only with its brace.
         return isinstance(orjson.loads(raw), dict)
     except orjson.JSONDecodeError:
         return False

@@ -1,10 +1,10 @@
-"""Compressed rows: JSON lines in frames of Zstandard, any place of which is found without reading the others.
+"""Compresses rows: JSON lines in Zstandard frames, so that any place is found without reading the others.
 
 Source:
     `Zstandard seekable format
     <https://github.com/facebook/zstd/blob/dev/contrib/seekable_format/zstd_seekable_compression_format.md>`_:
-    independent frames, and behind them, in a frame that decoders skip, how long each is. ``zstdcat`` and
-    every other program for Zstandard reads such a file from its beginning to its end.
+    independent frames, followed by the length of each, in a frame that decoders skip. ``zstdcat`` and
+    every other Zstandard program can read such a file from beginning to end.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from backports.zstd import (
 )
 
 FRAME: Final = 1 << 20
-"""Bytes of rows in a frame: what is decompressed to read one of them."""
+"""Bytes of rows in a frame, all of which are decompressed to read one row."""
 _LARGEST: Final = 1 << 23
-"""Bytes that a frame of another program may hold; a larger one would fill the memory."""
+"""Largest number of bytes in a frame of another program; a larger frame would fill the memory."""
 _SPREAD: Final = 16 << 20
 _RATIO: Final = 256
-"""Rows may be so many times as long as what is compressed, and :data:`_SPREAD`; of runs 20 times."""
+"""Largest ratio of rows to compressed bytes, beyond :data:`_SPREAD`; for rows of runs it is about 20."""
 _BUFFER: Final = 1 << 17
 _KEPT: Final = 4
-"""Frames that are kept decompressed: episodes that were played at once are read in turn."""
-# Digests and times do not get smaller by looking longer: of the rows of CartPole level 1 leaves 16 bytes a
-# step at 700 MB/s, level 9 leaves 17 at 60. The checksum tells of a bit that has turned.
+"""Number of frames that are kept decompressed: rows of concurrent episodes are read in turn."""
+# A higher level does not compress digests and times better: for CartPole, level 1 leaves 16 bytes a step at
+# 700 MB/s, level 9 leaves 17 at 60. The checksum detects flipped bits.
 _SETTINGS: Final[dict[int, int]] = {
     CompressionParameter.compression_level: 1,
     CompressionParameter.checksum_flag: 1,
 }
 
 _WINDOW: Final[dict[int, int]] = {DecompressionParameter.window_log_max: 23}
-"""Memory that a decoder takes: 8 MiB, as much as its strongest usual level asks for."""
+"""Memory of a decoder: 8 MiB, as much as the strongest usual level needs."""
 _SKIPPED = 0x184D2A5E
 _SEEKABLE = 0x8F92EAB1
 _CHECKSUMS = 0x80
@@ -56,17 +56,17 @@ _HEAD, _ENTRY, _FOOT = Struct("<II"), Struct("<II"), Struct("<IBI")
 
 
 class PackedRowsError(OSError):
-    """Compressed rows cannot be read: they are damaged, or were not made as they should be."""
+    """Compressed rows cannot be read: they are damaged or not in the expected format."""
 
 
 def pack(source: BinaryIO) -> Iterator[bytes]:
     """Compress rows.
 
     Args:
-        source: The rows, read a frame at a time.
+        source: The rows, read one frame at a time.
 
     Yields:
-        Parts of the file, in their order.
+        Parts of the file, in order.
     """
     sizes: list[tuple[int, int]] = []
     while block := source.read(FRAME):
@@ -78,13 +78,13 @@ def pack(source: BinaryIO) -> Iterator[bytes]:
 
 
 def unpacked(file: BinaryIO) -> BinaryIO:
-    """Rows of a compressed file, to be read as if they were not: offsets are those of the rows.
+    """Open the rows of a compressed file for reading as if they were not compressed; offsets are the rows'.
 
     Args:
-        file: The file, which is closed with what is returned.
+        file: The file, which is closed together with the returned one.
 
     Raises:
-        PackedRowsError: It is damaged.
+        PackedRowsError: The file is damaged.
     """
     try:
         sizes = _table(file)
@@ -100,7 +100,7 @@ def unpacked(file: BinaryIO) -> BinaryIO:
 
 
 def _table(file: BinaryIO) -> tuple[Sequence[int], Sequence[int]] | None:
-    """Bytes of each frame in the file, and unpacked; ``None`` where another program has made no table."""
+    """Return the compressed and uncompressed bytes of each frame; ``None`` for a file without a table."""
     size = file.seek(0, os.SEEK_END)
     if size < _HEAD.size + _FOOT.size:
         return None
@@ -122,7 +122,7 @@ def _table(file: BinaryIO) -> tuple[Sequence[int], Sequence[int]] | None:
                 (packed, rows), _ENTRY.unpack_from(data, _HEAD.size + i * width), strict=True
             ):
                 column.append(value)
-    except error:  # it was cut off while it was read
+    except error:  # the file was cut off while it was read
         raise _damaged(file, "it ends within its table") from None
     if (magic, stated) != (_SKIPPED, length) or sum(packed) + len(data) != size:
         raise _damaged(file, "its table does not fit it")
@@ -137,7 +137,7 @@ def _damaged(file: BinaryIO, why: str) -> PackedRowsError:
 
 
 class _Frames(io.RawIOBase):
-    """The rows of a file with a table."""
+    """Rows of a compressed file that has a table of its frames."""
 
     def __init__(self, file: BinaryIO, sizes: tuple[Sequence[int], Sequence[int]]) -> None:
         self._file, self._at = file, 0
@@ -197,7 +197,7 @@ class _Frames(io.RawIOBase):
 
 
 class _Stream(io.RawIOBase):
-    """The rows of a file that another program has compressed: a place is found by reading up to it."""
+    """Rows of a compressed file without a table: a place is found by reading up to it."""
 
     def __init__(self, file: BinaryIO, most: int) -> None:
         self._file, self._rows, self._most = file, ZstdFile(file, options=_WINDOW), most

@@ -1,4 +1,4 @@
-"""Opens a run folder and hands out its rows lazily, also while the run is on."""
+"""Opens a run folder and reads its rows lazily, also while the run is running."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from gym_gui.core.run_labels import one_line
 from mosaic_worker.plain_files import read_file, subfolders
 
 _NO_ID: Final = re.compile(r"[/\n\r\x0b\x0c\x85\u2028\u2029]")
-"""What leads elsewhere, or breaks lines."""
+"""Characters that an operator's id must not have, as they lead to another folder or break lines."""
 
 
 @dataclass(frozen=True)
 class OperatorRun:
-    """One operator's part of a run folder.
+    """Part of a run folder that belongs to one operator.
 
     Attributes:
-        operator_id: Its id, also the name of its folder.
+        operator_id: Id of the operator, also the name of its folder.
         path: ``<run>/operators/<operator_id>``.
-        config: Its entry in the experiment as resolved; empty where there is none.
-        actions: Words of discrete actions by slot, where they have them.
-        renamed: What slots were told under another name, ``"key: vatab"``, by slot that was.
-        seat_names: What the game calls seats, by slot that it has a name for.
+        config: Entry of the operator in the resolved experiment; empty if there is none.
+        actions: Names of discrete actions by slot, if they have names.
+        renamed: Words that were renamed in prompts, as ``"key: vatab"``, by slot.
+        seat_names: The game's name for a seat, by slot; only slots whose seat has a name.
     """
 
     operator_id: str
@@ -54,7 +54,7 @@ class OperatorRun:
 
     @property
     def name(self) -> str:
-        """What people call it; the id where it has no other name."""
+        """Display name of the operator; its id if it has no other name."""
         for key in ("display_name", "name"):
             value = self.config.get(key)
             if isinstance(value, str) and value.strip():
@@ -63,12 +63,12 @@ class OperatorRun:
 
     @property
     def task(self) -> str:
-        """Environment family and id, for telling which operators may be compared."""
+        """Environment family and id, which show which operators may be compared."""
         parts = (self.config.get(key) for key in ("env_name", "task"))
         return one_line("/".join(part for part in parts if isinstance(part, str) and part))
 
     def episodes(self) -> Iterator[EpisodeRecord]:
-        """Finished episodes in the order in which they finished.
+        """Yield finished episodes in the order in which they finished.
 
         Raises:
             RunFormatError: A row is damaged, of another operator, or there twice.
@@ -76,7 +76,7 @@ class OperatorRun:
         return (episode for episode, _ in self.episode_lines())
 
     def episode_lines(self) -> Iterator[tuple[EpisodeRecord, Line]]:
-        """The same, each with the line it stands on."""
+        """Yield finished episodes as :meth:`episodes` does, each with its line."""
         seen: dict[int, int] = {}
         for line in read_lines(self.path / "episodes.jsonl"):
             where = line.where
@@ -90,11 +90,11 @@ class OperatorRun:
             yield episode, line
 
     def steps(self, episodes: Collection[int] | None = None) -> Iterator[StepRecord]:
-        """Decisions in the order of the file.
+        """Yield decisions in the order of the file.
 
         Args:
-            episodes: Only those of these episodes. Rows of an episode that has no
-                episode line yet are there too; leave it out to pass over them.
+            episodes: Indices of the episodes whose decisions are wanted; ``None`` for all. The file may also
+                have rows of an episode without an episode line yet.
 
         Raises:
             RunFormatError: A row is damaged.
@@ -105,37 +105,38 @@ class OperatorRun:
                 yield step
 
     def row_lines(self, having: Sequence[str]) -> Iterator[Line]:
-        """Lines of finished episodes in which one of these texts stands, as decoded JSON."""
+        """Yield lines of finished episodes that contain one of these texts, as decoded JSON."""
         return read_lines(self.path / "episodes.jsonl", [text.encode() for text in having])
 
     def step_lines(self, having: Sequence[str] = ()) -> Iterator[Line]:
-        """Decisions as decoded JSON, for passes over many rows that need little of each.
+        """Yield decisions as decoded JSON, for passes over many rows that need few fields of each.
 
         Args:
-            having: Only rows with one of these fields, and perhaps others with its word; no more are decoded.
+            having: Names of fields: only rows that contain one of the names are decoded, which may include
+                rows that have it as a value.
         """
         return read_lines(self.path / "steps.jsonl", [f'"{name}"'.encode() for name in having])
 
     def step_blocks(self) -> Iterator[Block]:
-        """Decisions as they stand in the file, many at a time, for passes that decode them by themselves."""
+        """Yield decisions as blocks of undecoded rows, for passes that decode them themselves."""
         return read_blocks(self.path / "steps.jsonl")
 
     def calls(self) -> Iterator[Mapping[str, Any]]:
-        """Paid calls, in the order in which they were made."""
+        """Yield recorded calls in the order in which they were made."""
         return (line.value for line in self.call_lines())
 
     def call_lines(self) -> Iterator[Line]:
-        """The same, each with the line it stands on."""
+        """Yield the lines of recorded calls."""
         return read_lines(self.path / "calls.jsonl")
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder.
+    """Opened run folder.
 
     Attributes:
         path: The folder.
-        record: What ``run.json`` says.
+        record: Content of ``run.json``.
         operators: By id, in the experiment's order.
     """
 
@@ -150,29 +151,29 @@ class Run:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has come to its end: it is neither on nor was it stopped."""
+        """Whether the run has ended, that is, it is neither running nor stopped."""
         return self.record.status not in ("running", "stopped")
 
     @property
     def planned(self) -> Mapping[str, int]:
-        """Episodes by operator, as ``run.json`` counts them; runs of earlier versions may not."""
+        """Number of episodes by operator from ``run.json``; runs of earlier versions may lack it."""
         counts = {key: count(n) for key, n in (mapping(self.record.extra.get("episodes")) or {}).items()}
         return {key: n for key, n in counts.items() if n is not None}
 
     def lost_lines(self, operator_id: str, recorded: int) -> int:
-        """Episodes that the run counts, and that have no line in its folder any more; 0 before it has ended.
+        """Return how many counted episodes no longer have a line in the folder; 0 before the run has ended.
 
         Args:
-            operator_id: Of this operator.
-            recorded: How many have one.
+            operator_id: Id of the operator.
+            recorded: Number of its episodes that have a line.
         """
         return max(self.planned.get(operator_id, 0) - recorded, 0) if self.has_ended else 0
 
     @property
     def resumed_by(self) -> str:
-        """The command that plays what is open of it, but for its folder.
+        """Command that continues the run, without the folder.
 
-        Empty where none does, because a program's own objects have played.
+        Empty if no command can, because Python objects of a program have played.
         """
         players = (mapping(of) or {} for of in (mapping(self.record.extra.get("players")) or {}).values())
         own = any((mapping(p) or {}).get("worker_id") == IN_PROCESS for of in players for p in of.values())
@@ -182,11 +183,11 @@ class Run:
 def open_run(path: str | Path) -> Run:
     """Open a run folder for reading.
 
-    Nothing but ``run.json`` is read yet. A run that is still on can be opened; what
-    has been finished by then is seen.
+    Only ``run.json`` is read at once. A run that is still running can be opened; its
+    finished episodes are visible.
 
     Args:
-        path: The folder that holds ``run.json``.
+        path: Folder that contains ``run.json``.
 
     Raises:
         UsageError: There is no run at ``path``.
@@ -209,7 +210,7 @@ def open_run(path: str | Path) -> Run:
 
 
 def _nearby(folder: Path) -> str:
-    """What to type instead, where the folder holds runs or does not exist."""
+    """Return a suggestion, if the folder contains runs or does not exist."""
     if not folder.is_dir():
         return "Give the folder that holds run.json; see: mosaic runs list"
     inside = sorted(entry.parent.name for entry in folder.glob("*/run.json"))
@@ -220,7 +221,7 @@ def _nearby(folder: Path) -> str:
 
 
 def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, OperatorRun]:
-    """Operators of the experiment, then those that only have a folder."""
+    """Return the operators of the experiment, then those that only have a folder."""
     configs: dict[str, Mapping[str, Any]] = {}
     listed = record.experiment.get("operators")
     for entry in cast("list[Any]", listed) if isinstance(listed, list) else []:
@@ -254,6 +255,6 @@ def _operators(folder: Path, record: RunRecord, where: str) -> dict[str, Operato
 
 
 def _action_words(named: Any) -> dict[str, Sequence[str]]:
-    """Words by slot, of actions or of what is called otherwise."""
+    """Return words by slot: names of actions, or renamed words."""
     found = {slot: strings(words) for slot, words in (mapping(named) or {}).items()}
     return {slot: [one_line(word) for word in words] for slot, words in found.items() if words}

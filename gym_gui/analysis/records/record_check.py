@@ -1,7 +1,7 @@
-"""Whether what is recorded of a run agrees with the digests that were written with it; nothing is played.
+"""Checks whether a run's records agree with the digests written with them; nothing is played.
 
-``mosaic verify`` plays a run again as well. A report is made from files that an editor can change: it says
-at its top where their numbers are not those that were recorded.
+``mosaic verify`` also plays a run again. A report is made from files that can be edited, so its top says if
+its numbers are not the recorded ones.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _NAMED: Final = 5
 
 @dataclass(frozen=True)
 class RecordCheck:
-    """What came out.
+    """Result of a check of a run's digests.
 
     Attributes:
-        run_id: The run.
-        folder: What its folder is called.
-        episodes: Episodes that are not as they were recorded, or have lost their digest, by operator.
-        files: Files of which the same holds, by their path in the run folder.
-        undigested: Episodes of an earlier version, which wrote no digests.
+        run_id: Id of the run.
+        folder: Name of the run's folder.
+        episodes: Episodes that differ from their digest or have lost it, by operator.
+        files: Files that differ from their digest, by path in the run folder.
+        undigested: Number of episodes of an earlier version, which wrote no digests.
     """
 
     run_id: str
@@ -51,7 +51,7 @@ class RecordCheck:
 
     @property
     def sentence(self) -> str:
-        """What a reader of its numbers has to know first; empty where it agrees."""
+        """Warning for the reader of the run's numbers; empty if all digests match."""
         if self.agrees:
             return ""
         parts = [f"{_episodes(indices)} of operator {name!r}" for name, indices in self.episodes.items()]
@@ -62,7 +62,7 @@ class RecordCheck:
 
     @property
     def note(self) -> str:
-        """What could not be checked; empty where all was."""
+        """Note on what could not be checked; empty if everything was."""
         if not self.undigested:
             return ""
         of = count(self.undigested, "episode")
@@ -73,10 +73,10 @@ class RecordCheck:
 
 
 def check_records(run: Run) -> RecordCheck:
-    """Hold a run against its digests.
+    """Check a run against its digests.
 
     Args:
-        run: The run; of one that is on, or was cut off, its finished episodes are.
+        run: The run; of one that is running or was cut off, the finished episodes are checked.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -99,11 +99,11 @@ def check_records(run: Run) -> RecordCheck:
 
 
 def changed_files(run: Run, header: Mapping[str, Any]) -> list[str]:
-    """Files of a run that has ended which are not as they were then, ``run.json`` among them.
+    """Return the files of an ended run that have changed since its end, including ``run.json``.
 
     Args:
         run: The run.
-        header: What ``run.json`` says, as it stands there.
+        header: Content of ``run.json``, not processed.
     """
     if run.record.status == RUNNING:
         return []
@@ -115,8 +115,8 @@ def changed_files(run: Run, header: Mapping[str, Any]) -> list[str]:
 
 
 def _episodes_that_changed(operator: OperatorRun) -> tuple[list[int], list[int]]:
-    """Episodes whose digest is another, and those that have none."""
-    # No row is kept, for one may be as large as a line can be: the episodes' own lines are read twice.
+    """Return the episodes whose digest differs, and those without a digest."""
+    # No row is kept, as a single one may be very large: the episodes' own lines are read twice.
     having, without = list[int](), list[int]()
     for episode, line in operator.episode_lines():
         (having if KEY in line.value else without).append(episode.episode_index)
@@ -130,7 +130,7 @@ def _episodes_that_changed(operator: OperatorRun) -> tuple[list[int], list[int]]
     changed: list[int] = []
     for line in operator.row_lines(()):
         index = number(line.value.get("episode_index"))
-        digest = None if index is None else seen.pop(index, None)  # what has been added since is not checked
+        digest = None if index is None else seen.pop(index, None)  # rows added meanwhile are not checked
         if index is None or digest is None:
             continue
         digest.update(without_times(line.value))

@@ -1,4 +1,4 @@
-"""Recorded calls to models by the decision that they were made for."""
+"""Groups recorded calls to models by decision."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from gym_gui.analysis.records.reader import OperatorRun
 from gym_gui.core.record_fields import count, text
 
 KEPT: Final = ("turn", "reply", "thinking", "tool_calls", "finish", "error")
-"""Keys of a call that say what came back."""
+"""Keys of a call that contain the reply."""
 
 Attempts = Sequence[Sequence[Mapping[str, Any]]]
-"""Calls of a decision by the time that it was asked, each as ``calls.jsonl`` has it, of :data:`KEPT`."""
+"""Calls of a decision by attempt; each call has the keys :data:`KEPT` of ``calls.jsonl``."""
 
 
 class RecordedCalls:
     """The calls of an operator, without their prompts.
 
     Attributes:
-        total: Calls in the file.
-        without_words: Of these, calls whose words were not kept (``cassette: off``).
+        total: Number of calls in the file.
+        without_words: Number of calls whose texts were not kept (``cassette: off``).
 
     Args:
-        operator: Whose.
+        operator: Operator whose calls are read.
 
     Raises:
         RunFormatError: A row is damaged.
@@ -49,17 +49,17 @@ class RecordedCalls:
             return
         attempts = self._by_decision.setdefault((episode, agent, step), {})
         if (turn or 0) in attempts.get(attempt or 0, {}):
-            # An episode that was begun again has its calls twice: the later ones are those of its steps.
+            # Calls of an episode that was begun again occur twice: the later ones belong to its steps.
             for later in [number for number in attempts if number > (attempt or 0)]:
                 del attempts[later]
         kept = {key: call[key] for key in KEPT if key in call}
         attempts.setdefault(attempt or 0, {})[turn or 0] = kept
 
     def of(self, episode: int, agent: str, step: int) -> Attempts:
-        """The calls of one decision; empty where none is kept."""
+        """Return the calls of one decision; empty if none are kept."""
         attempts = self._by_decision.get((episode, agent, step), {})
         return [list(attempts[number].values()) for number in sorted(attempts)]
 
     def decisions(self) -> Iterator[tuple[int, str, int]]:
-        """Episode, agent and step of every decision of which calls are kept."""
+        """Yield episode, agent and step of every decision whose calls are kept."""
         return iter(self._by_decision)

@@ -1,10 +1,10 @@
-"""The digest over a run as a whole, written into ``run.json`` when it ends.
+"""Computes the digest of a whole run, which is written into ``run.json`` when the run ends.
 
-It is the SHA-256 of ``run.json``, written as the lines of episodes are for theirs
-(:mod:`gym_gui.core.record_digest`), and that holds the digests of the run's files:
+The digest is the SHA-256 of ``run.json``, written in the same way as lines of episodes
+(:mod:`gym_gui.core.record_digest`). ``run.json`` contains the digests of the run's files:
 
 * of ``episodes.jsonl`` the SHA-256 of the lines ``<index> <record_sha256>``, sorted as text, so that no
-  episode can be taken out or put in;
+  episode can be removed or added;
 * of ``calls.jsonl`` the SHA-256 of its lines in their order, without times.
 """
 
@@ -22,12 +22,12 @@ FILES: Final = "files_sha256"
 
 
 def run_digest(header: Mapping[str, Any]) -> str:
-    """What ``record_sha256`` of ``run.json`` must be."""
+    """Return the value that ``record_sha256`` of ``run.json`` must have."""
     return sha256(without_times(header)).hexdigest()
 
 
 def files_digests(run: Path, operators: Iterable[str]) -> dict[str, str]:
-    """Digests of what operators have recorded, by path below the run folder.
+    """Return the digests of the operators' files, by path below the run folder.
 
     Raises:
         UsageError: A file cannot be read.
@@ -43,14 +43,14 @@ def files_digests(run: Path, operators: Iterable[str]) -> dict[str, str]:
 
 
 def digest_of_episodes(lines: Iterable[Line]) -> str:
-    """The digest of an ``episodes.jsonl``, from its lines."""
+    """Return the digest of an ``episodes.jsonl``, from its lines."""
     digests = {line.value.get("episode_index"): line.value.get(KEY) for line in lines}
     text = "".join(sorted(f"{index} {digest}\n" for index, digest in digests.items()))
     return sha256(text.encode()).hexdigest()
 
 
 def digest_of_calls(lines: Iterable[Line]) -> str:
-    """The digest of a ``calls.jsonl``, from its lines."""
+    """Return the digest of a ``calls.jsonl``, from its lines."""
     digest = sha256()
     for line in lines:
         digest.update(without_times(line.value))

@@ -1,4 +1,4 @@
-"""A report as a folder of static pages: leaderboard, runs, agents, and every episode."""
+"""Writes a report as a folder of static pages: leaderboard, runs, agents, and every episode."""
 
 from gym_gui.analysis.site.episodes import SiteWritten
 from gym_gui.analysis.site.site_folder import SiteWorkshop, new_site, see_may_be_replaced

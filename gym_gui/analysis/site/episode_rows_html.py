@@ -1,4 +1,4 @@
-"""An episode as a line of a list, and as facts on its own page."""
+"""Renders episodes as rows of a list, and the seats of an episode as a table."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LONGEST_ERROR = 300
 
 @dataclass(frozen=True)
 class EpisodeLine:
-    """One line.
+    """Episode as a row of a list.
 
     Attributes:
         record: The episode.
-        page: Address of its own page; empty where it has none.
-        shown: What that page has: ``replay``, ``transcript``.
+        page: Address of the episode's own page; empty if it has none.
+        shown: Contents of that page: ``replay``, ``transcript``.
     """
 
     record: EpisodeRecord
@@ -31,7 +31,7 @@ class EpisodeLine:
 
 
 def result_words(episode: EpisodeRecord) -> str:
-    """``seed 5: return 21 in 21 steps``, who won, or that it did not complete."""
+    """Return e.g. ``seed 5: return 21 in 21 steps``, the teams' results, or that it did not complete."""
     seed = "no seed" if episode.seed is None else f"seed {episode.seed}"
     steps = wording.count(episode.length, "step")
     if episode.status is not EpisodeStatus.COMPLETED:
@@ -46,7 +46,7 @@ def result_words(episode: EpisodeRecord) -> str:
 
 
 def line_table(lines: Sequence[EpisodeLine]) -> str:
-    """The lines as a table."""
+    """Return a table of the rows."""
     columns = wanted_of(_COLUMNS, lines)
     words = [column.heading for column in columns if column.words]
     rows = [[column.show(line) for column in columns] for line in lines]
@@ -54,7 +54,7 @@ def line_table(lines: Sequence[EpisodeLine]) -> str:
 
 
 def seat_table(episode: EpisodeRecord) -> str:
-    """Who sat where in an episode, with what result."""
+    """Return a table of the seats of an episode, with players and results."""
     seats = list(episode.agents) or list(episode.returns)
     columns = wanted_of(_SEAT_COLUMNS, [(episode, seat) for seat in seats])
     words = [column.heading for column in columns if column.words]
@@ -96,7 +96,7 @@ def _teams(line: EpisodeLine) -> str:
 
 
 def _team_words(episode: EpisodeRecord) -> str:
-    """What each team's seats achieved: ``green 2.00 (win), blue 1.00 (loss)``."""
+    """Return the result of each team's seats, e.g. ``green 2.00 (win), blue 1.00 (loss)``."""
     parts: list[str] = []
     for name, team in episode.teams.items():
         value = team.return_ if team.score is None else team.score
@@ -106,7 +106,7 @@ def _team_words(episode: EpisodeRecord) -> str:
 
 
 def _seats(line: EpisodeLine) -> str:
-    """What each seat earned, and who sat in it where they have changed seats."""
+    """Return the return of each seat, with the slot in it if seats are swapped."""
     agents = line.record.agents
     parts: list[str] = []
     for seat, value in line.record.returns.items():
@@ -134,7 +134,7 @@ def _several_teams(lines: Sequence[EpisodeLine]) -> bool:
 
 
 def _some_alone(lines: Sequence[EpisodeLine]) -> bool:
-    """Where all are contests the sum over all agents says nothing."""
+    """Return whether some episode has no competing teams: otherwise the sum over agents says nothing."""
     return any(len(line.record.teams) < 2 for line in lines)
 
 

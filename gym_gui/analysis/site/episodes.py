@@ -1,4 +1,4 @@
-"""Pages of an operator's episodes, written in a stream: lists, and what is to be seen of single ones."""
+"""Writes the pages of an operator's episodes in a stream: lists, and pages of single episodes."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from gym_gui.core.enums import EpisodeStatus
 from gym_gui.core.records import EpisodeRecord, parse_episode
 
 ROOM_FOR_TRANSCRIPTS: Final = 400_000_000
-"""Bytes of pages that a site has for what was said; hosts take a gigabyte or less."""
+"""Bytes of transcript pages that a site may have; hosts accept a gigabyte or less."""
 
 
 @dataclass
 class SiteWritten:
-    """What has been written so far.
+    """Counts of what has been written so far.
 
     Attributes:
-        pages: Pages.
-        size: Their bytes.
-        replays: Pages with a replay.
-        transcripts: Pages with a transcript.
-        said: Bytes of pages with transcripts.
-        crowded_out: Episodes whose transcript had no room.
-        stopped: Episodes whose replay or transcript was not written as it was stopped.
-        unplayable: Why there is no replay of episodes of which one was wanted, and of how many.
-        lists: Addresses and first and last episode of the lists, by operator.
+        pages: Number of pages.
+        size: Bytes of the pages.
+        replays: Number of pages with a replay.
+        transcripts: Number of pages with a transcript.
+        said: Bytes of the pages with transcripts.
+        crowded_out: Number of episodes whose transcript did not fit.
+        stopped: Number of episodes whose replay or transcript was not written because of a stop.
+        unplayable: Reasons why requested replays are missing, with the number of episodes.
+        lists: Address, first and last episode of each list, by operator.
     """
 
     pages: int = 0
@@ -61,10 +61,10 @@ class SiteWritten:
 
 
 class PageWriter:
-    """Writes pages into the folder of a site, and counts.
+    """Writes pages into the folder of a site and counts them.
 
     Args:
-        folder: The site.
+        folder: Folder of the site.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -75,7 +75,7 @@ class PageWriter:
         """Write a page.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: The page cannot be written.
         """
         file = self._folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -84,21 +84,21 @@ class PageWriter:
         self.written.size += len(content)
 
     def has(self, path: str) -> bool:
-        """Whether a page is there."""
+        """Return whether a page exists."""
         return (self._folder / path).exists()
 
 
 class EpisodePages:
-    """The episodes of one operator.
+    """Writes the pages of one operator's episodes.
 
     Args:
-        run: Its run.
-        operator: Its part of the run folder.
-        summary: What is said of it.
-        films: Replays.
-        addresses: Where everything is.
-        writer: Who writes.
-        stopped: Whether no more replays and transcripts are wanted.
+        run: Run of the operator.
+        operator: The operator's part of the run folder.
+        summary: Results of the operator.
+        films: Replays, by episode.
+        addresses: Addresses of all pages.
+        writer: Writes the pages.
+        stopped: Function that says whether no more replays and transcripts are wanted.
     """
 
     def __init__(
@@ -117,13 +117,13 @@ class EpisodePages:
         self._told = set(self._transcript.episodes)
 
     def write(self) -> Iterator[int]:
-        """Write all pages; yields how many more episodes are on them.
+        """Write all pages; yield 1 after each episode.
 
         Raises:
             RunFormatError: A row is damaged.
             OSError: A page cannot be written.
         """
-        # Lines stand as episodes finished; only their places are kept, and a list of them at a time.
+        # Rows are in the order in which episodes finished; only their offsets and one list are in memory.
         places = sorted((e.episode_index, line.start) for e, line in self._operator.episode_lines())
         lists = [
             (number, [start for _, start in of_list])
@@ -164,7 +164,7 @@ class EpisodePages:
     # -- single ones -----------------------------------------------------------------------
 
     def _episode(self, record: EpisodeRecord) -> EpisodeLine:
-        """Write its page, where there is something to be seen; its line."""
+        """Write the episode's page if it has a replay or transcript, and return its row for the list."""
         index, written = record.episode_index, self._writer.written
         film = self._films.get((self._run.run_id, self._operator.operator_id, index))
         if film is not None and film.missing:
@@ -236,14 +236,14 @@ class EpisodePages:
 
 
 def _pager(numbers: Sequence[int], at: int) -> str:
-    """The way through the lists; nothing where there is one."""
+    """Return links to the other lists; empty if there is only one."""
     if len(numbers) < 2:
         return ""
     ways = [("First", 0), ("Previous", at - 1), ("Next", at + 1), ("Last", len(numbers) - 1)]
     links = "".join(
         link(f"episodes-{numbers[to] + 1}.html", name)
         if 0 <= to < len(numbers) and to != at
-        # What leads nowhere keeps its place.
+        # A link without a target keeps its place.
         else f'<span class="muted">{name}</span>'
         for name, to in ways
     )

@@ -1,4 +1,4 @@
-"""Where everything stands in a site: names of files that no file system and no host stumbles over."""
+"""Makes file names and addresses of a site that every file system and host accepts."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from gym_gui.analysis.findings.summary import Summary
 
 INDEX, RUNS, AGENTS, EPISODES = "index.html", "runs.html", "agents.html", "episodes.html"
 PER_LIST: Final = 200
-"""Episode indices that one list spans."""
+"""Number of episode indices that one list covers."""
 
 _LONGEST = 48
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
-"""No file may be called so on Windows."""
+"""File names that Windows does not allow."""
 
 
 def safe_names(labels: Iterable[str]) -> list[str]:
-    """A file name for each label: small ASCII letters, digits and hyphens, each of them once."""
+    """Return a unique file name for each label: lower-case ASCII letters, digits and hyphens."""
     taken = set(_DEVICES)
     found: list[str] = []
     for label in labels:
@@ -34,10 +34,10 @@ def safe_names(labels: Iterable[str]) -> list[str]:
 
 
 class Addresses:
-    """Pages of a site, as paths from its root.
+    """Paths of a site's pages from its root.
 
     Args:
-        summary: What it is about.
+        summary: Summary whose runs and operators have pages.
     """
 
     def __init__(self, summary: Summary) -> None:
@@ -47,45 +47,45 @@ class Addresses:
         self._agents = dict(zip(keys, safe_names(keys), strict=True))
 
     def run(self, run_id: str) -> str:
-        """The page of a run."""
+        """Return the page of a run."""
         return f"runs/{self._runs[run_id]}.html"
 
     def agent(self, key: str) -> str:
-        """The page of an operator."""
+        """Return the page of an operator."""
         return f"agents/{self._agents[key]}.html"
 
     def folder(self, key: str) -> str:
-        """Where an operator's episodes are."""
+        """Return the folder of an operator's episodes."""
         return f"agents/{self._agents[key]}"
 
     def list_of(self, key: str, index: int) -> str:
-        """The list that an episode stands in."""
+        """Return the list page that contains an episode."""
         return f"{self.folder(key)}/episodes-{index // PER_LIST + 1}.html"
 
     def line_of(self, key: str, index: int) -> str:
-        """Its line there."""
+        """Return the address of an episode's row in its list."""
         return f"{self.list_of(key, index)}#e{index}"
 
     def episode(self, key: str, index: int) -> str:
-        """Its own page, where it has one."""
+        """Return the episode's own page, which may not exist."""
         return f"{self.folder(key)}/episode-{index}.html"
 
 
 class LinksFrom:
-    """:class:`~gym_gui.analysis.words.page_links.Links` as a page sees them.
+    """Addresses (:class:`~gym_gui.analysis.words.page_links.Links`) relative to a page.
 
     Args:
-        addresses: Where everything is.
-        root: The way from the page to the site's root: ``""``, ``"../"``, ``"../../"``.
+        addresses: Paths of all pages.
+        root: Relative path from the page to the site's root: ``""``, ``"../"``, ``"../../"``.
     """
 
     def __init__(self, addresses: Addresses, root: str = "") -> None:
         self._addresses, self._root = addresses, root
 
     def operator(self, key: str) -> str:
-        """Of an operator's page."""
+        """Return the address of an operator's page."""
         return self._root + self._addresses.agent(key)
 
     def episode(self, key: str, index: int) -> str:
-        """Of the line of one of its episodes."""
+        """Return the address of an episode's row in its list."""
         return self._root + self._addresses.line_of(key, index)

@@ -1,4 +1,4 @@
-"""What all pages of a site have: one style sheet, one script, the way about; nothing else is fetched."""
+"""Template of a site's pages: one style sheet, one script and the navigation; nothing else is fetched."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ code { font: 12px ui-monospace, "JetBrains Mono", Menlo, Consolas, monospace; ov
 @media print { nav.site, nav.lists { display: none; } }
 """
 _PLACES: Final = {INDEX: "Leaderboard", AGENTS: "Agents", EPISODES: "Episodes", RUNS: "Runs"}
-# Whether 'self' means anything in a page from a disk is open, so that is named as well
-# (https://github.com/w3c/webappsec-csp/issues/459); pages from a host can use nothing of a disk anyhow.
+# It is undecided whether 'self' covers pages from a disk, so "file:" is listed too
+# (https://github.com/w3c/webappsec-csp/issues/459); pages from a host cannot load files of a disk anyway.
 _OURS = "'self' file:"
 _STILL = f"img-src data:; style-src {_OURS} 'unsafe-inline'"
 _PLAYING = f"img-src data:; script-src {_OURS}; style-src {_OURS} 'unsafe-inline'"
 
 
 def write_shared(folder: Path) -> None:
-    """Write what all pages share.
+    """Write the files that all pages share: style sheet and script.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: A file cannot be written.
     """
     style = STYLE + TRANSCRIPT_STYLE + FILM_STYLE + _SITE_STYLE
     (folder / STYLE_FILE).write_text(style, encoding="utf-8")
@@ -47,14 +47,14 @@ def write_shared(folder: Path) -> None:
 
 
 def site_page(title: str, parts: Iterable[str], path: str, *, place: str = "", plays: bool = False) -> bytes:
-    """A page.
+    """Render a page.
 
     Args:
-        title: Of the page.
-        parts: What stands on it, as ready HTML.
-        path: Where it is in the site.
-        place: Which of the main pages it belongs to; by default it is one of them.
-        plays: Whether there are replays on it.
+        title: Title of the page.
+        parts: Content of the page, as ready HTML.
+        path: Path of the page in the site.
+        place: Main page to which the page belongs; empty for a main page.
+        plays: Whether the page contains replays.
     """
     root = root_of(path)
     here = place or path
@@ -63,19 +63,19 @@ def site_page(title: str, parts: Iterable[str], path: str, *, place: str = "", p
         for address, name in _PLACES.items()
     )
     script = f'<script src="{root}{SCRIPT_FILE}"></script>' if plays else ""
-    # A browser would ask the host for an icon that is not there.
+    # Without this link a browser would request an icon that does not exist.
     head = f'<link rel="icon" href="data:,"><link rel="stylesheet" href="{root}{STYLE_FILE}">'
     html = (
         f"{page_head(_PLAYING if plays else _STILL)}<title>{safe(title)}</title>\n{head}\n</head>\n"
         f'<body><main><nav class="site" aria-label="Site">{links}</nav>{"".join(parts)}</main>'
         f"{script}</body>\n</html>\n"
     )
-    # A lone surrogate in run data is no UTF-8; it becomes a question mark.
+    # A lone surrogate in run data is not valid UTF-8; it becomes a question mark.
     return html.encode("utf-8", "replace")
 
 
 def root_of(path: str) -> str:
-    """The way from a page to the site's root."""
+    """Return the relative path from a page to the site's root."""
     return "../" * path.count("/")
 
 

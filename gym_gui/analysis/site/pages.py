@@ -1,4 +1,4 @@
-"""The main pages of a site: leaderboard, agents, episodes, runs, and a page for each agent and run."""
+"""Renders the main pages of a site: leaderboard, agents, episodes, runs, and each agent's and run's page."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ from gym_gui.analysis.words.html_markup import safe, shorten
 from gym_gui.analysis.words.report_text import all_notes
 
 _MOST_SCENES = 200
-"""Failed episodes of one operator that are listed beside its best and worst; its lists have all."""
+"""Largest number of failed episodes listed beside an operator's best and worst one; its lists have all."""
 _LONGEST_REASON = 160
 _MOST_WHYS = 20
 
 
 @dataclass(frozen=True)
 class MainPages:
-    """What the main pages are made of.
+    """Renders the main pages of a site.
 
     Attributes:
-        summary: What they say.
-        found: The same of a tournament, where the run is one.
+        summary: Findings of the runs.
+        found: Findings of the tournament, if the run is one.
         runs: The runs.
-        notes: What else is to be known of the site.
-        addresses: Where everything is.
-        written: What has been written of episodes.
-        has: Whether a page is there.
+        notes: Further notes on the site.
+        addresses: Addresses of all pages.
+        written: Counts of the pages of episodes that were written.
+        has: Function that says whether a page exists.
     """
 
     summary: Summary
@@ -66,13 +66,13 @@ class MainPages:
 
     @property
     def _roles(self) -> Mapping[str, str]:
-        """Of everybody's color, the same on all pages."""
+        """Color roles of all operators, the same on all pages."""
         return operator_roles(self.summary.operators)
 
     # -- leaderboard -----------------------------------------------------------------------
 
     def leaderboard(self) -> Iterator[str]:
-        """Who is better, and how sure that is."""
+        """Yield the leaderboard: verdicts, tables and notes."""
         links = LinksFrom(self.addresses)
         summary, found = self.summary, self.found
         recorded = sum(o.recorded for o in summary.operators)
@@ -92,7 +92,7 @@ class MainPages:
         yield f"<h2>How it was made</h2>{looks_line(summary)}{methods_panel(methods)}"
 
     def _left_out(self) -> Iterator[str]:
-        """What the site does not have of what is on record."""
+        """Yield notes on recorded episodes that the site leaves out."""
         if lost := self.written.stopped:
             yield f"Its making was stopped: {wording.count(lost, 'episode')} without a page of their own."
         if lost := self.written.crowded_out:
@@ -101,7 +101,7 @@ class MainPages:
     # -- agents ----------------------------------------------------------------------------
 
     def agents(self) -> Iterator[str]:
-        """All operators and who plays in them."""
+        """Yield the list of all operators with their players."""
         count = wording.count(len(self.summary.operators), "operator")
         yield page_header("Agents", f"{count}, each an environment and who plays in it", "")
         rows = [
@@ -122,7 +122,7 @@ class MainPages:
         yield html_table(headings, rows, ("Operator", "Environment", "Players", "Run"))
 
     def agent(self, operator: OperatorSummary) -> Iterator[str]:
-        """One operator: what it achieved, against whom, and where its episodes are."""
+        """Yield the page of one operator: results, comparisons, and links to its episodes."""
         path = self.addresses.agent(operator.key)
         root = root_of(path)
         run = link(root + self.addresses.run(operator.run_id), safe(f"run {operator.run_id}"))
@@ -162,7 +162,7 @@ class MainPages:
     # -- episodes --------------------------------------------------------------------------
 
     def episodes(self) -> Iterator[str]:
-        """The episodes worth looking at, and the way to all of them."""
+        """Yield the page of episodes: those worth watching, and links to the lists of all."""
         written = self.written
         recorded = sum(o.recorded for o in self.summary.operators)
         facts = [wording.count(recorded, "episode")]
@@ -208,7 +208,7 @@ class MainPages:
     # -- runs ------------------------------------------------------------------------------
 
     def run_table(self) -> Iterator[str]:
-        """All runs."""
+        """Yield the list of all runs."""
         yield page_header("Runs", wording.count(len(self.summary.runs), "run"), "")
         missing = missing_lines(self.summary)
         yield f'<section class="verdict">{missing}</section>' if missing else ""
@@ -230,7 +230,7 @@ class MainPages:
         yield html_table(headings, rows, ("Run", "Status", "Started"))
 
     def run(self, run: Run) -> Iterator[str]:
-        """One run: where it comes from, and who played in it."""
+        """Yield the page of one run: its origin and its operators."""
         path = self.addresses.run(run.run_id)
         name = next((info.name for info in self.summary.runs if info.run_id == run.run_id), "")
         yield page_header("Run", f"{name} · {run.run_id}" if name else run.run_id, "")

@@ -1,4 +1,4 @@
-"""The folder of a site: made beside the old one, and put in its place when it is whole."""
+"""Creates the folder of a site beside the old one and swaps them when it is complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gym_gui.version import __version__
 from mosaic_worker.plain_files import read_file
 
 MARK: Final = "site.json"
-"""What says that a folder is a site of ours."""
+"""Name of the file that marks a folder as a site of MOSAIC."""
 _KIND = "mosaic report"
 _ENDINGS = {".html", ".css", ".js", ".json"}
 _FOLDERS = {"runs", "agents"}
@@ -26,7 +26,7 @@ _FOLDERS = {"runs", "agents"}
 
 @dataclass(frozen=True)
 class SiteWorkshop:
-    """Where a site is made.
+    """Temporary folders in which a site is made.
 
     Attributes:
         site: The folder that becomes the site.
@@ -38,10 +38,10 @@ class SiteWorkshop:
 
 
 def see_may_be_replaced(folder: Path) -> None:
-    """See that a site may go there: nothing is there, or an empty folder, or a site.
+    """Check that a site may go into a folder: it must not exist, be empty, or contain a site.
 
     Raises:
-        UsageError: Something else is.
+        UsageError: The folder contains something else.
     """
     if not folder.exists():
         return
@@ -63,13 +63,13 @@ def see_may_be_replaced(folder: Path) -> None:
 
 @contextmanager
 def new_site(folder: Path) -> Generator[SiteWorkshop]:
-    """A workshop whose site takes the folder's place when the block ends; if that fails nothing has changed.
+    """Create temporary folders whose site replaces ``folder`` at the end; on failure nothing changes.
 
     Args:
-        folder: Where it is to go.
+        folder: Folder for the site.
 
     Raises:
-        UsageError: It may not or cannot go there.
+        UsageError: The site may not or cannot go there.
     """
     see_may_be_replaced(folder)
     place = folder.resolve()
@@ -90,17 +90,17 @@ def new_site(folder: Path) -> Generator[SiteWorkshop]:
 
 
 def write_mark(folder: Path, facts: Mapping[str, Any]) -> None:
-    """Write what tells that this is a site, and of what.
+    """Write the file that marks a folder as a site, with facts about it.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     data = {"kind": _KIND, "format": 1, "made_with": f"MOSAIC {__version__}", **facts}
     (folder / MARK).write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
 
 
 def _put(made: Path, place: Path) -> None:
-    """Put what was made in the place of what is there."""
+    """Replace an existing folder by the new one."""
     if not place.exists():
         made.rename(place)
         return
@@ -127,7 +127,7 @@ def _is_site(folder: Path) -> bool:
 
 
 def _strange(folder: Path) -> str:
-    """Something in a site that cannot be a page of it; empty where there is nothing."""
+    """Return a path in a site that cannot be one of its pages; empty if there is none."""
     for here, folders, files in os.walk(folder):
         top = Path(here) == folder
         for name in sorted(folders):

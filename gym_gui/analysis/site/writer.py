@@ -1,4 +1,4 @@
-"""Writes a site, its episodes in a stream: no more than one list of them is in memory."""
+"""Writes a site with its episodes in a stream, so that only one list of episodes is in memory."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from gym_gui.analysis.site.pages import MainPages
 from gym_gui.analysis.site.site_folder import write_mark
 
 OnEpisode = Callable[[int, int], None]
-"""Told how many episodes are on pages, of how many."""
+"""Function that gets the number of episodes on pages so far, and their total."""
 
 
 @dataclass(frozen=True)
 class SiteContent:
-    """What a site is made of.
+    """Content of a site.
 
     Attributes:
-        runs: Its runs.
-        summary: What they say.
-        found: What they say as a tournament, where there is one.
-        films: Replays, by episode; that of one page alone is in memory.
-        notes: What else is to be known of it.
+        runs: Runs of the site.
+        summary: Findings of the runs.
+        found: Findings of the tournament, if the run is one.
+        films: Replays, by episode; only that of the current page is in memory.
+        notes: Further notes.
     """
 
     runs: Sequence[Run]
@@ -50,14 +50,14 @@ def write_site(
     """Write all pages of a site.
 
     Args:
-        folder: Of its own, and empty.
-        content: What it is made of.
-        on_episode: Told of every episode.
-        stopped: Asked before each replay and transcript; once it says so, no more of these are written,
-            and the rest of the site is.
+        folder: Empty folder for the site alone.
+        content: Content of the site.
+        on_episode: Called after each episode.
+        stopped: Called before each replay and transcript. Once it returns true, no more of these are written,
+            but the rest of the site is.
 
     Returns:
-        What has been written.
+        Counts of what has been written.
 
     Raises:
         RunFormatError: A row is damaged.

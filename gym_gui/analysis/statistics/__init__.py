@@ -1,1 +1,1 @@
-"""Estimates, intervals and tests: pure functions of numbers, which know no run."""
+"""Estimates, intervals and tests as pure functions of numbers, independent of runs."""

@@ -1,12 +1,12 @@
-"""Ratings from games with draws and seats, by maximum likelihood.
+"""Fits ratings to games with draws and seats by maximum likelihood.
 
-The model is Bradley and Terry's with Davidson's draws and Davidson and Beaver's order effect. Of two that
-meet, the first in seat s and the second in seat t, with ``d = (r_1 + e_s) - (r_2 + e_t)``:
+The model is Bradley and Terry's with Davidson's draws and Davidson and Beaver's order effect. For two
+policies that meet, the first in seat s and the second in seat t, with ``d = (r_1 + e_s) - (r_2 + e_t)``:
 
     win : draw : loss  =  exp(d / 2) : exp(v) : exp(-d / 2)
 
-``r`` is a rating on the natural scale, ``e`` what a seat is worth and ``v`` how usual draws are. A game of
-more than two sides counts as one comparison of each two of them (a composite likelihood).
+``r`` is a rating on the natural scale, ``e`` the advantage of a seat and ``v`` sets how common draws are. A
+game of more than two sides counts as one comparison of each pair of sides (a composite likelihood).
 
 Sources:
     Davidson, "On Extending the Bradley-Terry Model to Accommodate Ties in Paired Comparison Experiments",
@@ -40,27 +40,27 @@ ELO = 400 / math.log(10)
 """Points of a rating on the natural scale: 400 are odds of ten to one."""
 _ITERATIONS = 60
 _CLOSE = 1e-5
-"""Whose step was shorter has arrived: the next one would be about its square."""
+"""Length of a step below which a fit has converged: the next step would be about its square."""
 _LONGEST_STEP = 2.0
 _SEAT_PENALTY = 0.01
-"""Keeps what a seat is worth finite where its holder has always won; next to nothing beside a few games."""
+"""Penalty that keeps a seat's advantage finite if its holder always won; tiny beside a few games."""
 _LEAST_DRAW, _MOST_DRAW = -12.0, 12.0
 _CHUNK = 1 << 22
-"""Numbers in the largest array of a fit."""
+"""Size of the largest array of a fit."""
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """Results of two at a time, gathered in cells: the same two in the same seats.
+    """Results of pairs of policies, gathered in cells: the same two policies in the same seats.
 
     Attributes:
-        policies: How many there are.
-        seats: How many seats there are.
+        policies: Number of policies.
+        seats: Number of seats.
         cells: int (cells, 4): first policy, its seat, second policy, its seat.
-        seeds: How many units are seeds; others are games that are the same on every seed.
-        wins: float (units, cells): how often the first won, by the unit in which it did.
-        draws: The same of draws.
-        losses: The same of losses.
+        seeds: Number of units that are seeds; the other units are games that are the same on every seed.
+        wins: float (units, cells): how often the first policy won in each unit.
+        draws: float (units, cells): how often the game was drawn in each unit.
+        losses: float (units, cells): how often the second policy won in each unit.
     """
 
     policies: int
@@ -73,13 +73,14 @@ class Comparisons:
 
     @property
     def met(self) -> Ints:
-        """int (cells, 2): the first policy and the second."""
+        """First and second policy of each cell: int (cells, 2)."""
         return self.cells[:, [0, 2]]
 
     @cached_property
     def patterns(self) -> tuple[Any, Any, Any]:
-        """Sparse (cells, parameters) matrix of ``d``, its transpose, and the one of its products: (parameters
-        squared, cells).
+        """Sparse matrices: ``d`` as (cells, parameters), its transpose, and the products of its columns.
+
+        The last one has shape (parameters squared, cells).
         """
         size, rows = self.policies + self.seats + 1, len(self.cells)
         columns = np.stack(
@@ -104,17 +105,17 @@ class Comparisons:
 
 @dataclass(frozen=True)
 class Fit:
-    """A fit of one or many weightings of the same games, ``b`` of them.
+    """Fit of one or many (``b``) weightings of the same games.
 
     Attributes:
-        ratings: float (b, policies), natural scale; those of the largest group that results hold together
-            have mean 0, or all of them, where results hold no two together.
+        ratings: float (b, policies), natural scale. Ratings of the largest group that results connect have
+            mean 0, or all ratings if results connect no two policies.
         seats: float (b, seats), natural scale, mean 0.
-        draw: float (b,): ``exp(v)``, draws for one win among equals; 0 where there was none.
-        regularised: bool (b,): whether each policy was given a drawn game with an average one, since results
-            do not hold all of them together and the likelihood has no maximum.
-        groups: int (policies,): in all games together, the group of policies that are held together: none of
-            them could be any distance apart.
+        draw: float (b,): ``exp(v)``, draws for each win among equals; 0 if no game was drawn.
+        regularised: bool (b,): whether each policy was given a drawn game with an average one, because the
+            results do not connect all policies and the likelihood has no maximum.
+        groups: int (policies,): number of the group of each policy, from all games together. Results limit
+            how far apart the policies of a group are.
     """
 
     ratings: Floats
@@ -125,12 +126,12 @@ class Fit:
 
 
 def fit(games: Comparisons, weights: Floats | None = None, near: Fit | None = None) -> Fit:
-    """Fit the model.
+    """Fit the model to each weighting of the games.
 
     Args:
         games: The results.
-        weights: float (b, units): how often each unit counts; every one once by default.
-        near: A fit of the same games, of one weighting, to begin at: it takes fewer steps from there.
+        weights: float (b, units): how often each unit counts; once by default.
+        near: Fit of one weighting of the same games as the starting point, which saves steps.
     """
     whole = np.ones((1, len(games.wins)))
     given = whole if weights is None else weights
@@ -154,7 +155,7 @@ def fit(games: Comparisons, weights: Floats | None = None, near: Fit | None = No
 
 
 def _groups(games: Comparisons) -> Ints:
-    """Who is held together, in all games: see :class:`Fit`."""
+    """Return the group of each policy from all games, as described in :class:`Fit`."""
     won, drawn, lost = (each.sum(axis=0) > 0 for each in (games.wins, games.draws, games.losses))
     groups = groups_of(games.policies, games.met, won | drawn, lost | drawn)
     some = (won[:, None], drawn[:, None], lost[:, None])
@@ -166,20 +167,20 @@ def _groups(games: Comparisons) -> Ints:
 
 
 def _log(draw: Floats) -> Floats:
-    """``v`` of a fit; where nothing was drawn nothing is in any weighting either, and it is not used."""
+    """Return ``v`` of a fit, bounded below. Without draws no weighting has any, and ``v`` is not used."""
     return np.log(np.maximum(draw, math.exp(_LEAST_DRAW)))
 
 
 @dataclass(frozen=True)
 class _Many:
-    """Weightings of the same games that are fitted side by side; the last axis is theirs.
+    """Weightings of the same games that are fitted side by side, along the last axis.
 
     Attributes:
         games: The games.
-        total: float (cells, b): how often two met.
-        ahead: float (cells, b): half of by how much more often the first won.
-        drawn: float (b,): games without a winner.
-        apart: bool (b,): see ``regularised`` of :class:`Fit`.
+        total: float (cells, b): how often two policies met.
+        ahead: float (cells, b): half the number of wins of the first policy minus its losses.
+        drawn: float (b,): number of drawn games.
+        apart: bool (b,): ``regularised`` of :class:`Fit`.
     """
 
     games: Comparisons
@@ -190,7 +191,7 @@ class _Many:
 
     @classmethod
     def of(cls, games: Comparisons, weights: Floats) -> _Many:
-        """What is known of each weighting, float (b, units)."""
+        """Gather the results of each weighting; ``weights`` is float (b, units)."""
         win, draw, loss = (each.T @ weights.T for each in (games.wins, games.draws, games.losses))
         won, drawn, lost = (each > 0 for each in (win, draw, loss))
         apart = are_apart(games.policies, games.met, won | drawn, lost | drawn)
@@ -198,11 +199,11 @@ class _Many:
         return cls(games, win + draw + loss, (win - loss) / 2, draw.sum(axis=0), apart)
 
     def taken(self, at: Ints) -> _Many:
-        """Some of them."""
+        """Return the weightings with the given indices."""
         return _Many(self.games, self.total[:, at], self.ahead[:, at], self.drawn[at], self.apart[at])
 
     def fitted(self, begin: Floats, groups: Ints) -> Fit:
-        """Newton's method from ``begin``, float (parameters,); who has arrived is left alone."""
+        """Run Newton's method from ``begin``, float (parameters,), for each weighting until it converges."""
         n = self.games.policies
         beta: Floats = np.repeat(begin[:, None], len(self.drawn), axis=1)
         beta[-1] = np.where(self.drawn > 0, beta[-1], -np.inf)
@@ -224,7 +225,7 @@ class _Many:
         return Fit(ratings, seats, np.exp(beta[-1]), self.apart, groups)
 
     def step(self, beta: Floats) -> Floats:
-        """The next step of each from ``beta``, float (parameters, b)."""
+        """Return the next step of each weighting from ``beta``, float (parameters, b)."""
         x, x_t, products = self.games.patterns
         size = len(beta)
         lean, level = _odds(x @ beta[:-1], beta[-1])
@@ -246,8 +247,10 @@ class _Many:
         return shortened
 
     def _penalise(self, beta: Floats, gradient: Floats, hessian: Floats) -> None:
-        """What leaves one maximum: no shift of all ratings or of all seats, a faint pull on seats, and a
-        drawn game with an average policy where ratings had no maximum.
+        """Change gradient and hessian so that there is exactly one maximum.
+
+        Ratings and seats get no common shift, and seats a faint pull to 0. If the ratings had no maximum,
+        each policy gets a drawn game with an average policy.
         """
         n, size = self.games.policies, len(beta)
         hessian[:n, :n] += np.where(self.apart, 0.0, 1.0)
@@ -262,8 +265,8 @@ class _Many:
 
 
 def _odds(d: Floats, v: Floats) -> tuple[Floats, Floats]:
-    """Half of by how much a win is likelier than a loss, and how likely a draw is."""
-    behind = np.exp(-np.abs(d) / 2)  # to a win of who is ahead as 1
+    """Return half of the probability of a win minus that of a loss, and the probability of a draw."""
+    behind = np.exp(-np.abs(d) / 2)  # relative to a win of the policy that is ahead
     level = np.exp(v) * behind
     behind *= behind
     whole = 1 + level + behind

@@ -1,7 +1,7 @@
-"""Quantiles and tails of the distributions that intervals and tests are made of.
+"""Computes quantiles and tails of the distributions that intervals and tests use.
 
-``scipy.special`` has most of them. It is imported when one of these is asked for: that takes longer than to
-read a small run and write its report. What every report asks for is made without it.
+``scipy.special`` has most of them. It is imported on first use, as the import takes longer than reading a
+small run and writing its report. The functions that every report needs work without it.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any, Final
 import numpy as np
 
 CONFIDENCE = 0.95
-"""Of intervals, where nothing else is said."""
+"""Default confidence of intervals."""
 
 MIN_INTERVAL = 10
-"""Units below which no interval is shown, but every value. Where one of two kinds of outcome comes 30 % of
-the time, five values are all of one kind in 17 % of samples, and no method knows of what it has not seen.
-With ten it is 3 %."""
+"""Fewest units for which an interval is shown; with fewer, every value is shown. If one of two kinds of
+outcome occurs 30 % of the time, five values are all of the other kind in 17 % of samples, and no method knows
+of what it has not seen. With ten values it is 3 %."""
 
 _NORMAL: Final = NormalDist()
 _MOST_STEPS: Final = 100
 _FINITE_SUM: Final = 1000
-"""Degrees of freedom up to which Student's distribution is summed."""
+"""Degrees of freedom up to which Student's distribution is computed as a finite sum."""
 
 
 def _special() -> Any:
@@ -32,22 +32,23 @@ def _special() -> Any:
 
 
 def normal_quantile(p: float) -> float:
-    """The value below which a standard normal variable is with probability ``p``."""
+    """Return the ``p``-quantile of the standard normal distribution."""
     return _NORMAL.inv_cdf(p) if 0 < p < 1 else math.copysign(math.inf, p - 0.5)
 
 
 def normal_cdf(x: float) -> float:
-    """How probable it is that a standard normal variable is at most ``x``."""
+    """Return the probability that a standard normal variable is at most ``x``."""
     return _NORMAL.cdf(x)
 
 
 def student_quantile(degrees: int, p: float) -> float:
-    """The value below which Student's t of so many degrees of freedom is with probability ``p`` >= 0.5.
+    """Return the ``p``-quantile of Student's t distribution, for ``p`` >= 0.5.
 
     Source:
         Abramowitz & Stegun, "Handbook of Mathematical Functions" (1964), 26.7.3 and 26.7.4: for whole
-        degrees the distribution is a finite sum, whose root is found by Newton's method from below. Of more
-        than a thousand, 26.7.5, which is exact to ten digits there: the sum would have as many terms.
+        degrees of freedom the distribution is a finite sum, whose root is found by Newton's method from
+        below. For more than a thousand degrees the sum would have too many terms; 26.7.5 is exact to ten
+        digits there.
     """
     if degrees > _FINITE_SUM:
         return _large_student_quantile(degrees, normal_quantile(p))
@@ -80,25 +81,25 @@ def _large_student_quantile(degrees: int, z: float) -> float:
 
 
 def student_tail(degrees: int, t: float) -> float:
-    """How probable it is that Student's t of so many degrees of freedom is above ``t``."""
+    """Return the probability that Student's t exceeds ``t``."""
     return float(_special().stdtr(degrees, -t))
 
 
 def shifted_student_tail(degrees: int, shift: float, t: float) -> float:
-    """How probable it is that a noncentral t is above ``t``: Student's, of a mean that is not 0."""
+    """Return the probability that a noncentral t (Student's t with a mean that is not 0) exceeds ``t``."""
     return 1 - float(_special().nctdtr(degrees, shift, t))
 
 
 def chi_square_quantile(degrees: float, p: float) -> float:
-    """The value below which a chi-square variable of so many degrees of freedom is with probability ``p``."""
+    """Return the ``p``-quantile of the chi-square distribution."""
     return float(_special().chdtri(degrees, 1 - p))
 
 
 def beta_quantile(a: float, b: float, p: float) -> float:
-    """The value below which a beta variable (``a``, ``b`` > 0) is with probability ``p``."""
+    """Return the ``p``-quantile of the beta distribution with parameters ``a``, ``b`` > 0."""
     return float(_special().betaincinv(a, b, p))
 
 
 def binomial_cdf(hits: int, n: int, p: float) -> float:
-    """How probable at most ``hits`` hits of ``n`` are, each of probability ``p``."""
+    """Return the probability of at most ``hits`` hits in ``n`` trials, each with probability ``p``."""
     return float(_special().bdtr(hits, n, p))

@@ -1,7 +1,7 @@
-"""95 % intervals: pure functions of numbers, the same on every call.
+"""Computes 95 % intervals: pure functions of numbers, with the same result on every call.
 
-``scripts/calibration/calibration.py`` measures how often each holds the truth; the figures are in
-``docs/measurements/calibration.md``. No interval is given that the sample cannot carry: none from fewer
+``scripts/calibration/calibration.py`` measures how often each interval covers the true value; the figures are
+in ``docs/measurements/calibration.md``. No interval is given that the sample cannot support: none from fewer
 than :data:`MIN_INTERVAL` units, and none of width zero from values that are all equal.
 """
 
@@ -29,39 +29,39 @@ from gym_gui.analysis.statistics.summary_numbers import BOOTSTRAP, EXACT_SHARE, 
 Units = Sequence[int] | NDArray[np.int64] | None
 
 MIN_UNITS = 6
-"""Below six no sign-flip test can reach p < 0.05 (2 / 2**5 = 0.0625)."""
+"""Fewest units for a decision: with five, no sign-flip test reaches p < 0.05 (2 / 2**5 = 0.0625)."""
 
 TAIL_SHARE = 0.6
-"""What of the error that is allowed a bootstrap-t interval takes. At its nominal level it holds 91 to 93 % of
-what has heavy tails or a strong skew on 10 to 50 units: resamples know little of the tails."""
+"""Part of the allowed error that a bootstrap-t interval uses. At its nominal level it covers the true value
+in 91 to 93 % of samples of 10 to 50 units with heavy tails or strong skew: resamples know little of tails."""
 
 MIN_NORMAL = 5
-"""Units of which it can be seen that they are not normal."""
+"""Fewest units for which a test can show that they are not normal."""
 
 RESAMPLES = 9_999
 AT_ONCE = 1 << 17
-"""Multiplications in one product of matrices: what is drawn stays in the processor's cache, and BLAS starts
-no threads, which wait for each other longer than such a product takes."""
+"""Multiplications in one matrix product: the drawn counts then stay in the processor's cache, and BLAS starts
+no threads, which would wait for each other longer than such a product takes."""
 
 POOLED_FROM = 2_000
-"""From so many units on, nearly equal ones are drawn as one: the time no longer grows with their number.
-Draws of fewer are those of all samples of so many units, and made once."""
+"""Number of units from which nearly equal units are drawn as one, so that the time no longer grows with the
+number. Draws of fewer units are made once and shared by all samples of the same size."""
 
 _NEARLY = 0.05
-"""Nearly equal is what lies within this part of a standard deviation (of a mean), or of half the distance
-of the quartiles (of an IQM). Only the spread within is lost, less than resampling itself leaves open."""
+"""Largest distance of nearly equal units, as a part of the standard deviation (for a mean) or of half the
+interquartile range (for an IQM). Only the spread within is lost, which is less than the resampling error."""
 
 LEAST_ERROR = 0.1
-"""Standard error of a resample, at least, as a part of the sample's. A resample of (nearly) equal
-values has next to none, and would send the ends of a bootstrap-t interval to infinity. Where nine of ten
-values are equal, these resamples are what says that the others may be much larger than those seen."""
+"""Smallest standard error of a resample, as a part of the sample's. A resample of (nearly) equal values has
+almost none and would send the ends of a bootstrap-t interval to infinity. If nine of ten values are equal,
+these resamples show that the others may be much larger than those seen."""
 
 LOOKS_NORMAL = 0.1
 """p-value of Shapiro and Francia's test above which differences look normal."""
 
 
 class Interval(NamedTuple):
-    """A 95 % confidence interval, and by what method."""
+    """95 % confidence interval with the name of its method."""
 
     low: float
     high: float
@@ -69,12 +69,12 @@ class Interval(NamedTuple):
 
 
 def share_interval(hits: float, n: int, confidence: float = CONFIDENCE) -> Interval | None:
-    """Exact interval of a share, or ``None`` when ``n`` is 0.
+    """Return the exact interval of a share, or ``None`` when ``n`` is 0.
 
     Args:
-        hits: How many of ``n``; where a unit has several episodes, the sum of its shares.
-        n: Independent units.
-        confidence: How often it holds the share, at least.
+        hits: Number of hits among ``n``; for units with several episodes, the sum of their shares.
+        n: Number of independent units.
+        confidence: Smallest probability that the interval covers the true share.
 
     Source:
         Clopper & Pearson, "The Use of Confidence or Fiducial Limits Illustrated in the
@@ -89,9 +89,9 @@ def share_interval(hits: float, n: int, confidence: float = CONFIDENCE) -> Inter
 
 
 def unseen_share(n: int) -> float | None:
-    """Largest share of units, at 95 %, that may hold what none of ``n`` units showed.
+    """Return the largest share of units, at 95 %, that may show what none of ``n`` units showed.
 
-    It is the "rule of three": about 3 / n. Nothing in a sample can say what happens there.
+    This is the "rule of three": about 3 / n. No sample can say what happens in this share.
 
     Source:
         Hanley & Lippman-Hand, "If Nothing Goes Wrong, Is Everything All Right?", JAMA 249 (1983).
@@ -108,26 +108,26 @@ def mean_interval(
     least: int = MIN_INTERVAL,
     bounds: tuple[float, float] | None = None,
 ) -> Interval | None:
-    """Interval of a mean.
+    """Return an interval of a mean.
 
-    The bootstrap-t: whole units (seeds) are drawn with replacement, and each resample's distance from the
-    mean is measured in its own standard error, which follows a skew that percentiles miss. Joined with
-    Hartigan's interval: the means of random subsets of the units, whose quantiles hold the mean of whatever
-    is symmetric about it exactly as often as they should, however sparse or heavy-tailed it is. What a
-    sample shows is taken for no rule: that it has two values, or several of the largest, says nothing of
-    the next one.
+    The bootstrap-t draws whole units (seeds) with replacement. Each resample's distance from the mean is
+    measured in the resample's own standard error, which follows a skew that percentiles miss. The result is
+    joined with Hartigan's interval: quantiles of the means of random subsets of the units. If values are
+    symmetric about their mean, this interval covers it exactly as often as it should, however sparse or
+    heavy-tailed they are. Properties of the sample are not taken for rules: two values, or several equal
+    largest ones, say nothing about the next value.
 
     Args:
         values: One per episode.
         units: For each value the number, from 0 without gaps, of the unit it belongs
-            to; ``None`` makes each value its own.
-        resamples: How many bootstrap samples, and half as many random subsets.
-        confidence: How often it is to hold the mean, below 1.
-        least: Units that it takes, at least.
-        bounds: Between which values are declared to lie: the interval is no wider than that allows.
+            to; ``None`` makes each value its own unit.
+        resamples: Number of bootstrap samples, and half the number of random subsets.
+        confidence: Probability of covering the mean, below 1.
+        least: Fewest units for an interval.
+        bounds: Declared range of the values, which limits the width of the interval.
 
     Returns:
-        The interval, or ``None`` with fewer than ``least`` units or where all of them have
+        The interval, or ``None`` with fewer than ``least`` units or if all of them have
         the same mean.
 
     Source:
@@ -153,7 +153,7 @@ def _joined(
     # Means of equal values may differ by a rounding error.
     if high - low <= 1e-12 * max(abs(low), abs(high)):
         return None
-    order = np.lexsort((counts, means))  # the seeds' order is no part of the result
+    order = np.lexsort((counts, means))  # the order of the seeds does not change the result
     m, c = means[order].tobytes(), counts[order].tobytes()
     tail = tail_share * (1 - confidence) / 2
     found = [_bootstrap_t(m, c, resamples, tail)]
@@ -171,7 +171,7 @@ def _joined(
 
 
 def _between_bounds(mean: float, n: int, error: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Where the mean lies of values that cannot lie outside of bounds, whatever else they are like.
+    """Return the range of the mean if all values lie within bounds, whatever their distribution.
 
     Source:
         Hoeffding, "Probability Inequalities for Sums of Bounded Random Variables", JASA 58 (1963), theorem 1.
@@ -194,15 +194,15 @@ def _between_bounds(mean: float, n: int, error: float, bounds: tuple[float, floa
 
 @lru_cache(maxsize=64)
 def _subset_means(means: bytes, counts: bytes, resamples: int, error: float) -> Interval | None:
-    """Quantiles of the means of subsets; ``None`` where units are too few for so small an error.
+    """Return quantiles of the means of subsets; ``None`` if there are too few units for so small an error.
 
-    A subset's mean is above a value as often as a sign-flip test that differences from it are symmetric
-    about 0 has patterns: what such a test rejects is outside.
+    The means of all subsets correspond to the sign patterns of a sign-flip test. A value is outside the
+    interval if this test rejects that differences from the value are symmetric about 0.
     """
     m, c = np.frombuffer(means), np.frombuffer(counts)
     n = len(m)
     if n >= POOLED_FROM:
-        return None  # with so many, the bootstrap says the same
+        return None  # with so many units the bootstrap gives the same interval
     if n <= EXACT_FLIPS:
         found = all_sums(m * c)[1:] / all_sums(c)[1:]
         at = int(error * 2 ** (n - 1) + 1e-9)
@@ -219,10 +219,10 @@ def _subset_means(means: bytes, counts: bytes, resamples: int, error: float) -> 
 
 
 def _between(low: float, high: float, share: Interval) -> Interval:
-    """The interval of the mean of two values, from that of the share of the higher one."""
+    """Return the interval of the mean of two values, from the interval of the share of the higher one."""
 
     def at(part: float) -> float:
-        # Rounding may lead past the end.
+        # Rounding may lead past the end of the range.
         return min(high, max(low, low + (high - low) * part))
 
     return share._replace(low=at(share.low), high=at(share.high))
@@ -230,12 +230,15 @@ def _between(low: float, high: float, share: Interval) -> Interval:
 
 @lru_cache(maxsize=64)
 def _bootstrap_t(means: bytes, counts: bytes, resamples: int, tail: float) -> Interval:
-    """Cached, as an operator, its only team and its only slot have the same returns."""
+    """Return the bootstrap-t interval.
+
+    Results are cached, as an operator, its only team and its only slot have the same returns.
+    """
     c = np.frombuffer(counts)
     m = np.frombuffer(means)
     n = len(m)
     mean = float(m @ c / c.sum())
-    # Each unit's part in the error of the mean, a ratio of sums where units differ in episodes.
+    # Each unit's part in the error of the mean, a ratio of sums if units differ in their number of episodes.
     e = (m - mean) * c
     size = float(np.abs(e).max())
     e = e / size
@@ -268,12 +271,13 @@ def paired_interval(
     confidence: float = CONFIDENCE,
     least: int = MIN_INTERVAL,
 ) -> Interval | None:
-    """Interval of a mean difference of two sides.
+    """Return an interval of a mean difference of two sides.
 
-    Where differences are -c, 0 or c and some are 0, the adjusted Wald interval of paired shares is given: it
-    counts a unit more on each side than was seen, and holds where outcomes on one side are to come, too.
-    Else that of :func:`mean_interval`; where differences look normal (:func:`looks_normal`), with the
-    bootstrap-t at its nominal level, as there are no tails then that resamples know little of.
+    If all differences are -c, 0 or c and some are 0, this is the adjusted Wald interval of paired shares. It
+    counts one unit more on each side than was seen, so it also holds if one side has no outcome yet.
+    Otherwise it is the interval of :func:`mean_interval`. If the differences look normal
+    (:func:`looks_normal`), the bootstrap-t runs at its nominal level, as there are no tails that resamples
+    know little of.
 
     Source:
         Bonett & Price, "Adjusted Wald Confidence Interval for a Difference of Binomial
@@ -295,7 +299,7 @@ def paired_interval(
 
 
 def looks_normal(x: Floats, level: float = LOOKS_NORMAL) -> bool:
-    """Whether nothing in a sample speaks against a normal distribution; never of fewer than five values.
+    """Return whether a sample agrees with a normal distribution; ``False`` with fewer than five values.
 
     Source:
         Shapiro & Francia, "An Approximate Analysis of Variance Test for Normality", JASA 67 (1972), with
@@ -317,12 +321,12 @@ def looks_normal(x: Floats, level: float = LOOKS_NORMAL) -> bool:
 
 @lru_cache(maxsize=16)
 def _normal_scores(n: int) -> Floats:
-    """About what the ordered values of a standard normal sample are expected to be (Blom 1958)."""
+    """Return approximate expected values of the ordered values of a standard normal sample (Blom 1958)."""
     return np.array([normal_quantile((i - 0.375) / (n + 0.25)) for i in range(1, n + 1)])
 
 
 def unit_means(values: Sequence[float] | Floats, units: Units = None) -> tuple[Floats, Floats]:
-    """The mean of each unit's values, and how many they are."""
+    """Return the mean and the number of the values of each unit."""
     x = np.asarray(values, dtype=np.float64)
     unit_of = np.arange(len(x)) if units is None else np.asarray(units, dtype=np.int64)
     counts = np.bincount(unit_of).astype(np.float64)
@@ -330,7 +334,7 @@ def unit_means(values: Sequence[float] | Floats, units: Units = None) -> tuple[F
 
 
 def step_of(differences: Floats) -> float | None:
-    """c where every difference is -c, 0 or c (not all of them 0), else ``None``."""
+    """Return c if every difference is -c, 0 or c (not all of them 0), else ``None``."""
     sizes = np.abs(differences[differences != 0])
     if not len(sizes) or sizes.max() - sizes.min() > 1e-9 * sizes.max():
         return None
@@ -344,21 +348,21 @@ def iqm_interval(
     resamples: int = RESAMPLES,
     least: int = MIN_INTERVAL,
 ) -> Interval | None:
-    """95 % interval of an interquartile mean.
+    """Return the 95 % interval of an interquartile mean.
 
-    By the expanded percentile bootstrap: whole units are drawn with replacement, their
-    values pooled, and the percentiles moved outwards by what Student's t asks for with few
-    units. Where the sample has two values it is no narrower than the exact interval of their
-    share, carried over: the IQM rises with it.
+    The expanded percentile bootstrap draws whole units with replacement and pools their values. Student's t
+    moves the percentiles outwards if there are few units. If the sample has only two distinct values, the
+    interval is no narrower than the one derived from the exact interval of the higher value's share, as the
+    IQM rises with this share.
 
     Args:
         values: One per episode.
-        units: For each value the number of its unit, as of :func:`mean_interval`.
-        resamples: How many bootstrap samples.
-        least: Units that it takes, at least.
+        units: For each value the number of its unit, as in :func:`mean_interval`.
+        resamples: Number of bootstrap samples.
+        least: Fewest units for an interval.
 
     Returns:
-        The interval, or ``None`` with fewer than ``least`` units or where resamples
+        The interval, or ``None`` with fewer than ``least`` units or if resamples
         do not differ (the middle half is equal).
 
     Source:
@@ -382,7 +386,7 @@ def iqm_interval(
 
 
 def middle_half(share: Interval) -> Interval:
-    """What of the middle half is above, where the share of all that is above lies within an interval."""
+    """Return the higher value's share of the middle half, from an interval of its share of the whole."""
     low, high = (min(1.0, max(0.0, 2 * end - 0.5)) for end in share[:2])
     return share._replace(low=low, high=high)
 
@@ -390,7 +394,7 @@ def middle_half(share: Interval) -> Interval:
 @lru_cache(maxsize=64)
 def _expanded_percentiles(values: bytes, units: bytes, resamples: int) -> Interval:
     x, unit_of = np.frombuffer(values), np.frombuffer(units, dtype=np.int64)
-    # Units are numbered by their lowest value: the seeds' order is no part of the result.
+    # Units are numbered by their lowest value: the order of the seeds does not change the result.
     _, first, unit_of = np.unique(unit_of, return_index=True, return_inverse=True)
     unit_of = np.argsort(np.argsort(first, kind="stable"))[unit_of]
     n = len(first)
@@ -398,7 +402,7 @@ def _expanded_percentiles(values: bytes, units: bytes, resamples: int) -> Interv
     if n >= POOLED_FROM and n == len(x):
         low, lower, upper, high = np.quantile(x, [0.05, 0.25, 0.75, 0.95])
         if upper > lower:
-            # What lies beyond is cut off in every resample; only how much it is counts.
+            # Values beyond these limits are cut off in every resample; only their number counts.
             near = np.floor(np.clip(x, low, high) / (_NEARLY / 2 * (upper - lower)))
             pool = np.unique(near, return_inverse=True)[1]
             sizes = np.bincount(pool)
@@ -411,11 +415,11 @@ def _expanded_percentiles(values: bytes, units: bytes, resamples: int) -> Interv
 
 
 def expanded_tail(n: int, freedom: int) -> float:
-    """The share below a percentile interval's lower end, so that it holds what few units leave open.
+    """Return the tail share of a percentile interval, made smaller to cover the uncertainty of few units.
 
     Args:
-        n: Units that are drawn from.
-        freedom: Degrees of freedom that their spread is known by.
+        n: Number of units that are drawn.
+        freedom: Degrees of freedom of their standard deviation.
 
     Source:
         Hesterberg 2015, section 5.3.
@@ -424,7 +428,7 @@ def expanded_tail(n: int, freedom: int) -> float:
 
 
 def unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.integer]]:
-    """How often each of ``n`` units is drawn: (rows, n), a chunk at a time."""
+    """Yield how often each of ``n`` units is drawn in each resample; shape (rows, n), in chunks."""
     if n < POOLED_FROM:
         yield _kept_counts(n, resamples)
     else:
@@ -433,7 +437,7 @@ def unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.integer]]:
 
 @lru_cache(maxsize=2)
 def _kept_counts(n: int, resamples: int) -> NDArray[np.uint8]:
-    # A byte holds them: of up to 255 units none is drawn more often, of more none ever is.
+    # A byte is enough: with up to 255 units no count can exceed it, and with more units none ever does.
     kept = np.empty((resamples, n), np.uint8)
     done = 0
     for drawn in _unit_counts(n, resamples):
@@ -451,7 +455,7 @@ def _unit_counts(n: int, resamples: int) -> Iterator[NDArray[np.int64]]:
 
 
 def _pool_counts(sizes: NDArray[np.int64], resamples: int) -> Iterator[NDArray[np.int64]]:
-    """How many units are drawn from each pool, in all as many as there are: (rows, pools)."""
+    """Yield how many units are drawn from each pool, as many in total as there are; shape (rows, pools)."""
     rng = np.random.default_rng(SEED)
     n = int(sizes.sum())
     for part in _blocks(resamples, CHUNK // len(sizes)):
@@ -459,13 +463,13 @@ def _pool_counts(sizes: NDArray[np.int64], resamples: int) -> Iterator[NDArray[n
 
 
 def _blocks(rows: int, most: int) -> Iterator[slice[int, int, None]]:
-    """So many rows in blocks of at most so many, or of one."""
+    """Return slices that divide ``rows`` into blocks of at most ``most`` rows, but at least one row."""
     step = max(1, most)
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
 
 def _times(drawn: NDArray[np.integer], columns: Floats) -> Floats:
-    """Sums of what is drawn: (rows, units) times (units, at least two columns)."""
+    """Return weighted sums of columns: (rows, units) times (units, at least two columns)."""
     found = np.empty((len(drawn), columns.shape[1]))
     for part in _blocks(len(drawn), AT_ONCE // columns.size):
         np.matmul(drawn[part].astype(np.float64), columns, out=found[part])
@@ -473,7 +477,7 @@ def _times(drawn: NDArray[np.integer], columns: Floats) -> Floats:
 
 
 def iqms(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.integer]) -> Floats:
-    """The IQM of each bootstrap sample; ``x`` ascending, ``drawn`` counts by unit."""
+    """Return the IQM of each bootstrap sample; ``x`` is ascending, ``drawn`` holds counts by unit."""
     each = len(unit_of) == drawn.shape[1] and bool((unit_of == np.arange(len(unit_of))).all())
     columns = np.stack([x, np.ones_like(x)], axis=1)
     found = np.empty(len(drawn))
@@ -488,5 +492,5 @@ def iqms(x: Floats, unit_of: NDArray[np.int64], drawn: NDArray[np.integer]) -> F
         np.subtract(reached[:, 1:], reached[:, :-1], out=weights[:, 1:])
         sums = weights @ columns
         found[part] = sums[:, 0] / sums[:, 1]
-    # Rounding may lead past the values.
+    # Rounding may lead past the range of the values.
     return np.clip(found, x[0], x[-1])

@@ -1,4 +1,4 @@
-"""How many seeds a difference needs, by the rule of the verdict."""
+"""Computes how many seeds are needed to find a difference by the rule of the verdict."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ from gym_gui.analysis.statistics.sign_patterns import EXACT_FLIPS
 from gym_gui.analysis.statistics.stats import SURELY_NOT_NORMAL, least_p
 
 ALPHA: Final = 0.05
-"""Share of families of equal sides in which one is said to be better."""
+"""Share of families of equal sides in which one side is called better."""
 POWER: Final = 0.8
-"""How often a true difference is to be found, where nothing else is asked for."""
+"""Default probability of finding a true difference."""
 _MOST = 1e12
-"""Seeds beyond which it does not matter how many they are."""
+"""Number of seeds beyond which the exact number does not matter."""
 _FEW, _MANY, _FEW_WAYS = 40, 400, 9
 _WIDE, _WIDER = 1 / 3, 4.7
-"""What part of the intervals of normal differences is wider than Student's, and by how much of it, times the
-seeds: what is nearest to 180,000 made-up verdicts on 7 to 50 seeds, within a hundredth."""
+"""For normal differences: the part of the intervals that is wider than Student's, and how much wider these
+are, as a factor that is divided by the seeds. Both values fit 180,000 simulated verdicts on 7 to 50 seeds
+best, within a hundredth."""
 
 
 def seeds_needed(difference: float, spread: float, *, power: float = POWER, comparisons: int = 1) -> int:
-    """Seeds on which two sides have to be compared so that a true difference is found.
+    """Return the number of seeds on which two sides must be compared to find a true difference.
 
     Args:
         difference: The true mean difference, not 0.
         spread: Standard deviation of the differences from seed to seed.
-        power: How often it is to be found, in (0, 1).
-        comparisons: In the family.
+        power: Probability of finding the difference, in (0, 1).
+        comparisons: Number of comparisons in the family.
     """
 
     def enough(seeds: int) -> bool:
         return power_of(seeds, difference, spread, comparisons=comparisons) >= power
 
-    for seeds in range(MIN_UNITS, _FEW):  # patterns of signs are so few that power does not only grow here
+    for seeds in range(MIN_UNITS, _FEW):  # with so few sign patterns power does not always grow with seeds
         if enough(seeds):
             return seeds
     low, high = _FEW - 1, _FEW
@@ -48,13 +49,13 @@ def seeds_needed(difference: float, spread: float, *, power: float = POWER, comp
 
 
 def power_of(seeds: int, difference: float, spread: float, *, comparisons: int = 1) -> float:
-    """How often a report decides for a true difference on so many seeds, if differences are normal.
+    """Return how often a report finds a true difference on this number of seeds, if differences are normal.
 
-    The rule is the verdict's: p below the 5 % level divided by the comparisons, which is the step of Holm's
-    procedure that the first of them has to pass, and an interval that excludes 0. What signs of so few
-    seeds can give at the least is reckoned with, and so is that a third of the intervals is wider
-    than Student's by :data:`_WIDER` of the seeds. ``scripts/calibration/calibration_power.py`` holds it
-    against verdicts.
+    The rule is the verdict's: p below the 5 % level divided by the number of comparisons, which is the first
+    step of Holm's procedure, and an interval that excludes 0. The calculation accounts for the smallest
+    p-value that signs of few seeds can give. It also accounts for a third of the intervals being wider than
+    Student's, by :data:`_WIDER` divided by the seeds. ``scripts/calibration/calibration_power.py`` compares
+    it with verdicts.
 
     Source:
         Guenther, "Sample Size Formulas for Normal Theory T Tests", The American Statistician 35 (1981), for
@@ -78,9 +79,9 @@ def power_of(seeds: int, difference: float, spread: float, *, comparisons: int =
 
 
 def _signs_suffice(seeds: int, size: float, ways: float) -> float:
-    """How often no more than so many patterns of signs are as far out as what was seen, where they are few.
+    """Return how often at most ``ways`` sign patterns are as far out as the observed one, if these are few.
 
-    Then all seeds have the sign of the difference, or one has not, and hardly any other is smaller than it.
+    All seeds then have the sign of the difference, or one has not and hardly any other is smaller than it.
     """
     if ways > _FEW_WAYS:
         return 1.0
@@ -98,12 +99,12 @@ def _signs_suffice(seeds: int, size: float, ways: float) -> float:
 
 
 def _beyond(seeds: int, size: float, critical: float) -> float:
-    """How often Student's t is beyond its critical value, on the side of the true difference."""
+    """Return how often Student's t exceeds its critical value, on the side of the true difference."""
     if seeds > _MANY:
         return normal_cdf(size * math.sqrt(seeds - critical**2 / 2) - critical)
     return shifted_student_tail(seeds - 1, size * math.sqrt(seeds), critical)
 
 
 def seeds_by_signs(comparisons: int) -> int:
-    """Seeds on which signs alone can decide one of so many comparisons."""
+    """Return the number of seeds on which signs alone can decide one of this many comparisons."""
     return max(MIN_UNITS, math.floor(1 + math.log2(comparisons / ALPHA)) + 1)

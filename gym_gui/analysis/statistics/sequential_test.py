@@ -1,4 +1,4 @@
-"""A paired permutation test that may be looked at again and again while seeds are added."""
+"""Tests paired differences by permutation; looks may be repeated while seeds are added."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from numpy.typing import NDArray
 from gym_gui.analysis.statistics.intervals import CHUNK, SEED, Floats
 
 PATTERNS = 9_999
-"""Random patterns of signs; with the one seen they are what it is ranked among."""
+"""Number of random patterns of signs, among which the observed pattern is ranked."""
 
 ALPHA = 0.05
 
 SPENDING = 1.5
-"""Of the error allowed, ``share ** SPENDING`` may have been made once this share of the units is seen. At 1,
-as in AdaStop, strong differences show a little sooner, and what only ten units say is believed too often
-where returns are skewed; at 2 it is the other way round."""
+"""Exponent of error spending: after a ``share`` of the units, ``share ** SPENDING`` of the allowed error may
+be spent. With 1, as in AdaStop, strong differences show a little sooner, but results of only ten units are
+believed too often if returns are skewed; with 2 it is the reverse."""
 
 _FINEST = 1e-4
 _STEP = 1.2
-"""p-values stand on a ladder whose rungs are a fifth apart, from this one on."""
+"""Factor between the levels at which p-values are reported, down to about :data:`_FINEST`."""
 _COARSER = 1.05
-"""Of a large family not every level of Holm's procedure is kept, only ranks so far apart; between them the
+"""Factor between the ranks whose levels of Holm's procedure are kept for a large family; between them the
 next smaller level counts."""
 
 
 class Look(NamedTuple):
-    """What one look at a comparison gave.
+    """Result of one look at a comparison.
 
     Attributes:
-        statistic: Sum of the differences so far, without its sign.
-        boundary: What it has to exceed to be significant at the level asked for; ``inf`` where so few
-            units can show nothing.
-        level: The one asked for.
-        p: Smallest level at which this look or an earlier one is significant: a p-value, however
-            often was looked.
-        tail: Part of all patterns beyond the boundary of :data:`ALPHA`: 1 minus it is the confidence that an
-            interval of this look needs so that the intervals of all looks hold the truth together.
+        statistic: Absolute sum of the differences so far.
+        boundary: Value that the statistic must exceed to be significant at the requested level; ``inf`` if
+            there are too few units.
+        level: The requested level.
+        p: Smallest level at which this look or an earlier one is significant: a p-value, valid for any
+            number of looks.
+        tail: Part of all patterns beyond the boundary of :data:`ALPHA`. ``1 - tail`` is the confidence that
+            this look's interval needs so that the intervals of all looks cover the true value together.
     """
 
     statistic: float
@@ -50,27 +50,27 @@ class Look(NamedTuple):
 
 
 class SequentialTest:
-    """Group-sequential sign-flip test that two sides do equally well on a seed.
+    """Group-sequential sign-flip test of whether two sides do equally well on a seed.
 
-    As in AdaStop, patterns that could as well have been seen are followed from look to look. Those that
-    go beyond a boundary are counted as errors and left out from then on; at each look the boundary is set
-    as low as keeps the errors so far within ``level * share ** SPENDING``, ``share`` being the part of all
-    units that has been seen (Kim and DeMets' power family). It is exact at any number of looks, whatever
-    their data: what few units leave unspent is there at the next look. Unlike there, units are paired, so
-    that a pattern flips the signs of differences, and the comparisons of a family are corrected by Holm's
-    procedure: the largest difference of a family, which is followed there, is that of who varies most.
+    As in AdaStop, equally likely patterns are followed from look to look. Patterns that exceed a boundary
+    count as errors and are left out from then on. Each look sets the boundary as low as possible while the
+    errors so far stay within ``level * share ** SPENDING``, where ``share`` is the part of all units seen so
+    far (Kim and DeMets' power family). The test is exact for any number of looks and any data: error that few
+    units leave unspent is available at the next look. Unlike in AdaStop, units are paired, so that a pattern
+    flips the signs of differences, and Holm's procedure corrects for the comparisons of a family. AdaStop
+    follows the largest difference of a family, which is that of the side that varies most.
 
-    Boundaries of all levels are kept at once, none of a smaller level below that of a larger one. So the
-    smallest level that was reached is a p-value that may be looked at whenever one likes, and that
-    Holm's procedure can correct as any other.
+    Boundaries of all levels are kept at once; that of a smaller level is never below that of a larger one. So
+    the smallest level reached is a p-value that may be looked at any time, and Holm's procedure can correct
+    it like any other.
 
     Args:
-        family: Comparisons in the family: the levels that Holm's procedure asks for are among those kept, of
-            large families the most.
-        rows: Comparisons that are tested side by side, each by itself, with the same patterns.
-        patterns: Random patterns of signs.
-        levels: Told are p-values at these levels alone, :data:`ALPHA` among them; by default on a ladder.
-        seed: Of the patterns.
+        family: Number of comparisons in the family. The levels of Holm's procedure are kept, for a large
+            family only some of them.
+        rows: Number of comparisons that are tested side by side, independently, with the same patterns.
+        patterns: Number of random patterns of signs.
+        levels: Levels at which p-values are reported, including :data:`ALPHA`; by default a fixed scale.
+        seed: Seed of the patterns.
 
     Source:
         Mathieu, Della Vecchia, Shilova, Centa de Medeiros, Kohler, Maillard, Preux: "AdaStop: adaptive
@@ -94,22 +94,21 @@ class SequentialTest:
         self._rng = np.random.default_rng(seed)
         self._sums = np.zeros((rows, patterns + 1))
         self._sizes = np.zeros((rows, 1))
-        # Of how many levels, the largest first, a pattern was beyond the boundary: of all larger ones, too.
+        # Number of levels, largest first, whose boundary each pattern exceeded; all larger ones included.
         self._crossed: NDArray[np.int16] = np.zeros((rows, patterns + 1), np.int16)
 
     def look(self, differences: Sequence[float] | Floats, share: float, level: float = ALPHA) -> Look:
-        """Take in what was played of the first comparison since the last look, and look.
+        """Add the new differences of the first comparison and return the look.
 
         Args:
             differences: One per new unit (seed).
-            share: Part of all units that may be played at most, these included, in (0, 1]; never less than
-                before.
-            level: The level whose boundary the look returns.
+            share: Part of the largest number of units that is played now, in (0, 1]; must not decrease.
+            level: Level whose boundary is returned.
         """
         return self.looks(np.asarray(differences, dtype=np.float64)[None], share, level)[0]
 
     def looks(self, differences: Floats, share: float, level: float = ALPHA) -> list[Look]:
-        """The same for all rows.
+        """Add the new differences of all rows and return their looks.
 
         Args:
             differences: float (rows, new units).
@@ -117,7 +116,7 @@ class SequentialTest:
             level: See :meth:`look`.
         """
         self._add(differences)
-        # Patterns equal in exact arithmetic must not be told apart by rounding.
+        # Rounding must not separate patterns that are equal in exact arithmetic.
         grains = np.where(self._sizes > 0, 1e-9 * self._sizes, 1.0)
         reached = np.rint(np.abs(self._sums) / grains)
         boundaries = self._spend(reached, share)
@@ -131,7 +130,7 @@ class SequentialTest:
         ]
 
     def _add(self, d: Floats) -> None:
-        """Sums of the patterns, carried on; the first pattern is what was seen."""
+        """Add the new differences to the sums of all patterns; the first pattern is the observed one."""
         units = d.shape[1]
         at_once = max(1, CHUNK // max(1, units))
         self._sizes += np.abs(d).sum(axis=1, keepdims=True)
@@ -142,10 +141,10 @@ class SequentialTest:
             part += d @ (2.0 * signs.T - 1.0)
 
     def _spend(self, reached: Floats, share: float) -> Floats:
-        """Boundaries (levels, rows, 1), the largest level's first; patterns beyond them are marked."""
+        """Return the boundaries (levels, rows, 1), largest level first, and mark patterns beyond them."""
         rows, patterns = reached.shape
         allowed = [int(level * share**SPENDING * patterns + 1e-9) for level in self._levels]
-        # Beyond a boundary there never are more patterns than are allowed, so that these decide where it is.
+        # Never more patterns than allowed lie beyond a boundary, so the largest ones decide where it is.
         most = min(patterns, allowed[0] + 1)
         order = np.argpartition(-reached, most - 1, axis=1)[:, :most]
         order = np.take_along_axis(order, np.argsort(-np.take_along_axis(reached, order, axis=1), axis=1), 1)
@@ -170,7 +169,7 @@ class SequentialTest:
 
 
 def _levels(family: int) -> Floats:
-    """Levels, largest first: those of Holm's procedure, and the rungs that p-values can stand on."""
+    """Return levels, largest first: those of Holm's procedure and those at which p-values are reported."""
     of_holm, rank = list[float](), 1
     while rank <= family:
         of_holm.append(ALPHA / rank)

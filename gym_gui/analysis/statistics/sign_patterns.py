@@ -1,4 +1,4 @@
-"""Sums over subsets of a sample, all or random, for sign-flip tests and subset-mean intervals."""
+"""Computes sums over subsets of a sample, all or random, for sign-flip tests and subset-mean intervals."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ Floats = NDArray[np.float64]
 
 SEED = 20_210_831
 CHUNK = 1 << 20
-"""Units times patterns that are drawn in one call."""
+"""Number of units times patterns that are drawn in one call."""
 
 EXACT_FLIPS = 16
-"""Up to this many units all 2**n patterns are gone through."""
+"""Largest number of units for which all 2**n patterns are gone through."""
 
 FLIPS = 19_999
 _GATHERED = 1 << 13
-"""Numbers that are gathered at a time: so few that their memory is used again, not fetched anew each time."""
+"""Numbers that are gathered at a time: few enough that their memory is reused, not allocated each time."""
 
 
 def all_sums(d: Floats) -> Floats:
-    """Sum of the chosen values of each of the 2**n ways to choose; the first chooses none."""
+    """Return the sum of the chosen values for each of the 2**n ways to choose; the first chooses none."""
     sums = np.zeros(1)
     for value in d:
         sums = np.concatenate([sums, sums + value])
@@ -31,11 +31,11 @@ def all_sums(d: Floats) -> Floats:
 
 
 def chosen_sums(d: Floats, patterns: int) -> Iterator[Floats]:
-    """Sums of the chosen values of each random pattern, a chunk at a time."""
+    """Yield sums of the chosen values of each random pattern, in chunks."""
     width = -(-len(d) // 8)
     padded = np.zeros(8 * width)
     padded[: len(d)] = d
-    # What each byte of a pattern adds up to: eight values at once, and the patterns stay bytes.
+    # Sum of each byte of a pattern: this covers eight values at once, and patterns stay bytes.
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
     sums = (padded.reshape(width, 8) @ bits.T).ravel()
     places = np.arange(width) * 256
@@ -47,7 +47,7 @@ def chosen_sums(d: Floats, patterns: int) -> Iterator[Floats]:
 
 @lru_cache(maxsize=8)
 def _random_patterns(n: int, patterns: int) -> tuple[NDArray[np.uint8], ...]:
-    """Random patterns, eight units to a byte; the same for all samples of so many units."""
+    """Return random patterns, eight units to a byte; all samples of ``n`` units share them."""
     rng = np.random.default_rng(SEED)
     rows = max(1, CHUNK // n)
     width = -(-n // 8)

@@ -1,7 +1,8 @@
-"""Estimates and tests: pure functions of numbers, the same on every call.
+"""Computes estimates and tests: pure functions of numbers, with the same result on every call.
 
-``docs/statistics/comparisons.md`` explains each and its choice; ``docs/measurements/calibration_verdicts.md``
-has the measured error rates. All randomness has a fixed seed: a report made twice is equal.
+``docs/statistics/comparisons.md`` explains each method and why it was chosen, and
+``docs/measurements/calibration_verdicts.md`` has the measured error rates. All randomness has a fixed seed,
+so that a report made twice is the same.
 """
 
 from __future__ import annotations
@@ -18,22 +19,22 @@ from gym_gui.analysis.statistics.sign_patterns import EXACT_FLIPS, FLIPS, all_su
 from gym_gui.analysis.statistics.summary_numbers import FLIP_EXACT, FLIP_SAMPLED, MCNEMAR, STUDENT
 
 SURELY_NOT_NORMAL = 0.01
-"""p-value of a test of normality below which differences are not taken for normal."""
+"""p-value of a normality test below which differences are not considered normal."""
 
 
 def mean(values: Sequence[float] | Floats) -> float:
-    """Arithmetic mean of at least one value; never outside their range."""
+    """Return the arithmetic mean of at least one value; it is never outside the range of the values."""
     x = np.asarray(values, dtype=np.float64)
     # Summation may leave the range by a rounding error: 3 * 0.1 / 3 != 0.1.
     return float(np.clip(x.mean(), x.min(), x.max()))
 
 
 def iqm(values: Sequence[float] | Floats) -> float:
-    """Interquartile mean: the mean of what is left when a quarter is cut off at each end.
+    """Return the interquartile mean: the mean of the values left after cutting a quarter off at each end.
 
     ``floor(n / 4)`` values are dropped at the bottom and as many at the top, as in
     ``scipy.stats.trim_mean(x, 0.25)`` and rliable. With fewer than four values nothing
-    is dropped, and it is the mean. Equal values are interchangeable, so ties need no rule.
+    is dropped, so the result is the mean. Equal values are interchangeable, so ties need no rule.
 
     Source:
         Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical
@@ -49,8 +50,8 @@ class FlipTest(NamedTuple):
 
     Attributes:
         p: Two-sided p-value, never 0.
-        exact: All sign patterns were gone through; otherwise a random sample of them.
-        patterns: How many.
+        exact: Whether all sign patterns were gone through, not a random sample.
+        patterns: Number of patterns.
     """
 
     p: float
@@ -59,17 +60,17 @@ class FlipTest(NamedTuple):
 
 
 def sign_flip_test(differences: Sequence[float] | Floats, *, flips: int = FLIPS) -> FlipTest:
-    """Paired permutation test that two policies do equally well on a seed.
+    """Test by flipping signs whether two policies do equally well on a seed (paired permutation test).
 
     If they do, each difference could as well have had the other sign: under the null
     hypothesis differences are symmetric about 0. The p-value is the share of sign
-    patterns whose sum is at least as far from 0 as the one seen.
-    Exact with up to :data:`EXACT_FLIPS` differences that are not 0, else from random
-    patterns with the seen one counted in, so that it is a valid p-value.
+    patterns whose sum is at least as far from 0 as the observed sum.
+    The test is exact with up to :data:`EXACT_FLIPS` differences that are not 0. With more it uses random
+    patterns and counts the observed one among them, so that the p-value is valid.
 
     Args:
         differences: One per unit (seed).
-        flips: Random patterns where there are too many to go through.
+        flips: Number of random patterns, if there are too many to go through.
 
     Source:
         Phipson & Smyth, "Permutation P-values Should Never Be Zero", 2010.
@@ -78,7 +79,7 @@ def sign_flip_test(differences: Sequence[float] | Floats, *, flips: int = FLIPS)
     d = d[d != 0]
     if len(d) == 0:
         return FlipTest(1.0, True, 1)
-    # Patterns equal in exact arithmetic must not be told apart by rounding.
+    # Rounding must not separate patterns that are equal in exact arithmetic.
     threshold = abs(float(d.sum())) - 1e-9 * float(np.abs(d).sum())
     if len(d) <= EXACT_FLIPS:
         n = len(d)
@@ -92,11 +93,11 @@ def sign_flip_test(differences: Sequence[float] | Floats, *, flips: int = FLIPS)
 
 
 def mcnemar_test(ahead: int, behind: int) -> float:
-    """Two-sided mid-p of McNemar's test: differences of one size, some of them 0.
+    """Return the two-sided mid-p of McNemar's test, for differences of one size, some of them 0.
 
     Args:
-        ahead: Units on which the first scored and the second did not.
-        behind: The reverse. Units on which both did the same say nothing.
+        ahead: Units on which the first side scored and the second did not.
+        behind: Units on which the second scored and the first did not. Units with equal results do not count.
 
     Source:
         Fagerland, Lydersen & Laake, "The McNemar Test for Binary Matched-Pairs Data:
@@ -110,31 +111,31 @@ def mcnemar_test(ahead: int, behind: int) -> float:
 
 
 class PairedTest(NamedTuple):
-    """A two-sided p-value, and of which test."""
+    """Two-sided p-value with the name of its test."""
 
     p: float
     method: str
 
 
 def least_p(units: int) -> float:
-    """The smallest p-value that signs of so many units can give."""
+    """Return the smallest p-value that signs of this number of units can give."""
     return max(2.0 ** (1 - units), 1 / (1 + FLIPS) if units > EXACT_FLIPS else 0.0)
 
 
 def paired_test(differences: Floats, level: float = 1.0) -> PairedTest:
-    """McNemar's test where differences have one size and some unit is level, else sign flips.
+    """Test whether two sides differ, by McNemar's test or by sign flips.
 
-    McNemar's is a test of their signs: it does not rest on it that no other size is to come. Sign flips
-    where no unit is level: where one side wins what the other loses, every unit must differ, and mid-p
-    would be wrong up to 7 % of the time.
+    McNemar's test applies if differences have one size and some units are tied. It tests their signs, so it
+    does not assume that no other size can occur. Without tied units sign flips are used: if one side wins
+    what the other loses, no unit can be tied, and mid-p would be wrong up to 7 % of the time.
 
-    Few units have few patterns of signs, and of many comparisons none could be decided, however far apart
-    two sides are. There, Student's t test goes on where the sign-flip test has said all it can: where all
-    units have one sign, and their differences look normal, which it assumes.
+    Few units have few sign patterns, so none of many comparisons could be decided, however far apart the
+    sides are. Student's t test then continues where the sign-flip test has reached its smallest p-value. It
+    is used only if all units have one sign and their differences look normal, which the test assumes.
 
     Args:
         differences: One per unit (seed).
-        level: Below which a p-value has to be, so that a comparison of this family can be decided.
+        level: Level that the p-value must be below to decide a comparison of this family.
     """
     ahead, behind = int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     n = len(differences)
@@ -149,14 +150,14 @@ def paired_test(differences: Floats, level: float = 1.0) -> PairedTest:
 
 
 def student_test(differences: Floats) -> float:
-    """Two-sided p-value of Student's paired t test; differences must not all be equal."""
+    """Return the two-sided p-value of Student's paired t test; differences must not all be equal."""
     n = len(differences)
     error = float(differences.std(ddof=1)) / math.sqrt(n)
     return 2 * student_tail(n - 1, abs(float(differences.mean())) / error)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction, in the order given.
+    """Return p-values after Holm's step-down correction, in the given order.
 
     Source:
         Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979.

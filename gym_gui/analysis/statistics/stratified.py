@@ -1,10 +1,10 @@
-"""Statistics of trainings over tasks: whole trainings are drawn anew within each task (a stratum).
+"""Computes statistics of trainings over tasks: whole trainings are redrawn within each task (a stratum).
 
-A *sample* of an algorithm has one array of scores for each task, one score for each training. What each
-estimate is follows Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice"
-(NeurIPS 2021) and its library rliable; ends of intervals are moved outwards for few trainings, as
-:mod:`gym_gui.analysis.statistics.intervals` does. How often they hold the truth stands in
-``docs/measurements/calibration_trainings.md``. All randomness has a fixed seed.
+A *sample* of an algorithm has one array of scores for each task, with one score for each training. The
+estimates follow Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice"
+(NeurIPS 2021) and its library rliable. Ends of intervals are moved outwards for few trainings, as in
+:mod:`gym_gui.analysis.statistics.intervals`. ``docs/measurements/calibration_trainings.md`` shows how often
+the intervals cover the true value. All randomness has a fixed seed.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from gym_gui.analysis.statistics.sign_patterns import FLIPS
 from gym_gui.analysis.statistics.stats import iqm
 
 MIN_TRAININGS = 5
-"""Fewer of an algorithm in an environment have no test."""
+"""Fewest trainings of an algorithm in an environment for a test."""
 
 EXACT_SPLITS = 1 << 16
-"""Up to so many ways to split trainings of two algorithms all are gone through."""
+"""Largest number of ways to split the trainings of two algorithms that a test goes through completely."""
 
 Sample = Sequence[Floats]
 Counts = NDArray[np.int64]
@@ -53,34 +53,38 @@ class Ends(NamedTuple):
 
 
 def pooled_iqm(sample: Sample) -> float:
-    """Interquartile mean of the scores of all tasks together, as rliable's ``aggregate_iqm``."""
+    """Return the interquartile mean of the scores of all tasks together, as rliable's ``aggregate_iqm``."""
     return iqm(np.concatenate(sample))
 
 
 def mean_of_tasks(sample: Sample) -> float:
-    """Mean over tasks of the mean over trainings."""
+    """Return the mean over tasks of the mean over trainings."""
     return float(np.mean([x.mean() for x in sample]))
 
 
 def improvement(first: Sample, second: Sample) -> float:
-    """Chance that a training of the first does better than one of the second, ties half; mean over tasks.
+    """Return the chance that a training of the first beats one of the second, ties half; mean over tasks.
 
     Source:
-        Agarwal et al. 2021, section 4.3; within a task it is Mann and Whitney's U over all pairs.
+        Agarwal et al. 2021, section 4.3; within a task, this is Mann and Whitney's U over all pairs.
     """
     return float(np.mean([_wins(a, b).mean() for a, b in zip(first, second, strict=True)]))
 
 
 def _wins(a: Floats, b: Floats) -> Floats:
-    """1 where a training of ``a`` did better than one of ``b``, 1/2 where as well: (trainings, trainings)."""
+    """Return 1 if a training of ``a`` did better than one of ``b``, 1/2 for a tie, else 0, for all pairs.
+
+    Returns:
+        float (trainings of ``a``, trainings of ``b``).
+    """
     return (a[:, None] > b[None, :]) + 0.5 * (a[:, None] == b[None, :])
 
 
 def enough(*samples: Sample) -> bool:
-    """Whether trainings are enough for an interval: ten of each algorithm, five in each environment.
+    """Return whether trainings suffice for an interval: ten of each algorithm, five in each environment.
 
-    Five have none by themselves: where 30 % of trainings fail, all of five do well in 17 % of groups, or
-    badly. Over several environments five in each are enough, as what one has missed the others have not.
+    Five alone do not suffice: if 30 % of trainings fail, all of five do well in 17 % of groups. Over several
+    environments five in each suffice, as what one environment missed the others have not.
     """
     return all(
         min(map(len, sample)) >= MIN_TRAININGS and sum(map(len, sample)) >= MIN_INTERVAL for sample in samples
@@ -88,9 +92,9 @@ def enough(*samples: Sample) -> bool:
 
 
 def iqm_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
-    """Interval of :func:`pooled_iqm`, ``None`` where resamples do not differ or trainings are too few.
+    """Return the interval of :func:`pooled_iqm`; ``None`` with equal resamples or too few trainings.
 
-    Where scores are two, that of their share carried over, as of single runs.
+    If there are only two distinct scores, the interval is derived from that of the higher score's share.
     """
     if not enough(sample):
         return None
@@ -112,7 +116,7 @@ def iqm_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
 
 
 def improvement_ends(first: Sample, second: Sample, resamples: int = RESAMPLES) -> Ends | None:
-    """Interval of :func:`improvement`, within 0 and 1; ``None`` as :func:`iqm_ends`."""
+    """Return the interval of :func:`improvement`, within 0 and 1; ``None`` as in :func:`iqm_ends`."""
     if not enough(first, second):
         return None
     wins = [_wins(a, b) for a, b in zip(first, second, strict=True)]
@@ -128,13 +132,13 @@ def improvement_ends(first: Sample, second: Sample, resamples: int = RESAMPLES) 
 
 
 def ranks_of(samples: Sequence[Sample]) -> Floats:
-    """Mean rank of each algorithm over tasks, by its mean score there; 1 is best, equals share."""
+    """Return each algorithm's mean rank over tasks, by its mean scores; 1 is best, ties share a rank."""
     means = np.array([[x.mean() for x in sample] for sample in samples])
     return _ranked(means[None])[0].mean(axis=1)
 
 
 def rank_ends(samples: Sequence[Sample], resamples: int = RESAMPLES) -> list[Ends | None]:
-    """Interval of each mean rank; ``None`` as :func:`iqm_ends`."""
+    """Return the interval of each mean rank; ``None`` as in :func:`iqm_ends`."""
     if not enough(*samples):
         return [None] * len(samples)
     tasks = len(samples[0])
@@ -151,14 +155,14 @@ def rank_ends(samples: Sequence[Sample], resamples: int = RESAMPLES) -> list[End
 
 
 def _ranked(means: Floats) -> Floats:
-    """Ranks along the second axis of (resamples, algorithms, tasks)."""
+    """Return ranks along the second axis of an array (resamples, algorithms, tasks)."""
     above = (means[:, None] > means[:, :, None]).sum(axis=2)
     level = (means[:, None] == means[:, :, None]).sum(axis=2)
     return above + (level + 1) / 2
 
 
 def mean_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
-    """Interval of :func:`mean_of_tasks` by the stratified bootstrap-t; ``None`` as :func:`iqm_ends`."""
+    """Return the bootstrap-t interval of :func:`mean_of_tasks`; ``None`` as in :func:`iqm_ends`."""
     if not enough(sample):
         return None
     return _bootstrap_t([(x, 1 / len(sample)) for x in sample], resamples)
@@ -167,15 +171,16 @@ def mean_ends(sample: Sample, resamples: int = RESAMPLES) -> Ends | None:
 def difference_ends(
     first: Sample, second: Sample, resamples: int = RESAMPLES, *, shown: bool = True
 ) -> Ends | None:
-    """Interval of the difference of two :func:`mean_of_tasks`, as :func:`mean_ends`.
+    """Return the interval of the difference of two :func:`mean_of_tasks`, computed as in :func:`mean_ends`.
 
     Trainings are not paired: seed 1 of one algorithm has nothing in common with seed 1 of another.
 
     Args:
-        first: Scores of one.
-        second: Of the other, in the same tasks.
-        resamples: How many bootstrap samples.
-        shown: ``False``: it stands beside a test only, where five trainings are enough.
+        first: Scores of one algorithm.
+        second: Scores of the other, in the same tasks.
+        resamples: Number of bootstrap samples.
+        shown: Whether the interval is shown. ``False``: it only accompanies a test, for which five trainings
+            suffice.
     """
     if shown and not enough(first, second):
         return None
@@ -184,7 +189,7 @@ def difference_ends(
 
 
 def _bootstrap_t(parts: Sequence[tuple[Floats, float]], resamples: int) -> Ends | None:
-    """Interval of a weighted sum of means, each resample measured in its own (Welch's) standard error.
+    """Return the interval of a weighted sum of means; each resample has its own (Welch's) standard error.
 
     Source:
         Efron & Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 8 and 12.
@@ -222,7 +227,7 @@ def _resampled(of: Callable[[Sequence[Counts]], Floats], samples: Sequence[Sampl
 
 
 def _ends(found: Floats, samples: Sequence[Sample]) -> Ends | None:
-    """Expanded percentiles; ``None`` where resamples do not differ, which says nothing of other trainings."""
+    """Return expanded percentiles; ``None`` if resamples do not differ and so show no uncertainty."""
     freedom = min(sum(len(x) - 1 for x in sample) for sample in samples)
     tail = expanded_tail(min(len(x) for sample in samples for x in sample), freedom)
     low, high = (float(end) for end in np.quantile(found, [tail, 1 - tail]))
@@ -230,7 +235,7 @@ def _ends(found: Floats, samples: Sequence[Sample]) -> Ends | None:
 
 
 def _draws(sizes: Sequence[int], resamples: int) -> Iterator[Sequence[Counts]]:
-    """How often each training of each stratum is drawn: (rows, size) for each, a chunk at a time."""
+    """Yield how often each training of each stratum is drawn; one array (rows, size) each, in chunks."""
     if sum(sizes) * resamples <= CHUNK:
         yield _kept_draws(tuple(sizes), resamples)
     else:
@@ -239,7 +244,7 @@ def _draws(sizes: Sequence[int], resamples: int) -> Iterator[Sequence[Counts]]:
 
 @lru_cache(maxsize=4)
 def _kept_draws(sizes: tuple[int, ...], resamples: int) -> Sequence[Counts]:
-    """Those of one chunk: most algorithms of a report have as many trainings."""
+    """Return cached draws that fit in one chunk: most algorithms of a report have as many trainings."""
     return next(_made_draws(sizes, resamples))
 
 
@@ -256,7 +261,7 @@ class SplitTest(NamedTuple):
 
     Attributes:
         p: Two-sided p-value, never 0.
-        exact: All ways to split the trainings were gone through; otherwise a random sample of them.
+        exact: Whether all ways to split the trainings were gone through, not a random sample.
     """
 
     p: float
@@ -264,16 +269,16 @@ class SplitTest(NamedTuple):
 
 
 def permutation_test(first: Sample, second: Sample, *, splits: int = FLIPS) -> SplitTest:
-    """Two-sample permutation test that two algorithms do equally well, within each task.
+    """Test by permutation, within each task, whether two algorithms do equally well.
 
-    If they do, which training is of which algorithm could as well be otherwise. Splits are ordered by the
-    difference of mean scores over its own standard error: exact where both sides have one distribution, and
-    with many trainings right also where they have the same mean and different spreads.
+    If they do, any other assignment of trainings to algorithms is as likely. Splits are ordered by the
+    difference of mean scores divided by its standard error. The test is exact if both sides have the same
+    distribution. With many trainings it is also correct if they have equal means and different spreads.
 
     Args:
-        first: Scores of one, an array for each task.
-        second: Of the other, the same tasks.
-        splits: Random splits where there are too many to go through.
+        first: Scores of one algorithm, an array for each task.
+        second: Scores of the other, in the same tasks.
+        splits: Number of random splits, if there are too many to go through.
 
     Source:
         Chung & Romano, "Exact and Asymptotically Robust Permutation Tests", Annals of Statistics 41 (2013).
@@ -308,11 +313,11 @@ def _split(pooled: Floats, sides: NDArray[np.bool_], n: int) -> tuple[Floats, Fl
 
 
 def _studentised(parts: Sequence[tuple[Floats, Floats]]) -> Floats:
-    """|sum over tasks of differences of means| over its standard error, for each row."""
+    """Return for each row the absolute sum over tasks of mean differences, divided by its standard error."""
     difference = sum(a.mean(axis=1) - b.mean(axis=1) for a, b in parts)
     squares = sum(a.var(axis=1, ddof=1) / a.shape[1] + b.var(axis=1, ddof=1) / b.shape[1] for a, b in parts)
     size = max(float(max(np.abs(a).max(), np.abs(b).max())) for a, b in parts)
-    # Both sides without spread: as far apart as can be, unless they are level.
+    # If both sides have no spread, they are as far apart as can be, unless they are equal.
     error = np.maximum(np.sqrt(squares), 1e-12 * size + 1e-300)
     found: Floats = np.abs(np.where(np.abs(difference) <= 1e-12 * size, 0.0, difference)) / error
     return found

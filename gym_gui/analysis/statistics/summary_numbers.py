@@ -1,4 +1,4 @@
-"""Numbers of a summary, each with its n and how it was made: estimates, shares, what a mean could be."""
+"""Data classes for the numbers of a summary: estimates, shares and bounds of a mean, with their methods."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ METHODS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number from a sample.
+    """Estimate from a sample, with its interval.
 
     Attributes:
-        value: The estimate, ``None`` with nothing to estimate from.
-        low: Lower end of the 95 % interval, ``None`` where none can be given.
-        high: Upper end.
-        n: Episodes it rests on.
-        units: Independent units among them (seeds; episodes where one seed is repeated; one, where all
+        value: The estimate, ``None`` without data.
+        low: Lower end of the 95 % interval, ``None`` if there is none.
+        high: Upper end of the 95 % interval, ``None`` if there is none.
+        n: Number of episodes.
+        units: Number of independent units among them (seeds; episodes if one seed is repeated; one if all
             episodes are identical).
         statistic: ``mean`` or ``iqm``.
-        method: How the interval was made; empty where there is none.
-        note: Why there is no interval.
-        unseen: Largest share of units, at 95 %, that may hold what no unit here showed.
-        values: Of a mean, that of each unit, where they are too few for an interval; else empty.
+        method: Name of the interval's method; empty without an interval.
+        note: Reason why there is no interval, or a remark on it.
+        unseen: Largest share of units, at 95 %, that may show what no unit here showed.
+        values: Mean of each unit, if these are too few for an interval of the mean; else empty.
     """
 
     value: float | None
@@ -75,7 +75,7 @@ class Estimate:
     values: tuple[float, ...] = ()
 
     def negated(self) -> Estimate:
-        """The estimate of a difference the other way round."""
+        """Return the estimate of the difference with the opposite sign."""
 
         def minus(x: float | None) -> float | None:
             return None if x is None else -x
@@ -85,13 +85,13 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a mean could be, whatever the episodes without a result had given.
+    """Bounds of a mean over the possible results of episodes without a result.
 
     Attributes:
-        low: With the worst value that was seen in place of each of them.
-        high: With the best.
-        worst: That value.
-        best: That value.
+        low: Mean with the worst observed value in place of each missing one.
+        high: Mean with the best observed value in place of each missing one.
+        worst: Worst observed value.
+        best: Best observed value.
     """
 
     low: float
@@ -102,16 +102,16 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Share:
-    """How many of n episodes, with the exact 95 % interval of their share.
+    """Number of hits among n episodes, with the exact 95 % interval of their share.
 
     Attributes:
-        hits: How many.
-        n: Of how many.
-        value: The share; it and its ends are ``None`` when n is 0.
-        low: Lower end.
-        high: Upper end.
-        method: How the interval was made.
-        units: Seeds they were played on: what the interval counts.
+        hits: Number of hits.
+        n: Number of episodes.
+        value: The share; ``None``, like its ends, when n is 0.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+        method: Name of the interval's method.
+        units: Number of seeds that the episodes were played on, which the interval counts.
     """
 
     hits: int

@@ -1,4 +1,4 @@
-"""What counts as one independent observation: a seed, not an episode."""
+"""Groups episodes into independent units: a seed counts as one observation, not an episode."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Scope = Literal["seeds", "one seed", "identical"]
-"""What a sample speaks for: other seeds too, its only seed, or the one episode that it repeats."""
+"""Range of validity of a sample: other seeds too, its only seed, or the one episode that it repeats."""
 
 
 class Sample(NamedTuple):
-    """What tells whether two episodes are independent.
+    """Properties of an episode that show whether it is independent of another one.
 
     Attributes:
-        seed: The environment's seed; ``None``: unseeded, independent of every other.
-        round: Episodes of one seed that belong together have one number (seats swapped).
-        identity: Equal where episodes are the same to the last observation; ``None``: not known.
+        seed: The environment's seed; ``None`` for an unseeded episode, which is independent of all others.
+        round: Number shared by episodes of one seed that belong together (swapped seats).
+        identity: Value that is equal for episodes that agree up to the last observation; ``None`` if unknown.
     """
 
     seed: int | None
@@ -25,24 +25,24 @@ class Sample(NamedTuple):
 
 
 class Units(NamedTuple):
-    """Which unit each episode belongs to, from 0 without gaps, and what they speak for."""
+    """Unit of each episode, numbered from 0 without gaps, and the sample's range of validity."""
 
     codes: list[int]
     scope: Scope
 
     @property
     def number(self) -> int:
-        """How many there are."""
+        """Number of units."""
         return max(self.codes, default=-1) + 1
 
 
 def units_of(samples: Sequence[Sample]) -> Units:
     """Group episodes into independent units; the same for an operator's mean, IQM, length and slots.
 
-    Episodes that share a seed form one unit. Where there is only one seed, its rounds are the
-    units, and hold for this seed and no other. Where every round is the same to the last
-    observation (nothing is random, or the environment has no use for its seed) they are one
-    unit however many there are: playing them again has shown nothing new.
+    Episodes that share a seed form one unit. If there is only one seed, its rounds are the
+    units, and results hold for this seed only. If every round is the same up to the last
+    observation (nothing is random, or the environment ignores its seed), all rounds are one
+    unit, however many there are: repetitions have shown nothing new.
     """
     return _units_of(tuple(samples))
 
@@ -66,6 +66,6 @@ def _units_of(samples: tuple[Sample, ...]) -> Units:
 
 
 def _differ(samples: Sequence[Sample]) -> bool:
-    """Whether two of them are known not to be the same, or it is not known of one."""
+    """Return whether any two samples differ in identity, or the identity of one is unknown."""
     identities = {s.identity for s in samples}
     return None in identities or len(identities) > 1

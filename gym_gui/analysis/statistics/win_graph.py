@@ -1,14 +1,14 @@
-"""The graph of which policy took points off which: ratings have limits where its paths connect all policies.
+"""Analyzes the graph of which policy took points off which, to find out whether ratings have limits.
 
-The likelihood of Bradley and Terry's model has a maximum where every policy is reached from every other one.
-Davidson's model also estimates how usual draws are, and needs more: where no policy lost to one that it has
-beaten, ever larger rating differences may explain the wins, and ever more usual draws the draws among these
-policies.
+The likelihood of Bradley and Terry's model has a maximum if every policy is reachable from every other one.
+Davidson's model also estimates how common draws are and needs more. If no policy lost to one that it has
+beaten, ever larger rating differences may explain the wins, and ever more common draws may explain the draws
+among these policies.
 
 Source:
     Ford, "Solution of a Ranking Problem from Binary Comparisons", American Mathematical Monthly 64 (1957).
     Albert & Anderson, "On the Existence of Maximum Likelihood Estimates in Logistic Regression Models",
-    Biometrika 71 (1984): along which directions a likelihood never falls.
+    Biometrika 71 (1984): directions along which a likelihood never falls.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ _WON, _LOST, _DRAWN = 1, 2, 4
 
 
 def groups_of(policies: int, met: Ints, took: Bools, gave: Bools) -> Ints:
-    """Policies that have taken points off each other, in both directions: int (policies,), a number each.
+    """Group policies that have taken points off each other, directly or not, in both directions.
 
     Args:
-        policies: How many there are.
-        met: int (cells, 2): two that met.
-        took: bool (cells,): the first has taken points off the second.
-        gave: bool (cells,): the second off the first.
+        policies: Number of policies.
+        met: int (cells, 2): two policies that met.
+        took: bool (cells,): whether the first took points off the second.
+        gave: bool (cells,): whether the second took points off the first.
+
+    Returns:
+        int (policies,): number of each policy's group.
     """
     tails = np.concatenate([met[took, 0], met[gave, 1]])
     heads = np.concatenate([met[took, 1], met[gave, 0]])
@@ -40,19 +43,19 @@ def groups_of(policies: int, met: Ints, took: Bools, gave: Bools) -> Ints:
 
 
 def largest(groups: Ints) -> Bools:
-    """Which policies are in the largest group: bool (policies,); all false where no group has two members."""
+    """Return which policies are in the largest group: bool (policies,); all false without a group of two."""
     sizes = np.bincount(groups)
     return (groups == sizes.argmax()) & (sizes.max() > 1)
 
 
 def are_apart(policies: int, met: Ints, took: Bools, gave: Bools) -> Bools:
-    """Whether :func:`groups_of` would find more than one, of many sets of games at once: bool (b,).
+    """Return whether :func:`groups_of` would find several groups, for many sets of games at once: bool (b,).
 
     Args:
-        policies: How many there are.
-        met: int (cells, 2): two that met.
-        took: bool (cells, b): the first has taken points off the second.
-        gave: bool (cells, b): the second off the first.
+        policies: Number of policies.
+        met: int (cells, 2): two policies that met.
+        took: bool (cells, b): whether the first took points off the second.
+        gave: bool (cells, b): whether the second took points off the first.
     """
     tails, heads = np.concatenate([met, met[:, ::-1]]).T
     edges = np.concatenate([took, gave])
@@ -60,7 +63,7 @@ def are_apart(policies: int, met: Ints, took: Bools, gave: Bools) -> Bools:
 
 
 def _all_reached(policies: int, tails: Ints, heads: Ints, edges: Bools) -> Bools:
-    """Whether the first policy leads to all others, along the edges (edges, b) that there are."""
+    """Return whether all policies are reachable from the first one along the edges (edges, b)."""
     order = np.argsort(heads, kind="stable")
     tails, edges = tails[order], edges[order]
     ends, begins = np.unique(heads[order], return_index=True)
@@ -73,14 +76,14 @@ def _all_reached(policies: int, tails: Ints, heads: Ints, edges: Bools) -> Bools
 
 
 def do_draws_hide(policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bools) -> Bools:
-    """Whether ratings may grow apart without limit while draws grow more usual, in many sets of games.
+    """Return whether ratings may grow apart without limit while draws become more common, for many sets.
 
     Args:
-        policies: How many there are.
-        met: int (cells, 2): two that met.
-        won: bool (cells, b): the first has won some game.
-        drawn: bool (cells, b): some game was drawn.
-        lost: bool (cells, b): the second has won some game.
+        policies: Number of policies.
+        met: int (cells, 2): two policies that met.
+        won: bool (cells, b): whether the first won a game.
+        drawn: bool (cells, b): whether a game was drawn.
+        lost: bool (cells, b): whether the second won a game.
 
     Returns:
         bool (b,).
@@ -98,14 +101,17 @@ def do_draws_hide(policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bool
 
 
 def groups_behind_draws(policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bools) -> Ints:
-    """Policies whose ratings stay together where those of others grow apart: int (policies,), a number each.
+    """Group policies whose ratings stay together while those of others grow apart.
 
     Args:
-        policies: How many there are.
-        met: int (cells, 2): two that met.
-        won: bool (cells,): see :func:`do_draws_hide`, which is true of these games.
-        drawn: Likewise.
-        lost: Likewise.
+        policies: Number of policies.
+        met: int (cells, 2): two policies that met.
+        won: bool (cells,): as in :func:`do_draws_hide`, which must be true of these games.
+        drawn: bool (cells,): as in :func:`do_draws_hide`.
+        lost: bool (cells,): as in :func:`do_draws_hide`.
+
+    Returns:
+        int (policies,): number of each policy's group.
     """
     pairs, kinds = _by_pair(policies, met, *(each[:, None] for each in (won, drawn, lost)))
     distances = _distances(policies, pairs, kinds[:, 0])
@@ -117,7 +123,7 @@ def groups_behind_draws(policies: int, met: Ints, won: Bools, drawn: Bools, lost
 def _by_pair(
     policies: int, met: Ints, won: Bools, drawn: Bools, lost: Bools
 ) -> tuple[Ints, NDArray[np.int8]]:
-    """Each two policies that met, int (pairs, 2), and their kinds of results in any seats, (pairs, b)."""
+    """Return the pairs that met, int (pairs, 2), and their kinds of results in any seats, (pairs, b)."""
     turned = met[:, 0] > met[:, 1]
     keys, at = np.unique(met.min(axis=1) * policies + met.max(axis=1), return_inverse=True)
     first, second = (np.where(turned[:, None], other, mine) for mine, other in ((won, lost), (lost, won)))
@@ -129,13 +135,13 @@ def _by_pair(
 
 
 def _distances(policies: int, pairs: Ints, kinds: NDArray[np.int8]) -> NDArray[np.float64] | None:
-    """How far ratings may come apart for each step by which draws grow more usual, (policies, policies).
+    """Return how far ratings may come apart while draws become one step more common, (policies, policies).
 
-    Who has won only comes ahead by a step at least, who has won and drawn by a step exactly, and who has
-    drawn only by a step at most.
+    A policy that only won against another comes ahead by at least one step, one that won and drew by exactly
+    one step, and one that only drew by at most one step.
 
     Returns:
-        From the row to the column, the most by which the column may come ahead; ``None``: there is no way.
+        From the row to the column, the most by which the column may come ahead; ``None`` if no ratings fit.
     """
     most = np.full((policies, policies), np.inf)
     np.fill_diagonal(most, 0.0)

@@ -1,1 +1,1 @@
-"""What an agent saw, thought and did, decision by decision."""
+"""Reads what an agent observed, thought and did, decision by decision."""

@@ -1,6 +1,6 @@
-"""How an agent scored its actions before it chose, as its row says it (``scores``): numbers by their words.
+"""Reads from a row how an agent scored its actions before it chose (``scores``): numbers by action word.
 
-What the numbers are is the agent's: probabilities, shares of a search, how well words go with a picture.
+The agent decides what the numbers are: probabilities, shares of a search, similarity of words and picture.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from gym_gui.analysis.transcripts.search_values import considered_of
 from gym_gui.analysis.words import wording
 
 MOST = 10
-"""Actions of a decision that are listed; of more, the best."""
+"""Number of actions of a decision that are listed, best first."""
 
 
 class Score(NamedTuple):
-    """What an action was worth to who chose.
+    """Score of an action, given by the agent that chose.
 
     Attributes:
-        word: The action.
-        value: Its score.
-        share: Length of its bar, 0 to 1: the score itself where all of them lie there, else its place
-            between the least and the greatest.
-        digits: After the point, as many for all of a decision.
-        more: What else was found out of it: how often it was tried, what follows; empty: nothing was told.
+        word: Name of the action.
+        value: Score of the action.
+        share: Length of the bar, from 0 to 1: the score itself if all scores are in this range, else its
+            position between the lowest and the highest.
+        digits: Number of decimals, the same for all actions of a decision.
+        more: Further results on the action, such as its number of tries and what follows; may be empty.
     """
 
     word: str
@@ -36,16 +36,16 @@ class Score(NamedTuple):
 
     @property
     def written(self) -> str:
-        """The score as people read it."""
+        """The score as text."""
         return wording.number(self.value, self.digits)
 
 
 def scores_of(given: Any, considered: Any = None) -> tuple[Score, ...]:
-    """What a row says of scores, the best first; what is no number is left out.
+    """Return the scores in a row, best first; values that are no numbers are left out.
 
     Args:
-        given: Under ``scores``.
-        considered: Under ``considered``.
+        given: Value of the row's ``scores`` field.
+        considered: Value of the row's ``considered`` field.
     """
     more = considered_of(considered)
     found = numbers_of(given)
@@ -53,7 +53,7 @@ def scores_of(given: Any, considered: Any = None) -> tuple[Score, ...]:
     low, high = min([0.0, *values]), max([1.0, *values])
     if (low, high) != (0.0, 1.0):
         low, high = min(values), max(values)
-    length = high / 2 - low / 2  # halves: the difference of two floats may be none
+    length = high / 2 - low / 2  # halves, as the difference of two floats may overflow
     digits = wording.decimals(*values)
     scores = [
         Score(
@@ -69,10 +69,10 @@ def scores_of(given: Any, considered: Any = None) -> tuple[Score, ...]:
 
 
 def listed(scores: Sequence[Score], played: str) -> tuple[Score, ...]:
-    """Those that are shown: the best, and what was played wherever it stands."""
+    """Return the scores to show: the best ones, and that of the played action in any case."""
     return tuple(score for place, score in enumerate(scores) if place < MOST or score.word == played)
 
 
 def in_a_line(scores: Sequence[Score]) -> str:
-    """``forward 0.71, left 0.2, right 0.09``: the first three."""
+    """Return the first three scores, e.g. ``forward 0.71, left 0.2, right 0.09``."""
     return ", ".join(f"{score.word} {score.written}" for score in scores[:3])

@@ -1,6 +1,6 @@
-"""What a program with beliefs, goals and plans thought for a decision, as its row says it (``bdi``).
+"""Reads the beliefs, goals and plans of a program's decision from its row (``bdi``).
 
-Whichever interpreter runs it: rows have the same names, and everything that shows them reads them here.
+The names in rows are the same for all interpreters, and everything that shows them reads them here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gym_gui.analysis.words.wording import count, whole
 from gym_gui.core.record_fields import items, mapping, text
 
 FIELD = "bdi"
-"""Its name in a row."""
+"""Key of the thoughts in a row."""
 FAILED = "Goals that failed"
 COME, GONE = "Believes now", "Believes no longer"
 _INSIDE = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
@@ -22,17 +22,17 @@ _INSIDE = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """One decision of a program.
+    """Beliefs, goals and plan at one decision of a program.
 
     Attributes:
-        added: Beliefs that it has got.
-        removed: Beliefs that it has lost.
-        goals: The goals that led to the action, the outermost first; of one that leads to itself again
-            and again, as a program's loop does, it is there once.
-        plan: The plan that acted, with its line.
-        failed: Goals that failed and why.
-        printed: What it printed.
-        heard: What has come to it past the session (over XMPP), with the step at which it was sent.
+        added: Beliefs that the program gained.
+        removed: Beliefs that the program lost.
+        goals: The goals that led to the action, the outermost first; a goal that repeatedly leads to itself,
+            as in a loop, is listed once.
+        plan: The plan that chose the action, with its line.
+        failed: Goals that failed, with reasons.
+        printed: Output of the program.
+        heard: Messages that bypassed the session (over XMPP), with the steps at which they were sent.
     """
 
     added: tuple[str, ...] = ()
@@ -45,12 +45,12 @@ class Thought:
 
     @property
     def intention(self) -> str:
-        """Its goals in a line: ``solve``, then what it led to."""
+        """The goals in one line: ``solve``, then the goals that it led to."""
         return _INSIDE.join(self.goals)
 
     @property
     def changes(self) -> str:
-        """How its beliefs changed: ``3 beliefs added, 1 dropped``."""
+        """Number of changed beliefs as text: ``3 beliefs added, 1 dropped``."""
         more, fewer = len(self.added), len(self.removed)
         if more and fewer:
             return f"{count(more, 'belief')} added, {whole(fewer)} dropped"
@@ -59,7 +59,7 @@ class Thought:
         return "beliefs as before"
 
     def pieces(self) -> Iterator[tuple[str, str]]:
-        """The sections that describe the decision: headings and texts, in their order."""
+        """Yield headings and texts of the parts that are not empty, in display order."""
         told = (
             ("Intention", "\n".join(f"{'  ' * depth}{goal}" for depth, goal in enumerate(self.goals))),
             ("Plan", self.plan),
@@ -73,10 +73,10 @@ class Thought:
 
 
 def thought_of(given: Any) -> Thought | None:
-    """What a row has under :data:`FIELD`; what is missing or of another type is left empty.
+    """Read the thoughts in a row's :data:`FIELD`; missing or wrongly typed values are left empty.
 
     Returns:
-        ``None`` where there is nothing of the kind.
+        ``None`` if the value is not a mapping.
     """
     said = mapping(given)
     if said is None:

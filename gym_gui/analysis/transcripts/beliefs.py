@@ -1,4 +1,4 @@
-"""All that a program believes at a moment, put together from how its beliefs changed with each decision."""
+"""Collects all beliefs of a program at a moment from the changes at each decision."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from gym_gui.analysis.transcripts.turn import Turn
 
 MOST = 400
-"""Beliefs that a text lists at most; a program that sees much believes much."""
+"""Largest number of beliefs that are shown; a program may have very many."""
 
 
 class Beliefs:
-    """Follows the decisions of one agent through an episode.
+    """Follows the decisions of one agent through an episode and collects its beliefs.
 
     Attributes:
-        gaps: Whether something is missing: beliefs went that had never come, where decisions were not told.
+        gaps: Whether beliefs were removed that were never added, because some decisions were not recorded.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Beliefs:
         return len(self._held)
 
     def take(self, turns: Iterable[Turn]) -> Beliefs:
-        """Add further decisions, in their order."""
+        """Apply further decisions in order and return this object."""
         for turn in turns:
             if turn.thought is None:
                 continue
@@ -37,7 +37,7 @@ class Beliefs:
 
     @property
     def words(self) -> str:
-        """A line for each, in the order of the alphabet; ``""`` where nothing is believed."""
+        """One line for each belief, in alphabetical order; ``""`` without beliefs."""
         shown = sorted(self._held)[:MOST]
         rest = len(self._held) - len(shown)
         notes = [f"and {rest} more"] if rest else []

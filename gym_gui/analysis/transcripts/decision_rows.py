@@ -1,6 +1,6 @@
-"""What a row of ``steps.jsonl`` tells of a decision beside its action.
+"""Finds out which rows of ``steps.jsonl`` have details of a decision beside its action.
 
-Sessions ask it while they play: so nothing that writes reports is imported here.
+Sessions use this module while they play, so it must not import anything that writes reports.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from gym_gui.core.record_fields import mapping, number
 from gym_gui.core.types import PLANNED
 
 DECISION = "decision"
-"""Kind of turn: a decision of which its row tells more than the action."""
+"""Kind of turn: a decision whose row has more than the action."""
 SCORES = "scores"
-"""Field of a row: how the agent scored its actions before it chose."""
+"""Field of a row: the agent's scores of its actions before it chose."""
 CONSIDERED = "considered"
-"""Field of a row: what a search found out of some of these actions: how often tried, how good, what next."""
+"""Field of a row: a search's results on some of these actions: number of tries, value, continuation."""
 TOLD = (bdi_thoughts.FIELD, SCORES, CONSIDERED, PLANNED)
-"""Fields of rows that tell more of a decision."""
+"""Fields of rows with details of a decision."""
 
 
 def tells_more(row: Mapping[str, Any]) -> bool:
-    """Whether a row of ``steps.jsonl`` is a turn: what it tells of a call belongs to the call's own."""
+    """Return whether a row of ``steps.jsonl`` is a turn; details of a model's decision belong to its call."""
     if bdi_thoughts.thought_of(row.get(bdi_thoughts.FIELD)) is not None:
         return True
     if "agent_id" not in row or row.get("call_ref"):
@@ -32,6 +32,6 @@ def tells_more(row: Mapping[str, Any]) -> bool:
 
 
 def numbers_of(given: Any) -> list[tuple[str, float]]:
-    """What a row has under :data:`SCORES`; what is no number is left out."""
+    """Return the numbers in a row's :data:`SCORES`, by word; other values are left out."""
     told = [(word, number(value)) for word, value in (mapping(given) or {}).items()]
     return [(word, value) for word, value in told if value is not None]

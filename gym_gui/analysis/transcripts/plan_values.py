@@ -1,4 +1,4 @@
-"""The course of a plan, as the row of its decision says it (``planned``): what it earns, and its controls."""
+"""Reads a plan's course from the row of its decision (``planned``): expected returns and controls."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from gym_gui.analysis.words import wording
 from gym_gui.core.record_fields import items, mapping, number
 
 _MOST = 64
-"""Points in time, and lines, that are read."""
+"""Largest number of points in time, and of lines, that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """Where a plan leads, at some of its steps.
+    """Expected course of a plan, at some of its steps.
 
     Attributes:
-        steps: How many steps of the environment ahead they are.
-        earned: Return that is expected by then, of the plan and of others beside it, by their names.
-        beyond: What these are worth more behind their end, where they are.
-        controls: Its actions there, number by number: each has as many values as there are ``steps``.
+        steps: Numbers of environment steps ahead.
+        earned: Expected return up to each step, of the plan and of alternatives, by name.
+        beyond: Expected value after the end of each, where it is known.
+        controls: Values of the plan's actions: a line for each component, with a value for each step.
     """
 
     steps: tuple[float, ...]
@@ -31,7 +31,7 @@ class Planned:
 
     @property
     def words(self) -> str:
-        """What it and the others are expected to earn to their end, a line each."""
+        """Expected return of the plan and of alternatives up to their end, one line each."""
         return "\n".join(self._line(name, line[-1]) for name, line in self.earned.items())
 
     def _line(self, name: str, earned: float) -> str:
@@ -41,7 +41,7 @@ class Planned:
 
 
 def planned_of(given: Any) -> Planned | None:
-    """What a row says under its name; ``None`` where it says nothing that can be drawn."""
+    """Read a row's ``planned`` field; return ``None`` if it has nothing to draw."""
     course = mapping(given) or {}
     steps = _numbers(course.get("steps"))
     if len(steps) < 2:
@@ -59,7 +59,7 @@ def planned_of(given: Any) -> Planned | None:
 
 
 def _numbers(given: Any) -> tuple[float, ...]:
-    """All of them; none where one is no number, or they are too many."""
+    """Return all numbers; none if one is not a number or there are too many."""
     found = [number(each) for each in items(given) or ()]
     whole = [each for each in found if each is not None]
     return tuple(whole) if len(whole) == len(found) <= _MOST else ()

@@ -1,7 +1,7 @@
-"""What a search found out of its actions before it chose, as its row says it (``considered``).
+"""Reads what a search found about actions before the choice, from a row (``considered``).
 
-By the action's word: how often the search tried it, which return and which moves it expects from it, and its
-values of those moves: the tree, as far as the row has it.
+For each action word: the number of tries, the expected return, the expected continuation, and results on the
+moves that may follow, as far as the tree was recorded.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from gym_gui.analysis.words import wording
 from gym_gui.core.record_fields import count, items, mapping, number, text
 
 MOST = 20
-"""Actions of a position that are read."""
+"""Largest number of actions of a position that are read."""
 _DEEP = 8
-"""Moves after one that are read."""
+"""Largest number of following moves that are read."""
 
 
 class Considered(NamedTuple):
-    """One action that was weighed.
+    """Results of a search on one action.
 
     Attributes:
-        visits: How often it was tried; ``None`` where that was not told.
-        value: Return that is expected of it, to who chose; likewise.
-        line: What is expected to follow, in the order of play.
-        replies: What was found of moves that may follow, by their words; values are of who chose, too.
+        visits: How often the action was tried; ``None`` if it was not recorded.
+        value: Expected return for the agent that chose; ``None`` if it was not recorded.
+        line: Expected continuation, in the order of play.
+        replies: Results on moves that may follow, by word; their values are for the same agent.
     """
 
     visits: int | None = None
@@ -35,7 +35,7 @@ class Considered(NamedTuple):
 
     @property
     def words(self) -> str:
-        """``tried 128 times, value 0.42, then column 3, column 5``."""
+        """Results as text, e.g. ``tried 128 times, value 0.42, then column 3, column 5``."""
         parts: list[str] = []
         if self.visits is not None:
             parts.append(f"tried {wording.count(self.visits, 'time')}")
@@ -47,11 +47,11 @@ class Considered(NamedTuple):
 
 
 def considered_of(given: Any, depth: int = 0) -> Mapping[str, Considered]:
-    """Results of a search in a row, by action; entries of another type are left out.
+    """Return the search results in a row, by action; entries of a wrong type are left out.
 
     Args:
-        given: The value of ``considered`` in a row, or of ``replies`` of an action.
-        depth: How many moves come before.
+        given: Value of ``considered`` in a row, or of ``replies`` of an action.
+        depth: Number of moves before.
     """
     found: dict[str, Considered] = {}
     for word, told in (mapping(given) or {}).items():

@@ -1,8 +1,8 @@
-"""What language models were asked and answered, and what others told of decisions, beside what was played.
+"""Joins model calls and details of decisions with the actions that were played.
 
-``calls.jsonl`` has the calls, ``steps.jsonl`` what became of them, and what was told: thoughts of programs,
-scores of actions. Both may have gigabytes: only the place of each turn is kept, and an episode's turns are
-read when they are wanted.
+``calls.jsonl`` has the calls. ``steps.jsonl`` has their outcomes and the details of decisions, such as
+thoughts of programs and scores of actions. Both may have gigabytes: only the offset of each turn is kept, and
+an episode's turns are read on demand.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gym_gui.core.record_fields import count, text
 
 
 class _Index(NamedTuple):
-    """Where the turns of an operator stand, and what can be asked for."""
+    """Offsets of an operator's turns, with the agents and the numbers of turns."""
 
     episodes: dict[int, array[int]]
     decided: dict[int, array[int]]
@@ -33,10 +33,10 @@ class _Index(NamedTuple):
 
 
 class Transcript:
-    """The turns of one operator of a run, also while the run is on (as it was when first asked).
+    """Turns of one operator of a run, which may still be running (as it was at the first access).
 
     Args:
-        operator: Its part of the run folder.
+        operator: The operator's part of the run folder.
     """
 
     def __init__(self, operator: OperatorRun) -> None:
@@ -44,7 +44,7 @@ class Transcript:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Agents that made calls or told more of their decisions."""
+        """Agents that made calls or recorded details of decisions."""
         return tuple(self._index.agents)
 
     @property
@@ -53,29 +53,29 @@ class Transcript:
         return tuple(sorted(self._index.episodes.keys() | self._index.decided.keys()))
 
     def __len__(self) -> int:
-        """Turns in all."""
+        """Return the number of turns."""
         return self.calls + self.decisions
 
     @property
     def calls(self) -> int:
-        """Calls to models."""
+        """Number of calls to models."""
         return self._index.calls
 
     @property
     def decisions(self) -> int:
-        """Decisions, without a call, of which more was told."""
+        """Number of decisions with details but without a call."""
         return self._index.decisions
 
     def turns(
         self, episode: int | None = None, agent: str = "", *, failed: bool = False, words: str = ""
     ) -> Iterator[Turn]:
-        """Turns by episode, step, agent and attempt; read one episode at a time.
+        """Yield turns by episode, step, agent and attempt; one episode is read at a time.
 
         Args:
-            episode: Only those of this episode.
-            agent: Only those of this agent.
-            failed: Only those without a usable reply.
-            words: Only those in whose prompt, reply or other words this stands.
+            episode: Index of the wanted episode; ``None`` for all.
+            agent: Name of the wanted agent; empty for all.
+            failed: Whether to yield only turns without a usable reply.
+            words: Text that the prompt, the reply or another text of a turn must contain.
 
         Raises:
             RunFormatError: A row is damaged.
@@ -105,14 +105,14 @@ class Transcript:
         offsets = self._index.episodes.get(index, ())
         turns = [turn_of(row) for row in rows_at(self.operator.path / "calls.jsonl", offsets)]
         # Calls of one attempt keep their order: the last one is the answer, unless the row names another.
-        # The earlier ones led to the answer (a dialogue, notes for itself); the engine did not refuse them.
+        # The earlier calls led to the answer (a dialogue, notes to itself); the engine did not refuse them.
         turns.sort(key=lambda t: (t.step, t.attempt))
         rows, slots = self._played(index), self._seats.get(index, {})
         attempts = {(t.step, t.agent): t.attempt for t in turns}
         ends = {(t.step, t.agent, t.attempt): i for i, t in enumerate(turns)}
         refs = {(t.step, t.agent, t.attempt, t.ref): i for i, t in enumerate(turns)}
         for (step, agent), row in rows.items():
-            # Of several replies to one question, the row says which was played.
+            # If there were several replies to one question, the row says which one was played.
             key = step, agent, attempts.get((step, agent), 0)
             ends[key] = refs.get((*key, str(row.get("call_ref"))), ends.get(key, -1))
         found: list[Turn] = []
@@ -128,7 +128,7 @@ class Transcript:
         return found
 
     def _worded(self, turn: Turn) -> Turn:
-        """With the action in words: those of its row, else those that all actions of the slot have."""
+        """Add the action's name: that of the row, or else the slot's name for this action number."""
         if turn.word:
             return turn
         words, number = self.operator.actions.get(turn.slot, ()), count(turn.action)
@@ -136,7 +136,7 @@ class Transcript:
         return replace(turn, word=words[number]) if number is not None and known else turn
 
     def _played(self, index: int) -> dict[tuple[int, str], dict[str, Any]]:
-        """Rows of an episode's decisions by step and agent."""
+        """Return the step rows of an episode by step and agent."""
         rows = rows_at(self.operator.path / "steps.jsonl", self._steps.get(index, ()))
         return {(count(row.get("step_index")) or 0, str(row.get("agent_id"))): row for row in rows}
 
@@ -166,7 +166,7 @@ class Transcript:
 
     @cached_property
     def _steps(self) -> dict[int, array[int]]:
-        """Where rows stand that say what became of calls, by episode."""
+        """Offsets of the step rows with outcomes of calls, by episode."""
         found: dict[int, array[int]] = {}
         agents = self._index.agents
         for line in self.operator.step_lines() if self.calls else ():
@@ -179,7 +179,7 @@ class Transcript:
 
     @cached_property
     def _seats(self) -> dict[int, dict[str, str]]:
-        """Slot by seat, of episodes in which they are not the same."""
+        """Slot by seat of episodes in which the two differ."""
         found: dict[int, dict[str, str]] = {}
         for episode in self.operator.episodes():
             slots = {seat: agent.slot for seat, agent in episode.agents.items()}
@@ -189,7 +189,7 @@ class Transcript:
 
 
 def told(transcripts: Iterable[Transcript]) -> str:
-    """What they have, in words: ``12 calls to models, 40 decisions``; empty where nothing."""
+    """Return the contents of transcripts, e.g. ``12 calls to models, 40 decisions``; may be empty."""
     found = list(transcripts)
     calls, decisions = sum(t.calls for t in found), sum(t.decisions for t in found)
     parts = [f"{wording.count(calls, 'call')} to models" if calls else ""]

@@ -1,4 +1,4 @@
-"""One call to a language model, or one decision of which more was told, as it is shown and searched."""
+"""A turn of a transcript: a call to a language model, or a decision with details, for display and search."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from gym_gui.core.record_fields import count, items, mapping, number, text
 from gym_gui.core.types import PLANNED, REFUSED, WORD
 
 CHAT, DRY = "chat", "dry"
-"""Kinds of turn beside decisions: a call that was answered (or failed), and one not sent in a dry run."""
+"""Kinds of turn beside decisions: a call that was answered or failed, and one that a dry run did not send."""
 
 
 class Message(NamedTuple):
-    """One message of a prompt.
+    """Message of a prompt.
 
     Attributes:
         role: ``system``, ``user``, ``assistant`` or ``tool``.
-        text: Its words; a picture or a call of a tool stands in it in brackets.
+        text: Text of the message; a picture or a call of a tool stands in brackets.
     """
 
     role: str
@@ -37,45 +37,46 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One call to a model, or one decision of which more was told, and what became of it.
+    """Call to a model, or decision with details, and its outcome.
 
     Attributes:
-        agent: The agent that asked or decided; where seats are swapped, the one that its slot plays.
-        episode: Its episode.
+        agent: The agent that asked or decided; in swapped seats, the agent in whose seat the slot plays.
+        episode: Index of the episode.
         step: Environment step of the decision.
-        attempt: 0 for the first ask, k for the k-th retry.
+        attempt: 0 for the first attempt, k for the k-th retry.
         turn: Number of the call within its decision, from 0.
-        ref: Its name in ``calls.jsonl``; step rows refer to it.
-        kind: ``chat``, ``dry`` where nothing was sent, or ``decision``.
-        provider: Whose server.
-        model: The model asked for.
-        model_reported: The model that the server says has answered; empty where it says nothing.
-        fallback: The model that was asked in place of ``model`` in the end; empty where none was.
+        ref: Name of the call in ``calls.jsonl``, to which step rows refer.
+        kind: ``chat``, ``dry`` if nothing was sent, or ``decision``.
+        provider: Provider of the server.
+        model: Requested model.
+        model_reported: Model that answered, as the server reports it; empty if it does not.
+        fallback: Model that was requested in place of ``model`` in the end; empty if none was.
         messages: The prompt.
-        reply: The model's words, as they came.
-        thinking: What it has thought aloud, where the server hands it out.
-        tools: Calls of tools in its reply, in words.
-        finish: Why it stopped, in the server's word.
-        input_tokens: Tokens read.
-        cached_tokens: Of these, tokens that the server had kept.
-        output_tokens: Tokens written.
-        usd: Its price in US dollars; ``None``: not known.
-        latency_ms: Milliseconds until the reply was there, ``None`` where nothing came.
-        error: Why there is no reply; empty where there is one.
-        retries: How often the server was asked again before.
-        replayed: The reply comes from a cassette; nothing was sent.
-        action: The action that was played after it; meaningful where ``source`` says who chose it.
-        word: That action in the game's own notation, or in words, where they are known.
-        source: Who chose that action (``policy``, ``retry``, ``noop``, …); empty where another call
-            followed at the same decision, or the row is missing.
-        said: What the agent said to its team.
-        refused: The reply could not be played: it was asked again, or something else was played.
-        why_refused: Why, where something else was played and the row says so.
-        slot: The configured slot that sits in the agent's seat; empty where it is not known.
-        thought: What a program thought; ``None`` where no program decided.
-        scores: How the actions were scored, the best first; empty where nothing was told of that.
-        considered: What a search found of actions, by their words; likewise.
-        planned: The course of the plan whose first action it is; ``None`` where none was told.
+        reply: Text of the model's reply, unchanged.
+        thinking: The model's reasoning, if the server returns it.
+        tools: Calls of tools in the reply, as text.
+        finish: Reason why the reply ended, as the server names it.
+        input_tokens: Input tokens.
+        cached_tokens: Input tokens that the server had kept.
+        output_tokens: Output tokens.
+        usd: Price in US dollars; ``None`` if it is unknown.
+        latency_ms: Milliseconds until the reply arrived, ``None`` without a reply.
+        error: Reason why there is no reply; empty if there is one.
+        retries: How often the request was repeated before.
+        replayed: Whether the reply comes from a cassette, with nothing sent.
+        action: Action that was played afterwards; only valid if ``source`` is not empty.
+        word: That action in the game's own notation, or as text, if known.
+        source: Source of the action (``policy``, ``retry``, ``noop``, …); empty if another call followed at
+            the same decision, or the row is missing.
+        said: Message of the agent to its team.
+        refused: Whether the reply could not be played, so that the model was asked again or another action
+            was played.
+        why_refused: Reason for this, if another action was played and the row names it.
+        slot: Configured slot in the agent's seat; empty if unknown.
+        thought: Beliefs, goals and plan of a program; ``None`` if no program decided.
+        scores: Scores of the actions, best first; empty if none were recorded.
+        considered: Results of a search by action word; empty if none were recorded.
+        planned: Course of the plan whose first action was played; ``None`` if none was recorded.
     """
 
     agent: str
@@ -116,21 +117,21 @@ class Turn:
 
     @property
     def is_decision(self) -> bool:
-        """Whether it is a decision, and no call to a model."""
+        """Whether the turn is a decision and not a call to a model."""
         return self.kind == DECISION
 
     @property
     def answered_by(self) -> str:
-        """The model, in words: which was asked, and which answered where that is another."""
+        """The model as text: the requested one, and the answering one if it differs."""
         return wording.answered_by(self.model, self.model_reported or self.fallback)
 
     @property
     def failed(self) -> bool:
-        """Whether there was no reply, or none that could be played."""
+        """Whether there was no reply, or no playable one."""
         return bool(self.error) or self.refused
 
     def contains(self, wanted: str) -> bool:
-        """Whether these words stand anywhere in it, in capitals or not."""
+        """Return whether a text occurs anywhere in the turn, regardless of case."""
         words = wanted.casefold()
         places = (
             self.reply,
@@ -146,9 +147,9 @@ class Turn:
 
 
 def turn_of(call: Mapping[str, Any]) -> Turn:
-    """A row of ``calls.jsonl``, or one of ``steps.jsonl`` with details, as a turn; live rows read the same.
+    """Return a row of ``calls.jsonl``, or of ``steps.jsonl`` with details, as a turn; live rows also work.
 
-    Values that are missing or of another type are left empty: any third-party worker may write rows.
+    Values that are missing or of a wrong type are left empty: any third-party worker may write rows.
     """
     if tells_more(call):
         return _decided(call)
@@ -197,7 +198,7 @@ def _decided(row: Mapping[str, Any]) -> Turn:
 
 
 def with_row(turn: Turn, row: Mapping[str, Any]) -> Turn:
-    """The turn that led to the answer, with what was played.
+    """Return a turn with the outcome of its decision.
 
     Args:
         turn: The last call of the last attempt at a decision, or the decision itself.
@@ -227,7 +228,7 @@ def _messages(given: Any) -> Iterator[Message]:
 
 
 def _content_text(content: Any) -> str:
-    """A message's content: text, or parts of text and pictures."""
+    """Return a message's content as text; it may consist of texts and pictures."""
     if isinstance(content, str):
         return content
     return "\n".join(filter(None, (_part_text(mapping(part) or {}) for part in items(content) or ())))
@@ -245,7 +246,7 @@ def _part_text(part: Mapping[str, Any]) -> str:
 
 
 def _tools(given: Any) -> Iterator[str]:
-    """``[make_move {"move": "e4"}]``, whichever of the two forms the call is in."""
+    """Yield tool calls as text, e.g. ``[make_move {"move": "e4"}]``, for both forms of a call."""
     for entry in items(given) or ():
         call = mapping(entry) or {}
         inner = mapping(call.get("function")) or call
@@ -255,7 +256,7 @@ def _tools(given: Any) -> Iterator[str]:
 
 
 def repeated(turn: Turn, before: Turn | None) -> int:
-    """How many messages at the head of a prompt stood in the same agent's prompt before as well."""
+    """Return how many messages at the start of a prompt are the same as in the agent's previous prompt."""
     if before is None:
         return 0
     same = 0

@@ -1,1 +1,1 @@
-"""Findings in sentences, numbers as people read them, and what marks them up."""
+"""Puts findings into sentences, numbers into readable form, and both into markup."""

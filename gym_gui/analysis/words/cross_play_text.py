@@ -1,4 +1,4 @@
-"""Cross-play in words and as columns."""
+"""Puts cross-play into sentences and table columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gym_gui.analysis.words.wording import whole
 
 
 def shown(e: Estimate | None) -> str:
-    """An estimate, a dash where there is none."""
+    """Return an estimate as text, or a dash for ``None``."""
     return "-" if e is None else wording.estimate_or_why(e)
 
 
@@ -35,7 +35,7 @@ TEAMS: tuple[Column[Team], ...] = (
 
 
 def _spread(spread: Spread | None) -> str:
-    """``1.20 (0.40 to 1.90)``."""
+    """Return mean and range, e.g. ``1.20 (0.40 to 1.90)``."""
     if spread is None:
         return "-"
     mean, low, high = (wording.number(value) for value in (spread.mean, spread.low, spread.high))
@@ -43,7 +43,7 @@ def _spread(spread: Spread | None) -> str:
 
 
 ALGORITHM = "Algorithm"
-"""Heading of their column."""
+"""Heading of the column of algorithms."""
 _TRAINED_TEAMS: tuple[Column[TrainedTeams], ...] = (
     Column(ALGORITHM, lambda a: a.name, words=True),
     Column("Trainings", lambda a: f"{whole(len(a.trainings))}"),
@@ -65,17 +65,17 @@ LEGEND = (
 
 
 def columns_of(policies: Sequence[Mate]) -> list[Column[Mate]]:
-    """The columns that say something."""
+    """Return the columns that have content for these policies."""
     return wanted_of(COLUMNS, policies)
 
 
 def trained_columns(algorithms: Sequence[TrainedTeams]) -> list[Column[TrainedTeams]]:
-    """The columns that say something."""
+    """Return the columns that have content for these algorithms."""
     return wanted_of(_TRAINED_TEAMS, algorithms)
 
 
 def heading(found: CrossPlay) -> str:
-    """What was played, in one line."""
+    """Return one line on the numbers of policies, partners, games and seeds."""
     pool = sum(not mate.held_out for mate in found.policies)
     partners = len(found.policies) - pool
     held = f" and {wording.count(partners, 'held-out partner')}" if partners else ""
@@ -85,7 +85,7 @@ def heading(found: CrossPlay) -> str:
 
 
 def pool_sentence(found: CrossPlay) -> str:
-    """What the pool makes at the mean."""
+    """Return a sentence with the pool's mean in each kind of play."""
     told = {"self-play": found.own, "cross-play": found.cross, "with held-out partners": found.held}
     if all(e is None or e.value is None for e in told.values()):
         return "The pool has no mean yet: no seed is played by all of its teams."
@@ -94,7 +94,7 @@ def pool_sentence(found: CrossPlay) -> str:
 
 
 def means_sentence(found: CrossPlay) -> str:
-    """The same, and the differences."""
+    """Return the sentence of :func:`pool_sentence` followed by the differences between the kinds."""
     told = {
         "self-play minus cross-play": found.cross_gap,
         "self-play minus play with held-out partners": found.held_gap,
@@ -104,7 +104,7 @@ def means_sentence(found: CrossPlay) -> str:
 
 
 def matrix_title(found: CrossPlay) -> str:
-    """What the matrix shows."""
+    """Return the title of the matrix."""
     if found.by_seat:
         first, second = (found.called.get(seat, seat) for seat in found.seats)
         return f"{found.measure.capitalize()} with the row as {first}, the column as {second}"
@@ -113,7 +113,7 @@ def matrix_title(found: CrossPlay) -> str:
 
 
 def team_sentence(found: CrossPlay, team: Team) -> str:
-    """What a team makes, and what that is more than the partner's self-play."""
+    """Return a sentence with a team's value and its difference to the partner's self-play."""
     who = (
         f"{team.policy} with itself" if team.policy == team.partner else f"{team.policy} with {team.partner}"
     )
@@ -125,7 +125,7 @@ def team_sentence(found: CrossPlay, team: Team) -> str:
 
 
 def seat_sentence(found: CrossPlay, team: SeatTeam) -> str:
-    """What a team makes in which each stays in its seat."""
+    """Return a sentence with the value of a team whose policies keep their seats."""
     rest = [found.called.get(seat, seat) for seat in found.seats if seat != team.seat]
     others = rest[0] if len(rest) == 1 else "the others"
     made = f"{found.measure} {wording.estimate_or_why(team.value)}"
@@ -135,12 +135,12 @@ def seat_sentence(found: CrossPlay, team: SeatTeam) -> str:
 
 
 def cell_sentence(found: CrossPlay, team: Team | SeatTeam) -> str:
-    """What a field of the matrix has."""
+    """Return the sentence of a square of the matrix."""
     return seat_sentence(found, team) if isinstance(team, SeatTeam) else team_sentence(found, team)
 
 
 def seat_sentences(found: CrossPlay) -> Iterator[str]:
-    """Every two by their seats; of two seats each team once."""
+    """Yield a sentence for each team of two different policies by seats; once per team for two seats."""
     for team in found.seated:
         again = found.by_seat and team.seat == found.seats[1]
         if team.policy != team.partner and not again:

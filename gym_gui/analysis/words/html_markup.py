@@ -1,4 +1,4 @@
-"""Run data in HTML and SVG."""
+"""Escapes and shortens run data for HTML and SVG."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from gym_gui.analysis.words.report_text import clean
 
 
 def safe(text: str) -> str:
-    """Run data for HTML: nothing in it is markup, nothing turns the text around."""
+    """Escape run data for HTML: it contains no markup and cannot reverse the text direction."""
     return escape(clean(text))
 
 
 def shorten(text: str, length: int) -> str:
-    """At most ``length`` characters."""
+    """Shorten a text to at most ``length`` characters."""
     return text if len(text) <= length else text[: length - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"

@@ -1,4 +1,4 @@
-"""Where operators and episodes have pages of their own."""
+"""Interface for addresses of the pages of operators and episodes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Protocol
 
 
 class Links(Protocol):
-    """Addresses, as seen from the page that they stand on."""
+    """Addresses relative to the page that contains the links."""
 
     def operator(self, key: str) -> str:
-        """Of an operator's page."""
+        """Return the address of an operator's page."""
         ...
 
     def episode(self, key: str, index: int) -> str:
-        """Of the line of one of its episodes."""
+        """Return the address of an episode's row on its operator's page."""
         ...

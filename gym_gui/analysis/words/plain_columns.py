@@ -11,13 +11,13 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """A column.
+    """Column of a table.
 
     Attributes:
-        heading: What stands above it.
-        show: What it says of a row.
-        wanted: Whether it says anything of one of these.
-        words: Text, in place of figures.
+        heading: Heading of the column.
+        show: Function that returns the text of a row.
+        wanted: Function that says whether the column has content for the given rows.
+        words: Whether the cells are words, not numbers.
     """
 
     heading: str
@@ -27,5 +27,5 @@ class Column(Generic[Row]):
 
 
 def wanted_of(columns: Sequence[Column[Row]], rows: Sequence[Row]) -> list[Column[Row]]:
-    """The columns that say something of these rows."""
+    """Return the columns that have content for these rows."""
     return [column for column in columns if column.wanted(rows)]

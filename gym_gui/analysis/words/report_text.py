@@ -1,4 +1,4 @@
-"""What a report says in words, wherever it is read."""
+"""Texts that all forms of a report share."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ SHOWN_FAILURES = 10
 
 
 def clean(text: str) -> str:
-    """Text from run data without what a terminal would obey or a line would break on."""
+    """Return run data as one line without control characters that a terminal would obey."""
     return visible(text).replace("\n", "\N{REPLACEMENT CHARACTER}").replace("\t", "\N{REPLACEMENT CHARACTER}")
 
 
 def iqm_title(operators: Iterable[OperatorSummary]) -> str:
-    """What a plot of IQMs shows; that of completed episodes, where others are missing."""
+    """Return the title of a plot of IQMs; it mentions missing episodes if there are any."""
     missing = any(o.bounds is not None for o in operators)
     return f"IQM return{' of completed episodes' if missing else ''}, 95 % interval"
 
 
 def incomplete_in_words(summary: Summary) -> str:
-    """``10 episodes did not complete and are in no mean``; empty where all completed."""
+    """Return e.g. ``10 episodes did not complete and are in no mean``; empty if all completed."""
     n = len(summary.failures)
     scores = {o.key: o.failure_score for o in summary.operators}
     counted = sum(f.status == "failed" and scores.get(f.operator) is not None for f in summary.failures)
@@ -40,7 +40,7 @@ def incomplete_in_words(summary: Summary) -> str:
 
 
 def looks_in_words(summary: Summary) -> str:
-    """The test of comparisons that were looked at while seeds were added; empty where none was."""
+    """Describe the test of comparisons that were looked at while seeds were added; empty without looks."""
     stages = [c.stage for c in summary.comparisons if c.stage is not None]
     if not stages:
         return ""
@@ -57,7 +57,7 @@ def looks_in_words(summary: Summary) -> str:
 
 
 def by_task(summary: Summary) -> dict[str, list[OperatorSummary]]:
-    """Operators by task, the best first."""
+    """Return operators by task, the best first."""
     tasks: dict[str, list[OperatorSummary]] = {}
     for operator in summary.operators:
         tasks.setdefault(operator.task, []).append(operator)
@@ -67,17 +67,17 @@ def by_task(summary: Summary) -> dict[str, list[OperatorSummary]]:
 
 
 def failure_in_words(failure: Failure) -> str:
-    """One line: which episode, how it ended, why."""
+    """Return one line that names an episode, its status and the reason."""
     place = f"{failure.operator}, episode {failure.episode_index}, seed {failure.seed}"
     return clean(f"{place}: {failure.status}: {failure.reason}")
 
 
 def all_notes(summary: Summary, *, missing: bool = True) -> Iterable[str]:
-    """Notes of the summary and of its operators, which are named.
+    """Yield the notes of the summary and of its operators, the latter with the operator's name.
 
     Args:
-        summary: Whose.
-        missing: Also those that say what is not there.
+        summary: Summary whose notes are listed.
+        missing: Whether to include notes on what is missing.
     """
     yield from (note for note in summary.notes if missing or note not in summary.missing)
     several = len({operator.task for operator in summary.operators}) > 1
@@ -89,7 +89,7 @@ def all_notes(summary: Summary, *, missing: bool = True) -> Iterable[str]:
             yield f"{name}: not the policy's own first choice: {words}."
         if words := wording.calls(operator.calls):
             yield f"{name}: {words}."
-        # Where teams compete the sum over all of them says nothing.
+        # If teams compete, the sum over all of them says nothing.
         teams = operator.teams if len(operator.teams) > 1 else ()
         shown = [(f"{name}: {team.title}", team.score or team.mean) for team in teams]
         for whose, estimate in shown or [(f"{name}:", operator.mean)]:

@@ -1,4 +1,4 @@
-"""A tournament in words and as columns."""
+"""Puts a tournament into sentences and table columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEGEND = (
     "Intervals: 95 %, by seed. Points: 1 for a win, ½ for a draw."
 )
 NAME = "Policy"
-"""Heading of the column of names."""
+"""Heading of the column of policy names."""
 
 
 COLUMNS: tuple[Column[Standing], ...] = (
@@ -41,7 +41,7 @@ COLUMNS: tuple[Column[Standing], ...] = (
 
 
 def rating_legend(policies: Sequence[Standing]) -> str:
-    """What ratings, points and, where there are some, ranks are."""
+    """Return an explanation of ratings and points, and of ranks if there are any."""
     return f"{_LEGEND} In brackets: what a rank may be." if _ranked(policies) else _LEGEND
 
 
@@ -50,12 +50,12 @@ def _ranked(policies: Sequence[Standing]) -> bool:
 
 
 def columns_of(policies: Sequence[Standing]) -> list[Column[Standing]]:
-    """The columns that say something."""
+    """Return the columns that have content for these policies."""
     return wanted_of(COLUMNS, policies)
 
 
 def rank(standing: Standing) -> str:
-    """``2 (1-3)``: its rank, and what it may be; nothing where its games do not say that."""
+    """Return rank and possible ranks, e.g. ``2 (1-3)``; a dash if the possible ranks are unknown."""
     if standing.ranks is None:
         return "-"
     best, worst = standing.ranks.best, standing.ranks.worst
@@ -63,7 +63,7 @@ def rank(standing: Standing) -> str:
 
 
 def rating(standing: Standing) -> str:
-    """A rating in whole points, with its interval or with why there is none."""
+    """Return a rating in whole points, with its interval or the reason why there is none."""
     e = standing.rating
     if e.value is None:
         return f"({e.note})" if e.note else "-"
@@ -74,7 +74,7 @@ def rating(standing: Standing) -> str:
 
 
 def made(e: Estimate) -> str:
-    """Points of a game in per cent."""
+    """Return the mean points of a game in percent."""
     if e.value is None:
         return "-"
     if e.low is None or e.high is None:
@@ -83,14 +83,14 @@ def made(e: Estimate) -> str:
 
 
 def pair_sentence(payoff: Payoff) -> str:
-    """Who has made how much of the points of two."""
+    """Return a sentence with the first policy's share of the points against the second."""
     counts = f"{whole(payoff.wins)} won, {whole(payoff.draws)} drawn, {whole(payoff.losses)} lost"
     why = f" ({payoff.points.note})" if payoff.points.low is None and payoff.points.note else ""
     return f"{payoff.first} against {payoff.second}: {made(payoff.points)} of the points{why}; {counts}."
 
 
 def seat_sentence(seat: SeatWorth, among: int) -> str:
-    """What a seat is worth; an advantage is claimed only where its interval excludes 0."""
+    """Return a sentence on a seat's points; an advantage is claimed only if its interval excludes 0."""
     scored = f"{seat.called} scores {made(seat.points)} of the points"
     e = seat.advantage
     if e.value is None:
@@ -109,7 +109,7 @@ def seat_sentence(seat: SeatWorth, among: int) -> str:
 
 
 def played_words(standings: Standings) -> str:
-    """How much was played."""
+    """Return the numbers of policies, games and seeds, and the schedule."""
     return (
         f"{whole(len(standings.policies))} policies, "
         f"{wording.count(standings.games, 'game')} on {wording.count(standings.seeds, 'seed')}, "
@@ -118,6 +118,6 @@ def played_words(standings: Standings) -> str:
 
 
 def seat_lines(standings: Standings) -> Iterator[str]:
-    """What the first seat is worth; of more than two, each."""
+    """Yield a sentence on the first of two seats, or on each of more than two."""
     shown = standings.seats[:1] if len(standings.seats) == 2 else standings.seats
     yield from (seat_sentence(seat, len(standings.seats)) for seat in shown)

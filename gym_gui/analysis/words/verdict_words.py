@@ -1,4 +1,4 @@
-"""Which of two is better, or that it is not decided, as a sentence."""
+"""Puts verdicts into sentences: which of two sides is better, or that this is not decided."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from gym_gui.analysis.words import wording
 from gym_gui.analysis.words.wording import whole
 
 _HOPELESS = 1e4
-"""Standard deviations of a difference, in differences, beyond which no number of seeds is named."""
+"""Largest ratio of a difference's standard deviation to its mean for which a number of seeds is named."""
 
 
 def verdict_words(
     t: Tested, difference: Estimate, verdict: str, p: float | None, family: int, stage: Stage | None
 ) -> tuple[str, str]:
-    """The verdict on two sides: the claim, and the numbers behind it.
+    """Return the verdict on two sides as text: the claim, and the numbers behind it.
 
     Args:
         t: The sides and their test.
         difference: First minus second.
         verdict: ``first``, ``second`` or ``undecided``.
-        p: Its p-value within its family, ``None`` where there is none.
-        family: Comparisons in the family.
-        stage: Where it was looked at while seeds were added.
+        p: Adjusted p-value within the family, ``None`` without a test.
+        family: Number of comparisons in the family.
+        stage: Last look, if the comparison was looked at while seeds were added.
     """
     sides, pairs = t.sides, t.pairs
     failures = _failures(sides, pairs)
@@ -64,19 +64,19 @@ def verdict_words(
         failures,
         _begun_again(sides, pairs),
         _assumed(family) if by_student else "",
-        # Said of every verdict: where a sample shows two sizes of differences, another seed may show a third.
+        # Added to every verdict: if a sample has two sizes of differences, another seed may have a third.
         wording.not_ruled_out(difference.units, "seed", difference.unseen, difference.value or 0.0),
     )
     return f"{winner} is better than {loser}", "; ".join([size, *(part for part in parts if part)])
 
 
 def _looked_at(stage: Stage | None) -> str:
-    """``, after 20 of 100 seeds``; empty where the run took no look before its end."""
+    """Return e.g. ``, after 20 of 100 seeds``; empty if the run took no look before its end."""
     return "" if stage is None else f", after {whole(stage.seeds)} of {wording.count(stage.largest, 'seed')}"
 
 
 def _no_larger(difference: Estimate, stage: Stage | None) -> str:
-    """What a comparison that has come to its largest number of seeds rules out."""
+    """Return which differences are ruled out, if a comparison has reached its largest number of seeds."""
     low, high = difference.low, difference.high
     if stage is None or stage.seeds < stage.largest or low is None or high is None:
         return ""
@@ -90,7 +90,7 @@ def _assumed(family: int) -> str:
 
 
 def _failures(sides: Sides, pairs: Pairs) -> str:
-    """``A failed in 10 of 20 episodes``; empty where no episode failed, was stopped or lost."""
+    """Return e.g. ``A failed in 10 of 20 episodes``; empty if no episode failed, was stopped or lost."""
     first, second = pairs.failed
     of = f"of {wording.count(pairs.shared, 'episode')}"
     counted = "" if pairs.score is None else f", each counted as {wording.number(pairs.score)}"
@@ -109,7 +109,7 @@ def _failures(sides: Sides, pairs: Pairs) -> str:
 
 
 def _begun_again(sides: Sides, pairs: Pairs) -> str:
-    """``3 episodes of A begun again``; empty where no process was lost."""
+    """Return e.g. ``3 episodes of A begun again``; empty if no process was lost."""
     names = ("", "") if sides.kind == "teams" else (f" of {sides.first_name}", f" of {sides.second_name}")
     counts = pairs.begun_again[: 1 if sides.kind == "teams" else 2]
     told = [f"{wording.count(n, 'episode')}{name}" for n, name in zip(counts, names, strict=False) if n]
@@ -117,7 +117,7 @@ def _begun_again(sides: Sides, pairs: Pairs) -> str:
 
 
 def _at_worst(sides: Sides, pairs: Pairs) -> str:
-    """What the difference could be with the missing episodes in it."""
+    """Return the range of the difference over the possible results of missing episodes, as text."""
     b = pairs.bounds
     if b is None or not pairs.left_out:
         return ""
@@ -149,7 +149,7 @@ def _nothing_shared(t: Tested) -> str:
 
 
 def _hint(t: Tested, difference: Estimate, stage: Stage | None, p: float | None, family: int) -> str:
-    """What would settle it."""
+    """Return why a comparison is undecided or what would decide it, as text."""
     if t.pairs.chosen:
         return "seeds were added until something else was decided, which leaves nothing to test here"
     if t.pairs.alike:
@@ -181,7 +181,7 @@ def _hint(t: Tested, difference: Estimate, stage: Stage | None, p: float | None,
 
 
 def _too_few(seeds: int, family: int) -> str:
-    """What it takes where signs of so many seeds cannot decide one of so many comparisons."""
+    """Return how many seeds are needed if signs of this many cannot decide; empty if they can."""
     needed = seeds_by_signs(max(family, 1))
     if seeds >= needed:
         return ""
@@ -189,7 +189,7 @@ def _too_few(seeds: int, family: int) -> str:
 
 
 def _more_seeds(by_unit: intervals.Floats, difference: Estimate, family: int) -> str:
-    """How many more seeds a difference like the one seen would need, and how sure that is."""
+    """Return how many more seeds would decide a difference of the observed size, with the uncertainty."""
     needed = _seeds_for(by_unit, float(np.abs(by_unit.mean())), family)
     if needed is None or needed <= difference.units:
         return ""
@@ -205,7 +205,7 @@ def _more_seeds(by_unit: intervals.Floats, difference: Estimate, family: int) ->
 
 
 def _seeds_for(by_unit: intervals.Floats, size: float, family: int) -> int | None:
-    """Seeds that a mean difference of this size takes; ``None`` where it is 0, or cannot be judged."""
+    """Return the seeds needed for a mean difference of this size; ``None`` if it is 0 or cannot be judged."""
     spread = float(by_unit.std(ddof=1)) if len(by_unit) > 1 else 0.0
     if size == 0 or spread == 0 or spread / size > _HOPELESS:
         return None
@@ -213,18 +213,18 @@ def _seeds_for(by_unit: intervals.Floats, size: float, family: int) -> int | Non
 
 
 def _two_digits(n: int) -> str:
-    """A number that is an estimate."""
+    """Return an estimated number, rounded to two digits."""
     return whole(float(f"{n:.2g}"))
 
 
 def algorithm_verdict_words(c: AlgorithmComparison, reason: str, over: str, measure: str) -> tuple[str, str]:
-    """The verdict on two algorithms: the claim, and the numbers behind it.
+    """Return the verdict on two algorithms as text: the claim, and the numbers behind it.
 
     Args:
-        c: Its numbers.
-        reason: Why nothing can be decided; empty where it can.
-        over: Over which trainings, in words.
-        measure: What a score is called.
+        c: The comparison with its numbers.
+        reason: Reason why nothing can be decided; empty if a verdict is possible.
+        over: The trainings and environments, as text.
+        measure: Name of the score.
     """
     certainty = "" if c.p_adjusted is None else f", {wording.p_value(c.p_adjusted)}"
     certainty += f" (Holm, {c.family} comparisons)" if c.p_adjusted is not None and c.family > 1 else ""
@@ -243,7 +243,7 @@ def algorithm_verdict_words(c: AlgorithmComparison, reason: str, over: str, meas
 
 
 def _percent(e: Estimate) -> str:
-    """``88 % [61, 99]``."""
+    """Return a share with its interval, e.g. ``88 % [61, 99]``."""
     if e.low is None or e.high is None:
         return wording.percent(e.value)
     return f"{wording.percent(e.value)} [{100 * e.low:.0f}, {100 * e.high:.0f}]"
@@ -252,14 +252,14 @@ def _percent(e: Estimate) -> str:
 def tournament_verdict_words(
     policies: Sequence[Standing], games: int, planned: int, unplayed: int, rounds: tuple[int, int] | None
 ) -> tuple[str, str]:
-    """The verdict on a tournament: the claim, and the numbers behind it.
+    """Return the verdict on a tournament as text: the claim, and the numbers behind it.
 
     Args:
-        policies: Best first.
-        games: Games that count.
-        planned: Games that were to be played.
-        unplayed: Of these, those of which nothing is recorded.
-        rounds: Of a Swiss tournament, rounds that are paired and rounds that are still to be.
+        policies: Standings of the policies, best first.
+        games: Number of games that count.
+        planned: Number of planned games.
+        unplayed: Number of planned games without a record.
+        rounds: Numbers of paired rounds and of rounds left in a Swiss tournament; ``None`` for others.
     """
     if not games:
         return "No game counts yet", ""

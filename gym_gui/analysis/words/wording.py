@@ -1,8 +1,8 @@
-"""Numbers as a person reads them.
+"""Writes numbers for people to read.
 
-Every number that results show is written here. A :class:`Locale` says how; what is not told one is written
-as :func:`written_as` says, else as in :data:`C`, in ASCII: any terminal can show it. Files hold numbers
-themselves.
+Every number in shown results is written here. A :class:`Locale` sets the marks. Without an explicit one, that
+of :func:`written_as` applies, else :data:`C`, which is plain ASCII for any terminal. Files store unformatted
+numbers.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Locale:
-    """How numbers are written.
+    """Marks with which numbers are written.
 
     Attributes:
-        point: Before the decimals.
-        group: Between thousands.
-        none: Where there is no number.
-        micro: The prefix of a millionth.
-        minus: Before what is less than nothing.
+        point: Decimal separator.
+        group: Thousands separator.
+        none: Text in place of a missing number.
+        micro: Prefix for a millionth.
+        minus: Sign of a negative number.
     """
 
     point: str = "."
@@ -39,19 +39,19 @@ class Locale:
     minus: str = "-"
 
     def write(self, number: str) -> str:
-        """A number that Python wrote."""
+        """Replace the marks of a number that Python formatted."""
         return number.translate({ord("."): self.point, ord(","): self.group, ord("-"): self.minus})
 
 
 C = Locale()
 SCREEN = Locale(none="–", micro="µ", minus="\N{MINUS SIGN}")  # noqa: RUF001  # the dash of an empty cell
-"""Where every character can be shown."""
+"""Locale for displays that can show every character."""
 _written: ContextVar[Locale] = ContextVar("written", default=C)
 
 
 @contextmanager
 def written_as(locale: Locale) -> Generator[None]:
-    """Write numbers so, in sentences too, wherever nothing else is said: for what a person reads at once."""
+    """Write numbers in this locale inside the ``with`` block, unless a function is given another locale."""
     token = _written.set(locale)
     try:
         yield
@@ -60,17 +60,17 @@ def written_as(locale: Locale) -> Generator[None]:
 
 
 def written(text: str) -> str:
-    """A number that Python wrote, with the marks of :func:`written_as`."""
+    """Replace the marks of a number that Python formatted with those of :func:`written_as`."""
     return _written.get().write(text)
 
 
 def whole(n: float) -> str:
-    """``3,512``, for a sentence."""
+    """Return a whole number for a sentence, e.g. ``3,512``."""
     return number(n, 0)
 
 
 def decimals(*values: float | None) -> int:
-    """Digits after the point that fit numbers of this size: about three that matter."""
+    """Return the number of decimals for values of this size: about three significant digits."""
     size = max((abs(v) for v in values if v is not None), default=0.0)
     for limit, digits in ((1000, 0), (10, 1), (1, 2), (0.001, 3)):
         if size >= limit:
@@ -79,7 +79,7 @@ def decimals(*values: float | None) -> int:
 
 
 def number(value: float | None, digits: int | None = None, locale: Locale | None = None) -> str:
-    """A number, a dash for none."""
+    """Return a number as text, or a dash for ``None``."""
     locale = locale or _written.get()
     if value is None:
         return locale.none
@@ -88,7 +88,7 @@ def number(value: float | None, digits: int | None = None, locale: Locale | None
 
 
 def steps_in_words(steps: float, locale: Locale | None = None) -> str:
-    """``800``, ``1,500``, ``12k``, ``1.25M``."""
+    """Return a number of steps in short form: ``800``, ``1,500``, ``12k``, ``1.25M``."""
     locale = locale or _written.get()
     if steps < 10_000:
         return locale.write(f"{steps:,.0f}")
@@ -100,7 +100,7 @@ def steps_in_words(steps: float, locale: Locale | None = None) -> str:
 def interval(
     low: float | None, high: float | None, digits: int | None = None, locale: Locale | None = None
 ) -> str:
-    """``[low, high]``, a dash for none."""
+    """Return ``[low, high]`` as text, or a dash if an end is missing."""
     locale = locale or _written.get()
     if low is None or high is None:
         return locale.none
@@ -110,7 +110,7 @@ def interval(
 
 
 def estimate(e: Estimate, locale: Locale | None = None) -> str:
-    """``12.3 [10.1, 14.5]``; ``12.3 (all 20 equal)``; the number alone where there is no interval."""
+    """Return ``12.3 [10.1, 14.5]`` or ``12.3 (all 20 equal)``; only the number if there is no interval."""
     locale = locale or _written.get()
     digits = decimals(e.value, e.low, e.high)
     value = number(e.value, digits, locale)
@@ -122,7 +122,7 @@ def estimate(e: Estimate, locale: Locale | None = None) -> str:
 
 
 def estimate_or_why(e: Estimate, locale: Locale | None = None) -> str:
-    """The number with its interval, or with why there is none: ``12.3 (3 ep.)``."""
+    """Return an estimate with its interval, or with the reason for its absence: ``12.3 (3 ep.)``."""
     locale = locale or _written.get()
     if e.value is None or e.low is not None:
         return estimate(e, locale)
@@ -131,7 +131,7 @@ def estimate_or_why(e: Estimate, locale: Locale | None = None) -> str:
 
 
 def percent(value: float | None, locale: Locale | None = None) -> str:
-    """A share in per cent; never 0 % or 100 % unless it is exactly that."""
+    """Return a share in percent; 0 % and 100 % are written only for exact values."""
     locale = locale or _written.get()
     if value is None:
         return locale.none
@@ -144,7 +144,7 @@ def percent(value: float | None, locale: Locale | None = None) -> str:
 
 
 def share(s: Share | None, locale: Locale | None = None) -> str:
-    """``34/40 (85 % [71, 93])``."""
+    """Return a share with counts and interval: ``34/40 (85 % [71, 93])``."""
     locale = locale or _written.get()
     if s is None or s.value is None or s.low is None or s.high is None:
         return locale.none
@@ -152,13 +152,13 @@ def share(s: Share | None, locale: Locale | None = None) -> str:
 
 
 def not_ruled_out(n: int, what: str, unseen: float | None, mean: float) -> str:
-    """``20 seeds cannot rule out something rarer than about 1 in 7; a loss of more than 62 there …``.
+    """Return what a sample cannot rule out: ``20 seeds cannot rule out something rarer than …``.
 
     Args:
-        n: Independent units that were seen.
-        what: What they are called, one of them.
-        unseen: Largest share of units that may hold what none of them showed.
-        mean: The mean difference that was seen: what it takes on these units to turn it around.
+        n: Number of independent units.
+        what: Name of one unit.
+        unseen: Largest share of units that may show what none of them showed.
+        mean: Observed mean difference, from which the loss that would reverse the result is computed.
     """
     if not unseen or not math.isfinite(mean):
         return ""
@@ -168,13 +168,13 @@ def not_ruled_out(n: int, what: str, unseen: float | None, mean: float) -> str:
 
 
 def p_value(p: float) -> str:
-    """``p = 0.012``."""
+    """Return a p-value as text, e.g. ``p = 0.012``."""
     said = "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
     return written(said)
 
 
 def milliseconds(ms: float | None, locale: Locale | None = None) -> str:
-    """A latency in the unit that suits it."""
+    """Return a latency in a suitable unit."""
     locale = locale or _written.get()
     if ms is None:
         return locale.none
@@ -186,12 +186,12 @@ def milliseconds(ms: float | None, locale: Locale | None = None) -> str:
 
 
 def duration(seconds: float | None, locale: Locale | None = None, *, rough: bool = False) -> str:
-    """A span of time: ``8 s``, ``1 min 24 s``, ``2 h 5 min``, ``3 d 4 h``; a dash for none.
+    """Return a time span: ``8 s``, ``1 min 24 s``, ``2 h 5 min``, ``3 d 4 h``; a dash for ``None``.
 
     Args:
-        seconds: How long.
-        locale: How numbers are written.
-        rough: For what is only estimated: seconds are left out where there are minutes.
+        seconds: Length of the span.
+        locale: Marks of numbers.
+        rough: Whether the span is only an estimate; seconds are then left out beside minutes.
     """
     locale = locale or _written.get()
     if seconds is None or not math.isfinite(seconds):
@@ -209,11 +209,11 @@ def duration(seconds: float | None, locale: Locale | None = None, *, rough: bool
 
 
 def moment(when: datetime | None, *, brief: bool = False) -> str:
-    """When something was: ``today 14:03``, ``yesterday 09:12``, ``12 Jul 14:03``, ``12 Jul 2024``.
+    """Return a point in time: ``today 14:03``, ``yesterday 09:12``, ``12 Jul 14:03``, ``12 Jul 2024``.
 
     Args:
-        when: With its time zone; empty for none.
-        brief: The day alone where it is not today: ``yesterday``, ``Monday``, ``12 Jul 2026``.
+        when: Time with its time zone; ``None`` gives an empty text.
+        brief: Whether to leave out the time unless it is today: ``yesterday``, ``Monday``, ``12 Jul 2026``.
     """
     if when is None:
         return ""
@@ -235,7 +235,7 @@ def _two_units(whole: int, large: int, large_word: str, small: int, small_word: 
 
 
 def dollars(usd: float | None, locale: Locale | None = None) -> str:
-    """A price; never $0.00 unless it is nothing."""
+    """Return a price in dollars; never $0.00 for a price above 0."""
     locale = locale or _written.get()
     if usd is None:
         return "unknown"
@@ -247,7 +247,7 @@ def dollars(usd: float | None, locale: Locale | None = None) -> str:
 
 
 def price(calls: Calls | None, locale: Locale | None = None) -> str:
-    """What calls cost: ``$0.0123``, ``at least $0.0123`` where some prices are not known, ``unknown``."""
+    """Return the cost of calls: ``$0.0123``, ``at least $0.0123`` if some prices are unknown, ``unknown``."""
     locale = locale or _written.get()
     if calls is None:
         return locale.none
@@ -256,7 +256,7 @@ def price(calls: Calls | None, locale: Locale | None = None) -> str:
 
 
 def calls(c: Calls | None) -> str:
-    """What is to be known of calls that were not simply answered and paid; empty where all were."""
+    """Return a note on calls that failed, were replayed or have unknown prices; empty if there are none."""
     if c is None:
         return ""
     parts = [
@@ -271,12 +271,12 @@ def calls(c: Calls | None) -> str:
 
 
 def answered_by(asked: str, by: str) -> str:
-    """``gpt-4o``, or ``gpt-4o, answered by gpt-4o-mini`` where another model answered than was asked."""
+    """Return ``gpt-4o``, or ``gpt-4o, answered by gpt-4o-mini`` if another model answered."""
     return f"{asked}, answered by {by}" if asked and by and asked != by else by or asked
 
 
 def models(c: Calls | None) -> str:
-    """Which models were asked and which answered, with how many calls where there were several."""
+    """Return the requested and answering models, with the number of calls if there are several."""
     if c is None or not c.models:
         return "-"
     told = [answered_by(m.asked, m.by) for m in c.models]
@@ -293,13 +293,13 @@ def _unsure(c: Calls) -> str:
 
 
 def names(listed: Sequence[str]) -> str:
-    """``A, B and C``; of many the first two and how many more."""
+    """Return ``A, B and C``; of more than three names only two and the number of others."""
     shown = list(listed) if len(listed) <= 3 else [*listed[:2], f"{len(listed) - 2} more"]
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
 def size(in_bytes: int, locale: Locale | None = None) -> str:
-    """Bytes as people write them: ``12.3 MB``."""
+    """Return a size in bytes with a suitable unit, e.g. ``12.3 MB``."""
     locale = locale or _written.get()
     for power, unit in ((9, "GB"), (6, "MB")):
         if in_bytes >= 10**power:
@@ -308,13 +308,13 @@ def size(in_bytes: int, locale: Locale | None = None) -> str:
 
 
 def count(n: int, what: str, locale: Locale | None = None) -> str:
-    """``1 episode``, ``2 episodes``."""
+    """Return a number with its noun: ``1 episode``, ``2 episodes``."""
     locale = locale or _written.get()
     return f"{number(n, 0, locale)} {what}" if n == 1 else f"{number(n, 0, locale)} {what}s"
 
 
 def fallbacks(d: Decisions | None) -> str:
-    """Actions that were not the policy's own, by source; empty where there are none."""
+    """Return the actions that were not a policy's first choice, by source; empty if there are none."""
     words = {
         "noop": "no-op",
         "default": "default",
@@ -330,7 +330,7 @@ def fallbacks(d: Decisions | None) -> str:
 
 
 def trainings(counts: Sequence[int]) -> str:
-    """``10 trainings each``, ``10 and 8 trainings``."""
+    """Return numbers of trainings: ``10 trainings each``, ``10 and 8 trainings``."""
     if len(set(counts)) == 1:
         return f"{count(counts[0], 'training')}{' each' if len(counts) > 1 else ''}"
     return f"{names([f'{n:,}' for n in counts])} trainings"

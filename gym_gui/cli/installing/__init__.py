@@ -1,1 +1,1 @@
-"""``mosaic install``, ``mosaic envs install``, ``mosaic workers install``: what is missing is brought."""
+"""Implements ``mosaic install``, ``mosaic envs install`` and ``mosaic workers install``."""

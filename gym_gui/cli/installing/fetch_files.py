@@ -1,4 +1,4 @@
-"""Files that a worker needs and no package brings: fetched or taken, checked, and built from."""
+"""Fetches or copies files that a worker needs and no package contains, checks them, and builds from them."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ from gym_gui.workers.own_files import (
 _LARGEST = 1 << 30
 _WITHIN_S = 60.0
 _SUM_WITHIN_S = 5.0
-"""Time to look up the checksum of a file that the user gave: the user may have no network."""
+"""Timeout for looking up the checksum of a file that the user gave: the user may have no network."""
 _SUMS = {"sha256": 64, "sha1": 40}
 _UNREADABLE = (OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
-"""What an archive raises that is none, is cut off, damaged, encrypted or packed in an unknown way."""
+"""Errors of a file that is no archive, or of one that is cut off, damaged, encrypted or unknown."""
 _VERSION = re.compile(r"^(?:Implementation|Bundle)-Version: *(\S+)", re.MULTILINE)
 _AGAIN = "Run the same again when the cause is gone; or fetch it yourself and name it with --from"
 
 
 def bring_files(definition: WorkerTypeDefinition, given: Sequence[Path], *, as_json: bool) -> dict[str, str]:
-    """Have all files there, and the program built.
+    """Make all files of a worker available, and build its program.
 
     Args:
         definition: The worker.
-        given: Files that are there already, in whatever order; they take the place of earlier ones.
-        as_json: Tell progress as JSON lines.
+        given: Files on this machine, in any order; they replace earlier files.
+        as_json: Whether to print progress as JSON lines.
 
     Returns:
-        Version of each file that is new.
+        Version of each new file, by name.
 
     Raises:
         UsageError: A given file is none of those that the worker needs.
-        InstallationError: One cannot be fetched, is not what was published, or the build failed.
+        InstallationError: A file cannot be fetched or differs from the published one, or the build failed.
     """
     folder = files_folder(definition.type_id)
     taken = _assigned(definition, given)
@@ -83,7 +83,7 @@ def bring_files(definition: WorkerTypeDefinition, given: Sequence[Path], *, as_j
 
 
 def _assigned(definition: WorkerTypeDefinition, given: Sequence[Path]) -> dict[str, Path]:
-    """Which of the needed files each of the given ones is, by what it holds."""
+    """Find out by its content which needed file each given file is."""
     taken: dict[str, Path] = {}
     for path in given:
         if not path.is_file():
@@ -103,7 +103,7 @@ def _from_system(file: WorkerFile) -> Path | None:
 
 
 def _wrong_with(path: Path, file: WorkerFile) -> str:
-    """Why it is not that file; empty where it may be."""
+    """Return why a file is not the needed one; empty if it may be."""
     if not file.holds:
         return "" if path.name == file.name else "it has another name"
     try:
@@ -128,7 +128,7 @@ def _manifest(archive: zipfile.ZipFile) -> str:
 
 
 def _doubt(file: WorkerFile, part: Path) -> str:
-    """Why a file that the user gave may differ from the published one; empty where the two are equal."""
+    """Return why a file that the user gave may differ from the published one; empty if both are equal."""
     try:
         kind, wanted = _checksum(file, _SUM_WITHIN_S)
     except InstallationError as error:
@@ -143,7 +143,7 @@ def _doubt(file: WorkerFile, part: Path) -> str:
 
 @contextmanager
 def _arriving(target: Path) -> Generator[Path]:
-    """A name beside ``target`` to write to; it takes its place when all is well."""
+    """Create a temporary file beside ``target`` that replaces ``target`` unless an error occurs."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".", suffix=".part")
     os.close(handle)
     part = Path(name)
@@ -156,7 +156,7 @@ def _arriving(target: Path) -> Generator[Path]:
 
 
 def _fetch_or_say(file: WorkerFile, part: Path) -> None:
-    """Fetch a file; where that fails and the system has a package with it, that is the first thing to try."""
+    """Fetch a file; on failure, suggest the system's package that contains the file, if there is one."""
     try:
         _fetch(file, part)
     except InstallationError as error:
@@ -186,7 +186,7 @@ def _fetch(file: WorkerFile, part: Path) -> None:
 
 
 def _checksum(file: WorkerFile, within_s: float = _WITHIN_S) -> tuple[str, str]:
-    """Kind and value of what the file has to have."""
+    """Return kind and value of the checksum that the file must have."""
     if file.sha256 != PUBLISHED:
         return "sha256", file.sha256
     reason = ""
@@ -204,7 +204,7 @@ def _checksum(file: WorkerFile, within_s: float = _WITHIN_S) -> tuple[str, str]:
 
 
 class _Encrypted(urllib.request.HTTPRedirectHandler):
-    """Refuses a redirection to an address without TLS, where any machine on the way could answer."""
+    """Refuses a redirection to an address without TLS, where any machine in between could answer."""
 
     def redirect_request(
         self,
@@ -234,7 +234,7 @@ def _build(definition: WorkerTypeDefinition) -> None:
     build = definition.build
     assert build is not None
     command = with_files(build.command, definition.type_id)
-    forget_built(definition)  # what is half made counts for nothing, whatever becomes of its sources
+    forget_built(definition)  # a partial build does not count, whatever becomes of its sources
     try:
         done = subprocess.run(
             command,

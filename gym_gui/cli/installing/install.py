@@ -1,4 +1,4 @@
-"""``mosaic workers install``."""
+"""Implements ``mosaic workers install``."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ def install_worker(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Install what a worker lacks; may be repeated, also after it was cut off.
+    """Install what a worker is missing; may be repeated, also after an interruption.
 
     Args:
-        worker: The worker, under any of its names.
-        gpu: Allow torch's CUDA build.
-        given: Files of the worker's that are there already.
-        dry_run: Only say what would be installed.
-        as_json: Write one JSON object: ``worker``, ``state`` (``installed``, or ``planned``
-            after a dry run), ``new`` (version by package) and ``versions`` (what it runs with).
+        worker: The worker, by any of its names.
+        gpu: Whether to allow torch's CUDA build.
+        given: Files of the worker that are on this machine already.
+        dry_run: Whether to only print what would be installed.
+        as_json: Whether to write one JSON object: ``worker``, ``state`` (``installed``, or ``planned``
+            after a dry run), ``new`` (version by package) and ``versions`` (of all its packages).
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: The worker is unknown or broken, or lacks what we do not install.
+        UsageError: The worker is unknown or broken, or something is missing that MOSAIC does not install.
         InstallationError: The installer failed.
     """
     definition = bootstrap_default_services().workers.registry.require(worker)
@@ -85,7 +85,7 @@ def install_worker(
 
 
 def _family_of(definition: WorkerTypeDefinition) -> OwnPythonFamily | None:
-    """Whose interpreter it lives in; ``None`` where it has ours or one of its own."""
+    """Return the family whose interpreter the worker uses; ``None`` if it uses ours or its own."""
     name = definition.launch.family
     if not name:
         return None
@@ -132,7 +132,7 @@ def _tell_plan(definition: WorkerTypeDefinition, new: Mapping[str, str], *, as_j
 
 
 def _versions(definition: WorkerTypeDefinition) -> dict[str, str]:
-    """What it runs with."""
+    """Return the versions of the packages and files that the worker uses."""
     sdk = () if definition.launch.command else ("numpy", "protobuf")
     asked = [*definition.pip_dependencies, *definition.bare_dependencies]
     found = versions([*asked, *sdk], definition.launch.python)
@@ -140,7 +140,7 @@ def _versions(definition: WorkerTypeDefinition) -> dict[str, str]:
 
 
 def _own(definition: WorkerTypeDefinition) -> set[str]:
-    """What may lack and is neither a package nor a program."""
+    """Return things that may be missing and are neither packages nor programs."""
     return {BUILD, *(file.name for file in definition.files)}
 
 
@@ -150,7 +150,7 @@ def _needs_of(definition: WorkerTypeDefinition) -> str:
 
 
 def _refuse_programs(definition: WorkerTypeDefinition, status: WorkerStatus) -> None:
-    """Programs of the system are for the person to install."""
+    """Refuse to continue if system programs are missing, which the person must install."""
     packages = [text for text in status.missing if not _is_requirement(text, definition)]
     if packages:
         fix = f"Run: {status.install}" if status.install else "Install it, or put it on the path"

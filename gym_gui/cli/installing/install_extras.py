@@ -1,7 +1,7 @@
-"""``mosaic envs install`` and ``mosaic install``: what an extra of this distribution names, into this Python.
+"""Implements ``mosaic envs install`` and ``mosaic install``: installs an extra for this Python.
 
-Not ``pip install 'mosaic-gym-gui[…]'``: an environment made by uv has no pip of its own, so that line
-goes to another Python; and this distribution may come from a checkout that no index knows.
+``pip install 'mosaic-gym-gui[…]'`` is not used: an environment made by uv has no pip, so the command would
+install for another Python. Also, this distribution may come from a checkout that no index has.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ def install_environments(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Install what a family of environments needs; may be repeated, also after it was cut off.
+    """Install what a family of environments needs; may be repeated, also after an interruption.
 
     Args:
-        name: A family, by any of its names or its extra's, or one environment.
-        given: Archives that are there already, for families with packages that no registry has.
-        gpu: Allow torch's CUDA build.
-        dry_run: Only say what would be installed.
-        as_json: Write one JSON object: ``family``, ``state`` (``installed``, or ``planned``
-            after a dry run), ``new`` (version by package) and ``versions`` (what it runs with).
+        name: A family, by any of its names or its extra's name, or one environment.
+        given: Archives on this machine, for families with packages that no registry has.
+        gpu: Whether to allow torch's CUDA build.
+        dry_run: Whether to only print what would be installed.
+        as_json: Whether to write one JSON object: ``family``, ``state`` (``installed``, or ``planned``
+            after a dry run), ``new`` (version by package) and ``versions`` (of all its packages).
 
     Returns:
         Exit status.
@@ -71,7 +71,7 @@ def install_environments(
 
 
 def install_extra(extra: str, *, gpu: bool = False, dry_run: bool = False, as_json: bool = False) -> int:
-    """Install what an extra names (``gui``, ``evdev``); otherwise as :func:`install_environments`."""
+    """Install an extra (``gui``, ``evdev``); otherwise works like :func:`install_environments`."""
     requirements = requirements_of(extra)
     new = bring(extra, requirements, gpu=gpu, dry_run=dry_run, as_json=as_json)
     if dry_run:
@@ -83,7 +83,7 @@ def install_extra(extra: str, *, gpu: bool = False, dry_run: bool = False, as_js
 
 
 def requirements_of(extra: str) -> list[str]:
-    """What an extra of this distribution names, those of other extras in it included.
+    """Return the requirements of an extra of this distribution, including those of extras in it.
 
     Raises:
         UnknownNameError: There is no such extra.
@@ -109,7 +109,7 @@ def _named_by(extra: str) -> Iterator[str]:
 
 
 def _wanted(name: str) -> tuple[Family, EnvSpec | None]:
-    """The family of that name, or that of the environment, which may need more than its family."""
+    """Return the family of this name, or an environment's family with the environment's spec."""
     known = families()
     by_name = {key: family for key, family in known.items() if family.install}
     for family in list(by_name.values()):

@@ -1,4 +1,4 @@
-"""``mosaic envs install`` of a family whose packages get an interpreter of their own."""
+"""Implements ``mosaic envs install`` for a family whose packages get an interpreter of their own."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ def install_own_python(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Make the interpreter, install into it, and see that what is there can be imported.
+    """Create the interpreter, install its packages, and check that they can be imported.
 
-    May be repeated, also after it was cut off: it counts as installed only when all of this was done.
+    May be repeated, also after an interruption: the family counts as installed only after the last step.
 
     Args:
         family: The family.
-        given: Archives of its packages that are there already.
-        gpu: Allow CUDA builds.
-        dry_run: Only say what would be installed.
-        as_json: Write one JSON object.
+        given: Archives of its packages that are on this machine already.
+        gpu: Whether to allow CUDA builds.
+        dry_run: Whether to only print what would be installed.
+        as_json: Whether to write one JSON object.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: A given file is none that it needs.
-        InstallationError: Something could not be installed, or cannot be imported.
+        UsageError: A given file is not needed.
+        InstallationError: A package could not be installed, or cannot be imported.
     """
     who = {"family": family.name}
     if family.installed and not given:
@@ -65,7 +65,7 @@ def install_own_python(
 
 
 def plan_of(family: OwnPythonFamily) -> str:
-    """What :func:`make_own_python` would do, as a sentence."""
+    """Return a sentence on what :func:`make_own_python` would do."""
     listed = ", ".join([*family.requirements, *family.bare_requirements, *family.archives])
     return f"Would make {environment_folder(family.name)}, then install into it: {listed}"
 
@@ -73,20 +73,20 @@ def plan_of(family: OwnPythonFamily) -> str:
 def make_own_python(
     family: OwnPythonFamily, *, given: Sequence[Path] = (), gpu: bool = False, as_json: bool = False
 ) -> Mapping[str, str]:
-    """Make a family's interpreter and install into it; what it needs is there afterwards.
+    """Create a family's interpreter and install everything that the family needs.
 
     Args:
         family: The family.
-        given: Archives of its packages that are there already.
-        gpu: Allow CUDA builds.
-        as_json: Tell progress as JSON lines.
+        given: Archives of its packages that are on this machine already.
+        gpu: Whether to allow CUDA builds.
+        as_json: Whether to print progress as JSON lines.
 
     Returns:
-        Version by name of what an index gave.
+        Version by name of each package from an index.
 
     Raises:
-        UsageError: A given file is none that it needs.
-        InstallationError: Something could not be installed, or cannot be imported.
+        UsageError: A given file is not needed.
+        InstallationError: A package could not be installed, or cannot be imported.
     """
     archives, python = _archives(family, given), family.interpreter
     folder = environment_folder(family.name)
@@ -110,7 +110,7 @@ def make_own_python(
 
 
 def _archives(family: OwnPythonFamily, given: Sequence[Path]) -> Mapping[str, str]:
-    """Where each archive comes from: a file that was given, else where it is published."""
+    """Return the source of each archive: a given file, or else its published address."""
     places = dict(family.archives)
     for path in given:
         if not path.is_file():
@@ -124,7 +124,7 @@ def _archives(family: OwnPythonFamily, given: Sequence[Path]) -> Mapping[str, st
 
 
 def _try(family: OwnPythonFamily) -> None:
-    """Import what its server will import."""
+    """Import the modules that the family's server will import."""
     code = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
     env = python_environment(True, cache_dir() / "environments" / family.name)
     command = [str(family.interpreter), "-c", code, "mosaic_env_server", *family.imports]

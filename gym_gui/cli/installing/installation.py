@@ -1,4 +1,4 @@
-"""What installing anything has in common: look up, keep CUDA out, install, say what is new."""
+"""Steps that all installations share: look up, keep CUDA out, install, print what is new."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ for name in sys.argv[1:]:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What will be installed.
+    """Packages that will be installed.
 
     Attributes:
-        installer: Into where, and with which indexes.
-        specs: What is asked for.
-        bare: What is asked for without what it asks for itself.
-        torch: torch's requirement where it has to come first, or ``""``.
-        packages: Version by name of everything new.
+        installer: Installer with its interpreter and indexes.
+        specs: Requirements.
+        bare: Requirements that are installed without their dependencies.
+        torch: Requirement of torch if it must be installed first, else ``""``.
+        packages: Version by name of each new package.
     """
 
     installer: Installer
@@ -61,23 +61,23 @@ def bring(
     dry_run: bool = False,
     as_json: bool = False,
 ) -> Mapping[str, str]:
-    """Install what is missing, or only look it up.
+    """Install missing packages, or only look them up.
 
     Args:
-        what: Who needs it, for the messages.
-        specs: Requirements, and options of pip's that uv knows too (``-r FILE``).
-        bare: Requirements that are installed last, without what their own metadata asks for.
-        bare_variables: Environment variables with which these are built. What is built so, no cache keeps.
-        python: Into which interpreter; ours by default, held to the tested versions.
-        gpu: Allow torch's CUDA build.
-        dry_run: Only look up.
-        as_json: Tell progress as JSON lines.
+        what: Name of what needs the packages, for messages.
+        specs: Requirements, and options of pip that uv knows too (``-r FILE``).
+        bare: Requirements that are installed last and without their dependencies.
+        bare_variables: Environment variables for building ``bare``; these builds are not cached.
+        python: Interpreter to install for; ours by default, restricted to the tested versions.
+        gpu: Whether to allow torch's CUDA build.
+        dry_run: Whether to only look up packages.
+        as_json: Whether to print progress as JSON lines.
 
     Returns:
         Version by name of each new package.
 
     Raises:
-        UsageError: It would bring CUDA, or there is no CPU build of torch.
+        UsageError: CUDA would be installed, or there is no CPU build of torch.
         InstallationError: The installer failed.
     """
     tell(f"Looking up what {what} needs", as_json=as_json)
@@ -99,13 +99,13 @@ def bring(
 
 
 def counted(packages: Mapping[str, str]) -> str:
-    """``2 packages: name version, …``."""
+    """Return number, names and versions as text: ``2 packages: name version, …``."""
     listed = ", ".join(f"{name} {version}" for name, version in sorted(packages.items()))
     return f"{len(packages)} package{'s' * (len(packages) != 1)}: {listed}"
 
 
 def versions(requirements: Sequence[str], python: Path | None = None) -> dict[str, str]:
-    """The exact versions of what is required, asked of the interpreter that runs with them."""
+    """Return the exact versions of required packages, as the interpreter that uses them reports them."""
     names = dict.fromkeys(Requirement(text).name for text in requirements)
     command = [str(python or sys.executable), "-I", "-c", _VERSIONS, *names]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -131,13 +131,13 @@ def answer(
 
 
 def tell(text: str, *, as_json: bool = False) -> None:
-    """Progress, on stderr."""
+    """Print progress on stderr."""
     sys.stderr.write(f"{json.dumps({'progress': text}) if as_json else text}\n")
     sys.stderr.flush()
 
 
 def _plan(what: str, specs: Sequence[str], bare: Sequence[str], python: Path | None, *, gpu: bool) -> _Plan:
-    """Look everything up before anything is installed, so that CUDA is noticed in time."""
+    """Look up everything before anything is installed, so that CUDA is noticed in time."""
     installer = Installer.of(python)
     packages = installer.resolve(specs) if specs else {}
     torch = ""
@@ -157,11 +157,11 @@ def _plan(what: str, specs: Sequence[str], bare: Sequence[str], python: Path | N
 def _with_cpu_torch(
     installer: Installer, specs: Sequence[str], newest: str
 ) -> tuple[Installer, str, dict[str, str]]:
-    """torch's CPU build, by the local version that nothing else carries.
+    """Find torch's CPU build by its local version, which no other build has.
 
-    PyPI's build for x86-64 brings 5 GB of CUDA. Those of ``+cpu`` come from what pip is
-    configured with, else from PyTorch's own index. The version that was tested here comes
-    first; a worker that asks for another gets the newest.
+    PyPI's build for x86-64 installs 5 GB of CUDA. Builds with ``+cpu`` come from the indexes that pip is
+    configured with, else from PyTorch's own index. The version that was tested here is tried
+    first; a worker that requires another one gets the newest.
     """
     local = "+cpu" if sys.platform == "linux" and platform.machine() == "x86_64" else ""
     versions = dict.fromkeys([pinned("torch") or newest, newest.partition("+")[0]])

@@ -1,4 +1,4 @@
-"""uv or pip as one thing: say what would be installed, then install it, into any interpreter."""
+"""Wraps uv and pip: looks up what would be installed, and installs it, for any interpreter."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _CUDA = re.compile(r"^(nvidia|cuda|pytorch-triton|triton$)")
 
 
 class InstallationError(MosaicError):
-    """The installer could not do what was asked; what it had done stays."""
+    """The installer failed; packages that were already installed stay."""
 
 
 @dataclass(frozen=True)
 class Installer:
-    """Installs into one interpreter.
+    """Installs packages for one interpreter.
 
     Attributes:
-        python: The interpreter that gets the packages.
-        uv: uv, or ``None`` to use pip.
-        limits: Arguments that hold versions to those that were tested together.
-        extra: More arguments for every call (an index).
+        python: Interpreter that gets the packages.
+        uv: Path of uv, or ``None`` to use pip.
+        limits: Arguments that restrict versions to those that were tested together.
+        extra: Further arguments for every call, such as an index.
     """
 
     python: Path
@@ -48,7 +48,7 @@ class Installer:
 
     @classmethod
     def of(cls, python: Path | None) -> Installer:
-        """For a worker's own interpreter, or ours (``None``), whose versions are held to our constraints.
+        """Return the installer for a worker's interpreter, or for ours (``None``) with tested versions.
 
         Raises:
             UsageError: There is neither uv nor pip.
@@ -66,10 +66,10 @@ class Installer:
         return cls(python or Path(sys.executable), uv, limits, extra, env)
 
     def make_environment(self, folder: Path) -> None:
-        """Make a virtual environment, or complete one whose making was cut off.
+        """Create a virtual environment, or complete one whose creation was interrupted.
 
         Raises:
-            InstallationError: It cannot be made.
+            InstallationError: The environment cannot be created.
         """
         if self.uv is not None:
             command = [str(self.uv), "venv", "-q", "--no-project", "--allow-existing"]
@@ -81,10 +81,10 @@ class Installer:
             raise InstallationError(f"{folder} could not be made: {_last_line(done.stderr)}")
 
     def resolve(self, specs: Sequence[str]) -> dict[str, str]:
-        """Version by name of what installing ``specs`` would install; installs nothing.
+        """Return the version by name of each package that ``specs`` would install; install nothing.
 
         Raises:
-            InstallationError: It cannot be installed; the last line says why.
+            InstallationError: ``specs`` cannot be installed; the last line says why.
         """
         command = [*self._base("--dry-run"), *specs]
         if self.uv is None:
@@ -98,10 +98,10 @@ class Installer:
         return {_canonical(i["metadata"]["name"]): i["metadata"]["version"] for i in listed}
 
     def install(self, specs: Sequence[str]) -> None:
-        """Install; the installer shows its own progress on stderr.
+        """Install packages; the installer shows its own progress on stderr.
 
         Raises:
-            InstallationError: It failed.
+            InstallationError: The installation failed.
         """
         done = subprocess.run([*self._base(), *specs], env=self.env, stdout=sys.stderr.fileno(), check=False)
         if done.returncode != 0:
@@ -120,12 +120,12 @@ class Installer:
 
 
 def cuda_packages(names: Sequence[str]) -> list[str]:
-    """Those that belong to CUDA."""
+    """Return the names that belong to CUDA."""
     return sorted(name for name in names if _CUDA.match(name))
 
 
 def pinned(name: str) -> str | None:
-    """The version of a distribution that was tested with the others."""
+    """Return the version of a distribution that was tested with the others; ``None`` if there is none."""
     found = re.search(rf"^{re.escape(name)}==(\S+)$", _tested(), re.MULTILINE)
     return found[1] if found else None
 
@@ -136,13 +136,13 @@ def _tested() -> str:
 
 
 def _limit(name: str) -> Path | None:
-    """A file of ``requirements`` in a checkout, or the wheel's copy."""
+    """Return a file from ``requirements`` in a checkout, or from the wheel's copy."""
     places = (_CHECKOUT / "requirements" / name, _CHECKOUT / "gym_gui" / "bundled" / name)
     return next((file for file in places if file.is_file()), None)
 
 
 def _limits(uv: bool) -> tuple[str, ...]:
-    """What is not here yet comes in the tested version; what is here stays as it is."""
+    """Return arguments that give new packages their tested versions and keep installed packages."""
     limits: list[str] = []
     if _tested():
         limits += ["--constraint", str(_for_what_is_absent())]
@@ -168,7 +168,7 @@ def _for_what_is_absent() -> Path:
 
 
 def find_uv() -> Path | None:
-    """A uv that works: a name on the path may be a shim that only says "not installed"."""
+    """Return a uv that works: a program named uv on the path may only say "not installed"."""
     on_path = shutil.which("uv")
     for candidate in [*([Path(on_path)] if on_path else []), *uv_places()]:
         try:
@@ -189,10 +189,10 @@ def _canonical(name: str) -> str:
 
 
 def _why(said: str) -> str:
-    """The reason in one sentence.
+    """Return the reason of a failure in one sentence.
 
-    uv draws what happened and its causes as a tree over several lines, of which the first and
-    the last say most; of pip's lines the last with ERROR.
+    uv prints the failure and its causes as a tree over several lines, of which the first and the
+    last are the most useful. For pip it is the last line with ERROR.
     """
     text = re.sub(r"[\u00d7\u2500-\u257f\u25b6]", " ", said)
     errors = [line.removeprefix("ERROR:") for line in text.splitlines() if line.startswith("ERROR")]

@@ -1,10 +1,10 @@
 """Prints pip's configured index, wheel folders and certificates as settings for uv, as shell lines.
 
-uv reads no pip configuration. Without it, a machine that has its CPU wheels of torch in a folder
-(``find-links``) would fetch several GB of CUDA packages instead. Read as pip does: the files from
-general to particular, then ``PIP_*``; a UV_* variable that is already set stays as it is.
+uv does not read pip's configuration. Without this module, a machine that has its CPU wheels of torch in a
+folder (``find-links``) would download several GB of CUDA packages instead. Options are read as pip does: from
+files, the more specific ones later, then from ``PIP_*``. A UV_* variable that is already set stays unchanged.
 
-scripts/lib/python.sh runs this file before anything is installed: it needs the standard library alone.
+scripts/lib/python.sh runs this file before anything is installed, so it uses only the standard library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 _CHECKOUT = Path(__file__).resolve().parents[3]
 
-# pip's option -> uv's variable, and what joins several values there.
+# pip's option -> uv's variable, and the separator of several values in it.
 _NAMES = {
     "index-url": ("UV_DEFAULT_INDEX", " "),
     "extra-index-url": ("UV_INDEX", " "),
@@ -31,7 +31,7 @@ _NAMES = {
 
 
 def config_files(environ: dict[str, str]) -> list[Path]:
-    """pip's configuration files, the later the more particular."""
+    """Return pip's configuration files, the more specific ones later."""
     home = Path(environ.get("HOME", "/"))
     xdg_dirs = environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
     xdg_home = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
@@ -45,7 +45,7 @@ def config_files(environ: dict[str, str]) -> list[Path]:
 
 
 def pip_options(environ: dict[str, str]) -> dict[str, list[str]]:
-    """Options by pip's name, each as its words, from the files and ``PIP_*``."""
+    """Return the options by pip's name, each as a list of words, from the files and ``PIP_*``."""
     options: dict[str, list[str]] = {}
     for file in config_files(environ):
         parser = configparser.RawConfigParser()
@@ -64,7 +64,7 @@ def pip_options(environ: dict[str, str]) -> dict[str, list[str]]:
 
 
 def uv_variables(environ: dict[str, str], checkout: Path = _CHECKOUT) -> dict[str, str]:
-    """The uv variables that say what pip's configuration says, and a cache where the home takes none."""
+    """Return uv variables that match pip's configuration, and a cache folder if home cannot have one."""
     options = pip_options(environ)
     found: dict[str, str] = {}
     for option, (variable, joint) in _NAMES.items():
@@ -78,7 +78,7 @@ def uv_variables(environ: dict[str, str], checkout: Path = _CHECKOUT) -> dict[st
 
 
 def _cache(environ: dict[str, str], checkout: Path) -> dict[str, str]:
-    """uv does nothing without a cache: the set-up has one where the home cannot be written to."""
+    """Return a cache variable: uv needs a cache, and the set-up has one if home cannot be written to."""
     if "UV_CACHE_DIR" in environ or "UV_NO_CACHE" in environ:
         return {}
     usual = Path(environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME", "/")) / ".cache")
@@ -90,13 +90,13 @@ def _cache(environ: dict[str, str], checkout: Path) -> dict[str, str]:
 
 
 def _takes_files(folder: Path) -> bool:
-    """Whether it can be written to, or made where it is not there yet."""
+    """Return whether a folder can be written to, or created if it does not exist."""
     there = next(place for place in (folder, *folder.parents) if os.path.exists(place))  # noqa: PTH110  # no error
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
 def without_index(environ: dict[str, str]) -> bool:
-    """Whether only wheel folders may be used; uv knows this as ``--no-index``, not as a variable."""
+    """Return whether only wheel folders may be used: uv has ``--no-index`` for this, but no variable."""
     words = pip_options(environ).get("no-index", ["0"])
     return words[0].lower() not in {"0", "false", "no", "off"}
 

@@ -1,1 +1,1 @@
-"""Commands about what is kept: runs, policies, and what was allowed."""
+"""Commands on stored things: runs, policies, and permissions."""

@@ -1,4 +1,4 @@
-"""``mosaic runs confirm``: a person has looked at a submission that was not handed in from here."""
+"""Implements ``mosaic runs confirm``: a person checks a submission that was not handed in from here."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from gym_gui.services.submissions.submission_record import is_submission
 
 
 def confirm_submission(folder: Path, *, as_json: bool) -> int:
-    """Show a submission as a whole, and ask whether it may be used.
+    """Show a whole submission, and ask whether it may be used.
 
     Args:
-        folder: The submission's.
-        as_json: For programs.
+        folder: Folder of the submission.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: It is none, cannot be used, or is not confirmed.
+        UsageError: The folder is not a submission, cannot be used, or the person does not confirm it.
     """
     if not is_submission(folder):
         raise UsageError(
@@ -41,10 +41,10 @@ def confirm_submission(folder: Path, *, as_json: bool) -> int:
 
 
 def confirm_in_terminal(seen: Unconfirmed) -> None:
-    """Show what a submission would do, and have the person confirm it.
+    """Show what a submission would do, and ask the person to confirm it.
 
     Raises:
-        NotConfirmedError: There is no terminal to ask in.
+        NotConfirmedError: There is no terminal for the question.
         UsageError: The person does not confirm it.
     """
     folder = seen.submission.folder

@@ -1,4 +1,4 @@
-"""``mosaic runs label``."""
+"""Implements ``mosaic runs label``."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def label_runs(
     remove: Sequence[str],
     as_json: bool,
 ) -> int:
-    """Label runs one after the other; one that cannot be does not keep the others from it.
+    """Label runs one after the other; a run that cannot be labeled does not stop the others.
 
     Args:
         runs: The run folders, or their names.
         changes: New labels, as :func:`~gym_gui.core.run_labels.change_labels` takes them.
-        add: Tags that they get.
-        remove: Tags that they lose.
-        as_json: A list with an object for each that could be, instead of lines.
+        add: Tags to add.
+        remove: Tags to remove.
+        as_json: Whether to print a list with an object for each labeled run, instead of lines.
 
     Returns:
-        Exit status: 0 when all are, 2 when one cannot be labeled.
+        Exit status: 0 if all runs were labeled, 2 if one cannot be labeled.
 
     Raises:
-        UsageError: Several runs would get one name.
+        UsageError: Several runs would get the same name.
     """
     if changes.get("name") and len(runs) > 1:
         raise UsageError("a name is for one run", fix="Name one run folder, or use --group for several")
@@ -58,7 +58,7 @@ def label_runs(
 
 
 def labels_in_words(labels: RunLabels, *, notes: bool = True) -> str:
-    """``★ “Baseline”, group sweep, tags paper and final``; empty where there are none."""
+    """Return labels as text, e.g. ``★ “Baseline”; group sweep; tags paper, final``; empty without labels."""
     parts = [
         f"“{labels.name}”" if labels.name else "",
         f"group {labels.group}" if labels.group else "",

@@ -1,4 +1,4 @@
-"""``mosaic runs merge``."""
+"""Implements ``mosaic runs merge``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gym_gui.services.shards.run_merge import Merged, merge_shards
 from gym_gui.services.shards.shard_parts import UnmergeableError
 
 _SHOWN = 10
-"""Reasons that the command prints at most, each on a line."""
+"""Largest number of reasons that are printed, each on a line."""
 
 
 def merge_runs(
@@ -27,20 +27,20 @@ def merge_runs(
     partial: bool,
     as_json: bool,
 ) -> int:
-    """Make one run of shards and say where it is.
+    """Merge shards into one run and print where it is.
 
     Args:
-        shards: Their run folders, or folders of them.
+        shards: Run folders of the shards, or folders that contain them.
         out: Folder for the run folder.
-        allow_differences: Merge what different versions have played.
-        partial: Merge what there is.
-        as_json: For programs.
+        allow_differences: Whether to merge shards of different versions.
+        partial: Whether to merge even if shards are missing.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: They cannot be merged; nothing was written.
+        UsageError: The shards cannot be merged; nothing was written.
     """
     try:
         with count_progress("Reading shards") as read, bytes_progress("Merging", as_json=as_json) as copied:

@@ -1,4 +1,4 @@
-"""``mosaic runs compress``."""
+"""Implements ``mosaic runs compress``."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from gym_gui.services.runs.run_packing import Packing, compress_run, decompress_
 
 
 def compress_runs(runs: Sequence[Path], *, undo: bool, as_json: bool) -> int:
-    """Compress runs one after the other; one that cannot be does not keep the others from it.
+    """Compress runs one after the other; a run that cannot be compressed does not stop the others.
 
     Args:
         runs: The run folders, or their names.
-        undo: Decompress them.
-        as_json: A list with an object for each that could be, instead of lines.
+        undo: Whether to decompress them instead.
+        as_json: Whether to print a list with an object for each compressed run, instead of lines.
 
     Returns:
-        Exit status: 0 when all are, 1 when one could not be, 2 when one is no run that has ended.
+        Exit status: 0 if all succeeded, 1 if one failed, 2 if one is not a run that has ended.
     """
     statuses: set[int] = {DONE}
     done: list[dict[str, object]] = []

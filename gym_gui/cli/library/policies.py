@@ -1,4 +1,4 @@
-"""``mosaic policies``: the library of trained policies."""
+"""Implements ``mosaic policies``: the library of trained policies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NONE_YET: Final = (
 
 
 def list_policies(*, as_json: bool) -> None:
-    """Print every policy there is."""
+    """Print all policies and groups of trainings."""
     found = bootstrap_default_services().policies.entries()
     groups = {entry.name: group_of(entry.file.path) for entry in found}
     if as_json:
@@ -66,7 +66,7 @@ def _score(score: PolicyScore | None) -> str:
 
 
 def show_policy(name: str, *, as_json: bool) -> None:
-    """Print everything that is known of a policy, or of a group of trainings."""
+    """Print all information on a policy or on a group of trainings."""
     known = {group.name: group for group in TrainingGroups().all()}
     if (group := known.get(name.removeprefix(GROUP_PREFIX))) is not None:
         _show_group(group, as_json=as_json)
@@ -115,7 +115,7 @@ def _seen_and_done(about: PolicyDescription) -> list[tuple[str, str]]:
 
 
 def _played(part: AgentPart, parts: Sequence[AgentPart]) -> str:
-    """The same of one agent of a joint policy, on one line."""
+    """Return the spaces and the network of one agent of a joint policy, on one line."""
     some_share = 1 < len({each.network for each in parts}) < len(parts)
     prepared = f", is shown {part.shown} after {part.prepared_by}" if part.prepared_by else ""
     return f"observes {part.sees}{prepared}; acts in {part.does}" + (
@@ -139,7 +139,7 @@ def _origin(origin: Any) -> str:
 
 
 def add(request: ImportRequest, *, as_json: bool) -> int:
-    """Take a policy into the library."""
+    """Import a policy into the library and print it; return the exit status."""
     entry = add_policy(bootstrap_default_services().policies, request)
     if as_json:
         write_json(entry.to_json())
@@ -152,7 +152,7 @@ def add(request: ImportRequest, *, as_json: bool) -> int:
 
 
 def score(name: str, *, as_json: bool) -> int:
-    """Play a policy on the standard seeds and keep what came out."""
+    """Play a policy on the standard seeds and store its score; return the exit status."""
     from gym_gui.evaluation import score_policy
 
     library = bootstrap_default_services().policies
@@ -171,7 +171,7 @@ def score(name: str, *, as_json: bool) -> int:
 
 
 def remove(name: str, *, as_json: bool) -> int:
-    """Move a policy to the trash."""
+    """Move a policy to the trash; return the exit status."""
     library = bootstrap_default_services().policies
     entry = library.find(name)
     trashed = library.remove(entry.name)
@@ -183,7 +183,7 @@ def remove(name: str, *, as_json: bool) -> int:
 
 
 def export(name: str, target: Path | None, *, as_json: bool) -> int:
-    """Write a policy to a folder or a zip."""
+    """Write a policy to a folder or a zip file; return the exit status."""
     entry = bootstrap_default_services().policies.find(name)
     written = export_policy(entry, target or Path(f"{entry.file.path.name}.zip"))
     if as_json:
@@ -194,7 +194,7 @@ def export(name: str, target: Path | None, *, as_json: bool) -> int:
 
 
 def folders(add_it: Path | None, remove_it: Path | None, *, as_json: bool) -> int:
-    """Folders in which policies are looked for."""
+    """Add or remove a folder that is searched for policies, and print all such folders."""
     if add_it is not None and remove_it is not None:
         raise UsageError("--add and --remove are two things", fix="Ask for one")
     library = bootstrap_default_services().policies
@@ -211,7 +211,7 @@ def folders(add_it: Path | None, remove_it: Path | None, *, as_json: bool) -> in
 
 
 def _group_row(group: TrainingGroup) -> tuple[Sequence[Text], Sequence[str]]:
-    """Short cells of a group, and its details."""
+    """Return short cells for a group of trainings, and its details."""
     cells = [cell(group.name, style="bold"), cell(group.about.algorithm), cell(group.env_id), cell("")]
     done = ", ".join(number(member.score) for member in group.completed if member.score is not None)
     about = f"group of {count(len(group.members), 'training')}, {len(group.completed)} done"
@@ -219,7 +219,7 @@ def _group_row(group: TrainingGroup) -> tuple[Sequence[Text], Sequence[str]]:
 
 
 def _show_group(group: TrainingGroup, *, as_json: bool) -> None:
-    """Print what a group is, and each of its trainings."""
+    """Print a group of trainings and each of its trainings."""
     known = bootstrap_default_services().policies.entries()
     names = {entry.file.path.resolve(): entry.name for entry in known}
     about = group.about

@@ -1,4 +1,4 @@
-"""``mosaic runs list`` and ``mosaic runs show``."""
+"""Implements ``mosaic runs list`` and ``mosaic runs show``."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from gym_gui.services.runs.run_filter import RunFilter
 from gym_gui.services.runs.run_library import RunLibrary
 
 CUT_OFF = "cut off"
-"""A run whose process ended without recording its end; the run can be resumed."""
+"""Status of a run whose process ended without recording its end; the run can be resumed."""
 _STYLES = {COMPLETED: "green", RUNNING: "cyan", CUT_OFF: "yellow", "stopped": "yellow"}
 _REASONS = 5
-"""Different reasons of failed episodes that are shown."""
+"""Number of different failure reasons that are shown."""
 
 
 @dataclass(frozen=True)
 class _Standing:
-    """How one operator stands."""
+    """Progress of one operator: its planned, finished and failed episodes."""
 
     run: OperatorRun
     total: int | None
@@ -50,7 +50,7 @@ class _Standing:
 
     @property
     def is_short(self) -> bool:
-        """Whether it has fewer episodes than the run counts."""
+        """Whether the operator has fewer episodes than the run counts."""
         return self.total is not None and self.done < self.total
 
     def to_json(self) -> dict[str, Any]:
@@ -68,12 +68,12 @@ def list_runs(folder: Path | None, *, find: str = "", as_json: bool = False) -> 
     """Print the runs of a folder, newest first.
 
     Args:
-        folder: Where they are.
-        find: Only those that fit, as :class:`~gym_gui.services.runs.run_filter.RunFilter` reads it.
-        as_json: For programs.
+        folder: Folder of the runs; ``None`` for the default folder.
+        find: Filter, in the syntax of :class:`~gym_gui.services.runs.run_filter.RunFilter`.
+        as_json: Whether to print JSON.
 
     Raises:
-        UsageError: It is no folder, or ``find`` cannot be understood.
+        UsageError: ``folder`` is not a folder, or ``find`` cannot be parsed.
     """
     place = folder or runs_dir()
     if not place.is_dir():
@@ -102,7 +102,7 @@ def _fitting(place: Path, find: str) -> list[Path]:
 
 
 def _labels(path: Path) -> dict[str, Any]:
-    """The labels that the user gave the run; where the file cannot be read, the reason instead."""
+    """Return a run's labels (name, tags, notes); an unreadable file is reported and the run still listed."""
     try:
         labels = read_labels(path)
     except LabelsError as error:
@@ -300,7 +300,7 @@ def _print_standings(run: Run, standings: list[_Standing]) -> None:
 
 
 def _players(found: Mapping[str, Any]) -> list[str]:
-    """``agent: worker (policy)``, one line per seat."""
+    """Return ``agent: worker (policy)``, one line for each seat."""
     lines: list[str] = []
     for agent, value in found.items():
         player = mapping(value) or {}

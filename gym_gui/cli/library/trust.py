@@ -1,4 +1,4 @@
-"""``mosaic trust``: what files may name besides what is registered and installed."""
+"""Implements ``mosaic trust``: what files may name besides registered and installed things."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXPERIMENTS = (".py", ".yaml", ".yml", ".json")
 
 
 def list_trusted(*, as_json: bool) -> None:
-    """Print what has been allowed for good."""
+    """Print what has been allowed permanently."""
     rows = TrustFile().rows()
     if as_json:
         write_json(rows)
@@ -29,10 +29,10 @@ def list_trusted(*, as_json: bool) -> None:
 
 
 def add_trusted(names: Sequence[str], *, as_json: bool) -> None:
-    """Allow something for good.
+    """Allow something permanently.
 
     Raises:
-        UsageError: There is no such thing, or it names nothing that has to be allowed.
+        UsageError: A name matches nothing, or it names nothing that needs permission.
     """
     subjects = [subject for name in names for subject in _subjects(name)]
     TrustFile().add(subjects)
@@ -40,10 +40,10 @@ def add_trusted(names: Sequence[str], *, as_json: bool) -> None:
 
 
 def remove_trusted(names: Sequence[str], *, as_json: bool) -> None:
-    """Take back what has been allowed.
+    """Withdraw permissions.
 
     Raises:
-        UsageError: It has not been.
+        UsageError: A name has not been allowed.
     """
     file = TrustFile()
     _print_subjects(
@@ -60,7 +60,7 @@ def _print_subjects(done: str, subjects: Iterable[Subject], *, as_json: bool) ->
 
 
 def _subjects(name: str) -> list[Subject]:
-    """What a person means by a name."""
+    """Return what a name stands for: a server, experiment, folder, file, package or program."""
     if "://" in name:
         return [Subject("server", name)]
     path = Path(name).expanduser()

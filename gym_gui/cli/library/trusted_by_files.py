@@ -1,4 +1,4 @@
-"""What experiment files and trainings name that has to be allowed."""
+"""Finds what experiment files and trainings name that needs permission."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from gym_gui.workers.discovery import discover
 
 
 def subjects_of_training(folder: Path) -> list[Subject]:
-    """The arguments that a training passes to its worker, where the folder is one of such."""
+    """Return the arguments that a training passes to its worker; empty if the folder has none."""
     arguments = KeptRequest.read(folder).arguments if (folder / REQUEST).is_file() else ()
     return [arguments_subject(folder, arguments)] if arguments else []
 
 
 def subjects_of_experiment(path: Path) -> list[Subject]:
-    """What an experiment file, or a run, names that has to be allowed.
+    """Return everything that an experiment file or a run names and that needs permission.
 
     Raises:
-        UsageError: It names nothing of that kind.
+        UsageError: It names nothing that needs permission.
     """
     discover()
     allow_code = path.suffix == ".py"
-    # A matrix asks its environments who sits where, and a tournament too: these may not be allowed yet.
+    # A matrix and a tournament create environments to find their slots: these may not be allowed yet.
     operators = players_of_pool(path, allow_code=allow_code)
     if operators is None:
         operators = load_experiment(path, allow_code=allow_code).operators

@@ -1,1 +1,1 @@
-"""Commands about recorded runs: reported, exported, asked, played again."""
+"""Commands on recorded runs: report, export, query, replay, verify and others."""

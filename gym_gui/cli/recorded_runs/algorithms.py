@@ -1,4 +1,4 @@
-"""``mosaic report GROUP…``: which algorithm is better, over trainings of each."""
+"""Implements ``mosaic report GROUP…``: which algorithm is better, by the trainings of each."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from gym_gui.services.trainings.training_scores import scores_of
 
 
 def are_groups(named: Sequence[Path], folders: Sequence[Path]) -> bool:
-    """Whether groups of trainings were named, and no runs.
+    """Return whether groups of trainings were named, and no runs.
 
     Args:
-        named: As they were written.
-        folders: The run folders that this would mean.
+        named: Names as given.
+        folders: Run folders that these names would mean.
 
     Raises:
-        UsageError: Some are groups, and some are runs; or a group's name is misspelled.
+        UsageError: Both groups and runs are named, or the name of a group is misspelled.
     """
     runs = [(folder / "run.json").exists() for folder in folders]
     if all(runs):
@@ -49,27 +49,27 @@ def are_groups(named: Sequence[Path], folders: Sequence[Path]) -> bool:
     if not any(groups):
         for each in named:
             if get_close_matches(str(each), known, n=1, cutoff=0.8) and not each.exists():
-                TrainingGroups().find(each)  # says which was meant
+                TrainingGroups().find(each)  # its error says which group was meant
     return any(groups)
 
 
 def report_algorithms(
     named: Sequence[Path], *, reference: str = "", out: Path | None = None, as_json: bool = False
 ) -> None:
-    """Print who is better over trainings, and write ``algorithms.json`` and ``algorithms.html``.
+    """Print which algorithm is better, and write ``algorithms.json`` and ``algorithms.html``.
 
-    They go into the folder of a group that lies in one, or where ``out`` says; of several groups they are
-    written only there.
+    The files go to ``out``. Without it, those of a single group go into the group's folder, and those of
+    several groups are not written.
 
     Args:
         named: Names or folders of groups.
-        reference: The algorithm whose mean is 1 in each environment, where there are several; by default
-            the one that is named first.
+        reference: With several environments, the algorithm whose mean counts as 1 in each; by default the
+            first one.
         out: Folder for the files.
-        as_json: Print the report as JSON.
+        as_json: Whether to print the report as JSON.
 
     Raises:
-        UsageError: There is no such group, nothing of it is done, or nothing can be compared.
+        UsageError: There is no such group, none of its trainings is finished, or nothing can be compared.
     """
     found = [TrainingGroups().find(each) for each in named]
     scores = [scores_of(group) for group in found]
@@ -99,7 +99,7 @@ def report_algorithms(
 
 
 def _folder(groups: Sequence[TrainingGroup]) -> Path | None:
-    """Where the trainings of the only group lie by themselves; ``None``: among those of the daemon."""
+    """Return the folder of a single group; ``None`` for several groups or the daemon's folder."""
     parents = {member.folder.parent for group in groups for member in group.members}
     if len(groups) > 1 or len(parents) > 1:
         return None
@@ -117,15 +117,15 @@ def _mean_of(scores: Sequence[TrainedScores], reference: str, env_id: str) -> fl
 
 
 def _agents(groups: Sequence[TrainingGroup], env_id: str) -> tuple[str, ...]:
-    """Who acts in an environment, as its policies say."""
+    """Return the agents of an environment, as the trained policies name them."""
     folders = (each.folder for group in groups if group.env_id == env_id for each in group.completed)
     file = next(filter(None, map(read_policy_file, folders)), None)
     return file.agents if file is not None and len(file.agents) > 1 else ("agent",)
 
 
 def _random_return(env_id: str, agents: Sequence[str], *, quiet: bool) -> float:
-    """Mean return of random play on the seeds on which trainings are evaluated."""
-    from gym_gui.evaluation import evaluate  # the engine, which one environment can do without
+    """Return the mean return of random play on the seeds that also evaluate trainings."""
+    from gym_gui.evaluation import evaluate  # imports the engine
 
     if not quiet:
         tell(f"playing at random in {env_id}")

@@ -1,4 +1,4 @@
-"""``mosaic export``: a run in the formats of other programs."""
+"""Implements ``mosaic export``: writes a run in formats of other programs."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
     Args:
         run: The run folder, or its name.
         to: The format: ``parquet``, ``csv``, ``tensorboard``, ``minari`` or ``wandb``.
-        out: The folder; by default one beside the run's name in the working directory.
-        as_json: One object instead of lines.
+        out: Output folder; by default ``RUN-FORMAT`` in the working directory.
+        as_json: Whether to print one object instead of lines.
 
     Raises:
         UsageError: There is no run, it has no episode, or the folder cannot be written.
         UnknownNameError: There is no such format.
         NotAllowedError: The run names code that the person has not allowed.
-        MissingDependencyError: What writes it is not installed.
+        MissingDependencyError: A package for this format is not installed.
     """
     write = _FORMATS.get(to.lower())
     if write is None:
@@ -52,7 +52,8 @@ def export_run(run: Path, *, to: str, out: Path | None, as_json: bool) -> None:
 
 
 _Write = Callable[[Run, Path, list[str]], Mapping[str, int]]
-"""Writes a run into a folder, and notes what it had to leave out; rows, or episodes, by file."""
+"""Function that writes a run into a folder, appends notes on what it left out, and returns the number of rows
+or episodes by file."""
 
 
 def _tables(suffix: str) -> _Write:

@@ -1,4 +1,4 @@
-"""``mosaic power``: how many seeds a comparison needs, before they are played."""
+"""Implements ``mosaic power``: computes how many seeds a comparison needs before they are played."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def tell_power(
     comparisons: int | None,
     as_json: bool,
 ) -> int:
-    """Say how many seeds would show a difference, or how often a number of seeds shows it.
+    """Print how many seeds would show a difference, or how often a given number of seeds shows it.
 
     Args:
-        pilot: A run whose spread is taken; else ``spread`` is.
-        difference: The true difference in question; of a pilot, by default the one that it shows.
+        pilot: A run whose spread is used; ``None`` to use ``spread``.
+        difference: The true difference in question; with a pilot, by default the pilot's difference.
         spread: Standard deviation of the differences from seed to seed.
-        seeds: Also say how often so many seeds show it.
-        power: How often it is to be found.
-        comparisons: In the family; by default as many as the pilot has, else 1.
-        as_json: For programs.
+        seeds: A number of seeds for which to print how often they show it.
+        power: Probability of finding the difference.
+        comparisons: Number of comparisons in the family; by default the pilot's, else 1.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: Too little is known.
+        UsageError: Too little information is given.
     """
     if any(given is not None and not 0 < abs(given) < math.inf for given in (difference, spread)):
         raise UsageError(

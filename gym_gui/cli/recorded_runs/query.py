@@ -1,4 +1,4 @@
-"""``mosaic query``: questions in SQL about runs."""
+"""Implements ``mosaic query``: SQL queries on runs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from gym_gui.core.printable_text import visible
 from gym_gui.services.runs.run_query import Answer, RunQuery
 
 _SHOWN = 200
-"""Rows of a table; further ones are for files."""
+"""Largest number of rows of a printed table; files have all rows."""
 _FILE_WIDTH = 200
-"""Columns of a table in a file."""
+"""Width of a table in a file, in characters."""
 
 
 class Format(StrEnum):
-    """How an answer is written."""
+    """Output format of a query."""
 
     TABLE = "table"
     CSV = "csv"
@@ -42,16 +42,16 @@ _ENDINGS = {".csv": Format.CSV, ".json": Format.JSON, ".md": Format.MARKDOWN, ".
 
 
 def query_runs(sql: str, runs: Sequence[Path], *, form: str, out: Path | None) -> None:
-    """Answer a question and write what it gives.
+    """Run a query and write its result.
 
     Args:
-        sql: The question.
-        runs: Run folders, their names, or folders of runs; by default all there are.
-        form: How (:class:`Format`); by default by the file's ending, a table where there is none.
-        out: A file in place of stdout.
+        sql: The query.
+        runs: Run folders, their names, or folders of runs; by default all runs.
+        form: Output format (:class:`Format`); by default that of the file's suffix, else a table.
+        out: Output file, in place of stdout.
 
     Raises:
-        UsageError: A run or the question is wrong, or the file cannot be written.
+        UsageError: A run or the query is invalid, or the file cannot be written.
     """
     wanted = _format(form, out)
     if wanted is Format.PARQUET and out is None:
@@ -97,7 +97,7 @@ def _opened(runs: Sequence[Path]) -> list[Run]:
 
 
 def _readable(files: Iterable[Path]) -> list[Run]:
-    """Runs of a folder; one that cannot be read is named and left out."""
+    """Return the runs of a folder; a run that cannot be read is reported and left out."""
     found: list[Run] = []
     for file in files:
         try:
@@ -108,7 +108,7 @@ def _readable(files: Iterable[Path]) -> list[Run]:
 
 
 def _text(value: Any) -> str:
-    """A value as a table has it."""
+    """Return a value as text for a table."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -118,7 +118,7 @@ def _text(value: Any) -> str:
 
 
 def _simple(value: Any) -> Any:
-    """A value of DuckDB's as files have it: moments and lists as text."""
+    """Return a DuckDB value in a form for files: times and lists as text."""
     if isinstance(value, datetime.datetime | datetime.date | datetime.time):
         return value.isoformat()
     if isinstance(value, list | dict | tuple):

@@ -1,4 +1,4 @@
-"""``mosaic reparse``."""
+"""Implements ``mosaic reparse``: parses a run's recorded replies again."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _WORDS = {
 
 
 def reparse_run(run: Path, *, as_json: bool) -> int:
-    """Read a run's recorded replies again and say which decisions would differ.
+    """Parse a run's recorded replies again and print which decisions would differ.
 
     Args:
         run: The run folder.
-        as_json: One object instead of sentences.
+        as_json: Whether to print one object instead of sentences.
 
     Returns:
-        Exit status: 0 when all would be the same, 1 when something differs.
+        Exit status: 0 if all decisions would be the same, 1 if one differs.
 
     Raises:
-        UsageError: There is no run, or no reply of a model in it.
+        UsageError: There is no run, or it contains no reply of a model.
     """
     opened = open_run(find_run(run))
     with run_progress(as_json=as_json) as show:

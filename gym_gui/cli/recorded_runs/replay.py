@@ -1,4 +1,4 @@
-"""``mosaic replay``: an episode again, in the window, as a video, or as figures."""
+"""Implements ``mosaic replay``: plays an episode again, in the window, as a video, or without pictures."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def replay_episode(
 
     Args:
         run: The run folder.
-        operator: By default the first that has an episode.
-        episode: By default the first there is.
-        video: Write it as a video; else, without ``as_json``, the window shows it.
+        operator: Id of the operator; by default the first one that has an episode.
+        episode: Index of the episode; by default the first one.
+        video: Video file to write; without it and without ``as_json``, the window shows the episode.
         fps: Steps per second of the video.
-        as_json: One object on stdout; progress as JSON lines on stderr.
+        as_json: Whether to print one object on stdout and progress as JSON lines on stderr.
 
     Returns:
-        Exit status: 1 where what was played is not what was recorded.
+        Exit status: 1 if the replay differs from the record.
 
     Raises:
-        UsageError: There is no such run or episode, or it cannot be played or written.
+        UsageError: There is no such run or episode, or the episode cannot be played or written.
     """
     recorded = load_episode(open_run(find_run(run)), operator, episode)
     if video is None and not as_json:
@@ -90,11 +90,11 @@ def print_loop(run: Path, *, operator: str = "", episode: int | None = None) -> 
 
     Args:
         run: The run folder.
-        operator: By default the first that has an episode.
-        episode: By default the first there is.
+        operator: Id of the operator; by default the first one that has an episode.
+        episode: Index of the episode; by default the first one.
 
     Raises:
-        UsageError: There is no such run or episode, or nothing but MOSAIC plays it.
+        UsageError: There is no such run or episode, or only MOSAIC can play it.
     """
     recorded = load_episode(open_run(find_run(run)), operator, episode)
     sys.stdout.write(asyncio.run(written_loop_apart(recorded)))

@@ -1,4 +1,4 @@
-"""``mosaic report``."""
+"""Implements ``mosaic report`` for runs."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 
 def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_json: bool) -> Summary:
-    """Print who is better, and write the page.
+    """Print the comparison of runs and write the page.
 
     Args:
         runs: Run folders.
         out: Folder for the files.
-        replays: Whether the page is to have replays.
-        as_json: For programs.
+        replays: Whether the page gets replays.
+        as_json: Whether to print JSON.
 
     Returns:
-        What was reported.
+        Summary of the runs.
 
     Raises:
         UsageError: There is no run, or the files cannot be written.
@@ -61,13 +61,13 @@ def report_runs(runs: Sequence[Path], *, out: Path | None, replays: bool, as_jso
 
 
 def make_report_films(runs: Sequence[Run], order: FilmOrder, folder: Path, *, as_json: bool) -> FilmFolder:
-    """Make the replays of a report; Ctrl-C ends this early, and the report has those that are made.
+    """Make the replays of a report; Ctrl-C ends this early, and the report gets those that are finished.
 
     Args:
         runs: The runs of the report.
-        order: Which episodes are played again.
-        folder: Where the replays are kept until the report is written.
-        as_json: Show progress as JSON lines.
+        order: Episodes to replay.
+        folder: Folder for the replays until the report is written.
+        as_json: Whether to show progress as JSON lines.
     """
     from gym_gui.controllers.child_jobs.films import make_films
     from gym_gui.controllers.runs.operator_execution import OperatorProgress
@@ -86,17 +86,17 @@ def make_report_films(runs: Sequence[Run], order: FilmOrder, folder: Path, *, as
 
 
 def _write_games(paths: Sequence[Path], out: Path | None, *, as_json: bool) -> None:
-    """Write ``games.pgn`` where a run has games of chess; the report stands without it.
+    """Write ``games.pgn`` if a run has games of chess; the report does not depend on it.
 
-    Of several runs, whose games are numbered alike, each has a file of its own.
+    With several runs, whose games have the same numbers, each run gets its own file.
 
     Args:
         paths: Run folders.
-        out: Folder for the files; by default the run's own, of several runs none is written.
-        as_json: Nothing is said on standard output.
+        out: Folder for the files; by default the run's own, and none for several runs.
+        as_json: Whether to print nothing on standard output.
 
     Raises:
-        UsageError: It cannot be written.
+        UsageError: The file cannot be written.
         RunFormatError: A row is damaged.
     """
     folder = out if out is not None else paths[0] if len(paths) == 1 else None

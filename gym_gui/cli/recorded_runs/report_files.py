@@ -1,4 +1,4 @@
-"""``mosaic report --format``: tables and figures for papers and other programs."""
+"""Implements ``mosaic report --format``: tables and figures for papers and other programs."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ FORMATS = ("md", "tex", "csv", "parquet", "svg", "pdf")
 
 
 def format_of(out: Path | None, wanted: str) -> str:
-    """Which of :data:`FORMATS` is meant; empty: the page and its folder.
+    """Return the format of a report (one of :data:`FORMATS`); empty for the page and its folder.
 
     Args:
-        out: Where it is to go; its ending says the format, unless it is a folder.
-        wanted: What was asked for by name.
+        out: Output path; its suffix names the format, unless it is a folder.
+        wanted: Format that the user named; may be empty.
 
     Raises:
-        UsageError: There is no such format, or the file's ending says another.
+        UsageError: There is no such format, or the file's suffix names another one.
     """
     ending = "" if out is None or out.is_dir() else out.suffix.lower().removeprefix(".")
     if wanted and wanted not in FORMATS:
@@ -50,10 +50,10 @@ def format_of(out: Path | None, wanted: str) -> str:
 
 
 def refuse_file(out: Path | None) -> None:
-    """Refuse a file of a kind that no report writes, of which a folder would be made.
+    """Refuse an output file of an unsupported type, for which a folder would be created.
 
     Raises:
-        UsageError: It ends as files do.
+        UsageError: The path has the suffix of an unsupported file type.
     """
     if out is None or out.is_dir() or out.suffix.lower().removeprefix(".") in FORMATS:
         return
@@ -66,20 +66,20 @@ def refuse_file(out: Path | None) -> None:
 
 
 def write_format(paths: Sequence[Path], form: str, out: Path | None) -> Summary:
-    """Write one file of a report, and nothing else; text goes to standard output where no file is named.
+    """Write a single file of a report; text goes to standard output if no file is named.
 
     Args:
         paths: Run folders.
         form: One of :data:`FORMATS`.
-        out: The file, or a folder for ``report.FORMAT``.
+        out: Output file, or a folder for ``report.FORMAT``.
 
     Returns:
-        What was written.
+        Summary of the runs.
 
     Raises:
         UsageError: There is no run, or the file cannot be written.
         RunFormatError: No run can be read.
-        MissingDependencyError: What writes that format is not installed.
+        MissingDependencyError: A package for this format is not installed.
     """
     _, runs, summary = read_runs(paths)
     for sentence in (*summary.unread, *summary.unverified):
@@ -120,7 +120,7 @@ def _plain(content: bytes, path: Path) -> None:
 
 
 def _pdf(svg: bytes, path: Path) -> None:
-    """Qt draws it, in a process of its own: here there is none."""
+    """Convert an SVG to PDF with Qt, in a separate process, as this one does not use Qt."""
     if find_spec("PyQt6") is None:
         raise MissingDependencyError("writing PDF", "mosaic install gui")
     with tempfile.TemporaryDirectory() as folder:

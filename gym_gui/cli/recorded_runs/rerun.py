@@ -1,4 +1,4 @@
-"""``mosaic rerun``: a run's policies play its episodes again, beside the record."""
+"""Implements ``mosaic rerun``: a run's policies play its episodes again, into a new run."""
 
 from __future__ import annotations
 
@@ -65,33 +65,33 @@ def rerun_run(
     as_json: bool,
     hosts: HostAhead,
 ) -> int:
-    """Play a run's episodes again and say where and why they depart from the record.
+    """Play a run's episodes again and print where and why they differ from the record.
 
     Args:
         run: The run folder.
-        episodes: Which, as ``0,3,5-9``; all that are recorded by default.
+        episodes: Episodes to play, e.g. ``0,3,5-9``; all recorded ones by default.
         out: Folder for the new run folder.
-        processes: Session processes.
-        as_json: For programs.
-        hosts: Where they are played.
+        processes: Number of session processes.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
 
     Returns:
-        Exit status: 0 when all came out as recorded, 1 when something departs.
+        Exit status: 0 if all episodes are as recorded, 1 if one differs.
 
     Raises:
-        UsageError: Something the person can fix; nothing was played.
+        UsageError: The person can fix the problem; nothing was played.
     """
     recorded = open_run(find_run(run))
     chosen = recorded_episodes(recorded, None if episodes is None else _indices(episodes))
     _see_players(recorded)
     loaded = load_experiment(recorded.path, allow_code=False)
-    # What has been played is played, rows of a matrix as well: none is left out because it cannot be.
+    # Everything that was played is played again, also rows of a matrix: none is left out as unplayable.
     experiment = Experiment(
         [operator for operator in loaded.operators if operator.operator_id in recorded.operators],
         loaded.execution,
     )
     resolved, _ = resolve_all(experiment, seats_of=hosts.seats)
-    # A whole run is played as it was, with the looks of one that was played until it was decided.
+    # A whole run is played as it was, including the looks of a run that was played until it was decided.
     whole = (
         episodes is None
         and recorded.record.status in (COMPLETED, FAILED)
@@ -133,7 +133,7 @@ def _see_players(run: Run) -> None:
     """Refuse a run whose policies are not in its folder.
 
     Raises:
-        UsageError: One of them was an object of a Python program.
+        UsageError: A policy was an object of a Python program.
     """
     for operator_id, slots in (mapping(run.record.extra.get("players")) or {}).items():
         for agent, player in (mapping(slots) or {}).items():
@@ -161,7 +161,7 @@ class _Played:
         self._processes = processes or usable_cores()
 
     def once(self, out: Path | None, only: Episodes | None, show: OnProgress) -> tuple[Run, str]:
-        """Play episodes into a new run folder; all of the schedule where ``only`` is ``None``."""
+        """Play episodes into a new run folder, or the whole schedule if ``only`` is ``None``."""
         about: dict[str, Any] = {"run": str(self._run.path.absolute())}
         if only is not None:
             about["episodes"] = {name: sorted(indices) for name, indices in only.items()}
@@ -180,7 +180,7 @@ class _Played:
         return open_run(result.folder), result.status
 
     def suspects(self, again: Run, results: list[OperatorRerun], show: OnProgress) -> list[Suspect]:
-        """Who departed by themselves; where it can be told from that, an episode is played once more."""
+        """Return policies that decided differently on the same input; repeat an episode if that helps."""
         found: list[Suspect] = []
         for suspect, open_question in suspects(self._run, results):
             if not open_question:

@@ -1,4 +1,4 @@
-"""``mosaic report --site``: a folder of pages for any static host."""
+"""Implements ``mosaic report --site``: a folder of pages for any static host."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from gym_gui.controllers.runs.operator_execution import OperatorProgress
 
 Replays = Literal["all", "some", "none"]
 _TOLD_EVERY = 50
-"""Episodes; one is on its page in a tenth of a millisecond, and to tell it takes longer."""
+"""Number of episodes between progress messages; a message takes longer than writing an episode."""
 
 
 def report_site(runs: Sequence[Path], folder: Path, *, replays: Replays, as_json: bool) -> Summary:
-    """Print who is better, and write a site.
+    """Print the comparison of runs and write a site.
 
     Args:
         runs: Run folders.
-        folder: Where it goes; a site that is there is replaced once the new one is whole.
-        replays: Of which episodes.
-        as_json: For programs.
+        folder: Folder for the site; an existing site is replaced once the new one is complete.
+        replays: Which episodes get replays.
+        as_json: Whether to print JSON.
 
     Returns:
-        What was reported.
+        Summary of the runs.
 
     Raises:
         UsageError: There is no run, or the site may not or cannot be written.
@@ -81,7 +81,7 @@ def _write(folder: Path, content: SiteContent, *, as_json: bool) -> SiteWritten:
 
 @contextmanager
 def first_interrupt() -> Generator[Callable[[], bool]]:
-    """Ctrl-C is a wish the first time, and ends the work the second time; gives whether there was a wish."""
+    """Yield a function that says whether Ctrl-C was pressed; a second Ctrl-C ends the work at once."""
     asked = False
 
     def hear(_number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""``mosaic verify``."""
+"""Implements ``mosaic verify``: plays recorded actions again and compares the results."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _WHY = "Then an action, what an agent saw, or the digest itself is not what it w
 
 
 def verify_runs(runs: Sequence[Path], *, timeout_s: float | None = None, as_json: bool) -> int:
-    """Verify runs one after the other; one that cannot be does not keep the others from it.
+    """Verify runs one after the other; a run that cannot be verified does not stop the others.
 
     Args:
         runs: The run folders.
         timeout_s: Seconds after which a call of the environment that has not returned counts as hanging.
-        as_json: One object a run, each on a line of stdout, instead of sentences.
+        as_json: Whether to write one JSON object per run, each on a line of stdout, instead of sentences.
 
     Returns:
-        Exit status: 0 when all is equal, 1 when something differs, 2 when a run cannot be verified.
+        Exit status: 0 if all is equal, 1 if something differs, 2 if a run cannot be verified.
     """
     statuses = {DONE}
     for run in runs:
@@ -48,7 +48,7 @@ def verify_runs(runs: Sequence[Path], *, timeout_s: float | None = None, as_json
 
 
 def _verify(run: Path, timeout_s: float, *, as_json: bool) -> int:
-    """Play a run's recorded actions again, in a process of its own, and say whether all came out the same.
+    """Play a run's recorded actions again in a separate process, and print whether the results are equal.
 
     Raises:
         UsageError: There is no run, or its environment is not installed.
@@ -57,7 +57,7 @@ def _verify(run: Path, timeout_s: float, *, as_json: bool) -> int:
     opened = open_run(find_run(run))
     with run_progress(as_json=as_json) as show:
         result = asyncio.run(verify_apart(opened, show, longest_s=timeout_s))
-    with suppress(BrokenPipeError):  # the command still returns its exit status
+    with suppress(BrokenPipeError):  # the exit status is returned nevertheless
         sys.stdout.write(json.dumps(_record(run, result)) + "\n" if as_json else _text(result))
     return WORK_FAILED if result.divergences else DONE
 
@@ -84,7 +84,7 @@ def _text(result: Verification) -> str:
 
 
 def versions_line(versions: Mapping[str, tuple[str, str]]) -> str:
-    """Which versions are not those of the run, as a sentence."""
+    """Return a sentence on versions that differ from those of the run."""
     changes = ", ".join(f"{name} {then} -> {now}" for name, (then, now) in versions.items())
     return f"Versions that are not those of the run: {changes}."
 

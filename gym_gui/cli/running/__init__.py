@@ -1,1 +1,1 @@
-"""Commands that play: ``mosaic run`` and ``mosaic tournament``, here or on other machines."""
+"""Commands that play: ``mosaic run`` and ``mosaic tournament``, on this machine or on others."""

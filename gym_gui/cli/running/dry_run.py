@@ -1,4 +1,4 @@
-"""What ``mosaic run --dry-run`` says: the plan; of models their first prompts, calls and price."""
+"""Prints the plan for ``mosaic run --dry-run``, and for models the first prompts, calls and price."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def say_plan(
     *,
     as_json: bool,
 ) -> None:
-    """Print what would be played, and what of it models would be asked.
+    """Print what would be played and which calls to models would be made.
 
     Args:
-        experiment: What would be played.
-        resolved_operators: Its operators.
-        processes: Session processes.
-        slots: Those that would ask a model, played without asking.
-        part: The part of it that would be played, where it is one.
-        as_json: For programs.
+        experiment: The experiment.
+        resolved_operators: Checked operators of the experiment.
+        processes: Number of session processes.
+        slots: Slots that would call a model, played without calls.
+        part: Part that would be played; ``None`` for the whole experiment.
+        as_json: Whether to print JSON.
     """
     if as_json:
         plan: dict[str, Any] = {
@@ -66,13 +66,13 @@ def say_plan(
 
 
 def say_notes(notes: Sequence[str]) -> None:
-    """Print what was found while slots were loaded."""
+    """Print the notes that were collected while slots were loaded."""
     for note in notes:
         sys.stderr.write(f"Note: {clean(note)}.\n")
 
 
 def _warn_of_servers(slots: Sequence[ModelSlot]) -> None:
-    """Say last, and on stderr, which servers do not answer: a run would be refused."""
+    """Print last, and on stderr, which servers do not answer: a run would be refused."""
     for reason in dict.fromkeys(slot.unreachable for slot in slots if slot.unreachable):
         tell(f"a run would be refused now: {clean(reason)}")
 
@@ -86,7 +86,7 @@ def _say_part(part: ShardPlan) -> None:
 
 
 def _say_models(slots: Sequence[ModelSlot]) -> None:
-    """Print what models would be asked, and what that would cost."""
+    """Print which calls to models would be made, and their cost."""
     for slot in slots:
         write_line()
         _say_slot(slot)
@@ -155,7 +155,7 @@ def _say_sum(slots: Sequence[ModelSlot]) -> None:
 
 
 def _say_budgets(budgets: Sequence[Carried]) -> None:
-    """Print how far budgets reach."""
+    """Print for how many episodes the budgets suffice."""
     for each in budgets:
         money = f"{wording.dollars(each.budget.usd)}" if each.budget.usd else ""
         tokens = f"{each.budget.tokens:,} tokens" if each.budget.tokens else ""

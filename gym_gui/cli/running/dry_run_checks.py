@@ -1,4 +1,4 @@
-"""What a dry run finds out, in a process of its own: it plays environments, and workers load their slots."""
+"""Checks of a dry run in a separate process: plays environments and lets workers load their slots."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from gym_gui.services.subprocess_job import LONGEST_CALL_S, answer_job
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a dry run found.
+    """Results of a dry run.
 
     Attributes:
-        notes: A sentence for each slot whose worker was not waited for.
-        model_slots: Those that would ask a model, played without asking.
+        notes: A sentence for each slot whose worker took too long to load.
+        model_slots: Slots that would call a model, played without calls.
     """
 
     notes: list[str] = field(default_factory=list[str])
@@ -37,12 +37,12 @@ class Outlook:
 async def look_ahead(
     experiment: Experiment, processes: int, *, models: bool, longest_s: float = LONGEST_CALL_S
 ) -> Outlook:
-    """Have workers load their slots, and play a few episodes of those that ask models, without asking.
+    """Let workers load their slots, and play a few episodes of slots with models, without calling these.
 
     Args:
-        experiment: What would be played; all of it can be.
-        processes: Session processes.
-        models: Whether what models would be asked is estimated.
+        experiment: What would be played; all of it must be playable.
+        processes: Number of session processes.
+        models: Whether to estimate the calls to models.
         longest_s: Seconds after which an environment that has not returned from a call counts as hanging.
 
     Raises:
@@ -77,7 +77,7 @@ def _look_ahead() -> Any:
     asking = [o for o in operators if asked["models"] and slots_with(o, DRY_RUN)]
     with HostAhead(wanted=False) as hosts:
         resolved = [_resolved(o) for o in operators if o not in asking]
-        with keep_alive():  # workers are in processes of their own, and are waited for so long
+        with keep_alive():  # workers are separate processes; they may take this long
             slow = hosts.run(LoadCheck().check(*resolved))
         notes = [
             f"{agent} of operator {operator} took more than {LIMIT_S:g} s to load and was not waited for"
@@ -90,7 +90,7 @@ def _look_ahead() -> Any:
 
 
 def _resolved(operator: OperatorConfig) -> ResolvedOperator:
-    """The operator, checked against its environment, which is made here."""
+    """Return the operator checked against its environment, which is created in this process."""
     tell_position(operator.operator_id, 0, 0)
     return resolve_operator(operator)
 

@@ -1,4 +1,4 @@
-"""What ``--executor`` does for every command: submissions are resumed, and coordinated until stopped."""
+"""Starts, resumes and coordinates submissions for all commands with ``--executor``."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from gym_gui.services.submissions.shard_progress import OnShardProgress
 from gym_gui.services.submissions.submission_record import FAILED, Submission, is_submission, open_submission
 
 _NAMED: Final = 5
-"""Failed parts that are named one by one."""
+"""Largest number of failed parts that are named individually."""
 
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Where something is to be played.
+    """Places where something is to be played, from the command line.
 
     Attributes:
-        executor: By what: ``ssh``.
-        profile: The file that says where.
-        shards: How many it is cut into.
-        resume: A submission to resume.
-        dry_run: Play nothing: check the places, and say what would be sent where.
-        detach: Have a process of its own follow it, and return.
+        executor: Name of the executor, e.g. ``ssh``.
+        profile: File that describes the places.
+        shards: Number of shards; ``None`` for the default.
+        resume: Folder of a submission to resume.
+        dry_run: Whether to play nothing, and only check the places and print what would be sent.
+        detach: Whether a separate process follows the submission, so that the command returns.
     """
 
     executor: str | None
@@ -52,16 +52,16 @@ class Elsewhere:
 
 
 def new_folder(out: Path) -> Path:
-    """Where a new submission is kept, beside the run folders that come of it."""
+    """Return a folder for a new submission, in the folder that will contain its run."""
     return (out / "submissions" / str(ULID())).absolute()
 
 
 @contextmanager
 def begun(submission: Submission) -> Generator[None]:
-    """Write a submission to disk, follow it alone, and print the command that watches it.
+    """Save a submission, follow it alone, and print how to watch it.
 
     Args:
-        submission: What is sent is in its folder already.
+        submission: The submission; its folder already contains what is sent.
     """
     with following(submission.folder):
         submission.save()
@@ -72,7 +72,7 @@ def begun(submission: Submission) -> Generator[None]:
 
 @contextmanager
 def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
-    """The submission that the user resumes, at other places where the user names a profile.
+    """Open the submission that the user resumes, at other places if the user names a profile.
 
     Args:
         where: The submission's folder, and the profile.
@@ -91,7 +91,7 @@ def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
         )
     if not is_submission(where.resume):
         raise UsageError("--executor begins a submission, and --resume continues one", fix="Give one of them")
-    with following(where.resume):  # what another has written until just now is read
+    with following(where.resume):  # reads everything that another process has written until now
         submission = open_submission(where.resume)
         if submission.command != command:
             raise UsageError(
@@ -107,11 +107,11 @@ def reopened(where: Elsewhere, command: str) -> Generator[Submission]:
 
 
 def detach(submission: Submission, *, as_json: bool) -> int:
-    """Have a process of its own follow a submission, say where it is, and return.
+    """Start a separate process that follows a submission, print where the submission is, and return.
 
     Args:
-        submission: It, on disk.
-        as_json: For programs.
+        submission: The saved submission.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status.
@@ -127,9 +127,9 @@ def detach(submission: Submission, *, as_json: bool) -> int:
 
 
 def detach_resumed(where: Elsewhere, command: str, *, as_json: bool) -> int:
-    """Resume a submission, as :func:`detach`; raises as :func:`reopened`."""
+    """Resume a submission in a separate process as in :func:`detach`; raises as :func:`reopened`."""
     with reopened(where, command) as submission:
-        submission.save()  # at other places perhaps
+        submission.save()  # the places may have changed
     return detach(submission, as_json=as_json)
 
 
@@ -140,17 +140,17 @@ def say_missing(
     rest: Callable[[int], str],
     kept: str,
 ) -> int | None:
-    """Say which parts of a submission are not here, and which command resumes it.
+    """Print which parts of a submission are missing and which command resumes the submission.
 
     Args:
         submission: The submission.
-        coordinator: The coordinator that has had it played.
-        what: What is said of each failed part, such as ``has failed``.
-        rest: Makes the sentence on the other parts, given how many failed parts were not named.
-        kept: What a stopped submission keeps, and where.
+        coordinator: The coordinator that played the submission.
+        what: Text about each failed part, e.g. ``has failed``.
+        rest: Returns the sentence on the other parts, given the number of failed parts that were not named.
+        kept: Text that says what a stopped submission keeps and where.
 
     Returns:
-        Exit status; ``None`` where every part is here.
+        Exit status; ``None`` if no part is missing.
     """
     again = f"mosaic {submission.command} --resume {submission.folder}"
     failed = submission.numbers(FAILED)
@@ -172,16 +172,16 @@ def coordinate(
     *,
     to_end: bool = False,
 ) -> Coordinator:
-    """Have a submission played; Ctrl-C and ``SIGTERM`` have it end, the second one at once.
+    """Play a submission; Ctrl-C or ``SIGTERM`` stops it after its current work, a second one at once.
 
     Args:
-        submission: What is played.
-        on_standing: Told how far it is.
-        leases: Who may spend how much, where budgets hold for all shards together.
-        to_end: Have what is being played end, and begin nothing.
+        submission: The submission.
+        on_standing: Receives the progress.
+        leases: Shares of the budgets, if budgets hold for all shards together.
+        to_end: Whether to finish only what is being played and begin nothing.
 
     Returns:
-        Who has had it played.
+        The coordinator that played the submission.
     """
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     coordinator = Coordinator(submission, backends_of(submission), on_standing, leases=leases)
@@ -192,11 +192,11 @@ def coordinate(
 
 
 def clear(submission: Submission, coordinator: Coordinator | None) -> None:
-    """Remove what a submission left at its places; the next call removes what cannot be reached now.
+    """Remove files of a submission from its places; the next call removes those not reachable now.
 
     Args:
-        submission: A submission whose parts are all here, as its record says.
-        coordinator: The coordinator that has had it played; ``None``: an earlier process had it played.
+        submission: A submission whose parts are all here, according to its record.
+        coordinator: The coordinator that played it; ``None`` if an earlier process did.
     """
     if not submission.cleared:
         coordinator = coordinator or Coordinator(submission, backends_of(submission), lambda _: None)

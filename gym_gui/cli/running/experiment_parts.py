@@ -1,4 +1,4 @@
-"""Parts of an experiment that one command plays one after the other: what they start is started once."""
+"""Plays several parts of an experiment one after the other in one command, sharing their sessions."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from gym_gui.host.prestart import HostAhead
 from gym_gui.services.shards.lease_files import LeaseFiles
 
 PlayPart: TypeAlias = Callable[[ShardPlan, Path | None, Path | None, KeptSessions | None], int]
-"""Plays a part: its plan, the folder for a new run folder, the one to resume, sessions of parts before.
-Returns the exit status."""
+"""Function that plays a part and returns the exit status. It gets the plan, the folder for a new run folder,
+the run folder to resume, and sessions of earlier parts."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Parts that a person has asked for.
+    """Parts that a command line asks for.
 
     Attributes:
         shards: The parts.
-        folder: Folder that may hold run folders of some parts; these are resumed. ``None``: all begin anew.
+        folder: Folder that may contain run folders of some parts, which are resumed; ``None`` to begin all.
     """
 
     shards: Sequence[Shard]
@@ -40,10 +40,10 @@ class Parts:
 
     @property
     def only(self) -> Shard:
-        """The part, where only one can be asked for.
+        """The part, if only one may be given.
 
         Raises:
-            UsageError: There are several, or a folder of begun ones.
+            UsageError: Several parts are given, or a folder to resume.
         """
         if self.folder is not None:
             raise UsageError("--dry-run with --shard does not take --resume", fix="Leave --resume out")
@@ -52,7 +52,7 @@ class Parts:
         return self.shards[0]
 
     def play(self, player: PartPlayer, out: Path | None, command: str) -> int:
-        """Play the parts one after the other; returns the exit status, of several the worst.
+        """Play the parts one after the other; return the worst exit status.
 
         Args:
             player: Plays the parts; closed at the end.
@@ -79,17 +79,17 @@ class Parts:
 
 
 class PartPlayer:
-    """Plays parts of an experiment that was read and checked, with what has been started for those before.
+    """Plays parts of a checked experiment, reusing sessions of earlier parts.
 
     Args:
-        experiment: It.
-        resolved_operators: Its operators.
-        play: Plays one.
-        hosts: Where it is played.
-        keep: Whether sessions stay for the next part.
+        experiment: The experiment.
+        resolved_operators: Checked operators of the experiment.
+        play: Function that plays a part.
+        hosts: Session host and environment checks of the command.
+        keep: Whether to keep sessions for the next part.
 
     Raises:
-        UsageError: The experiment cannot be cut.
+        UsageError: The experiment cannot be divided.
     """
 
     def __init__(
@@ -111,15 +111,15 @@ class PartPlayer:
         self._kept = KeptSessions() if keep else None
 
     def play(self, shard: Shard, out: Path | None, begun: Path | None) -> int:
-        """Play a part, or what is left of it; returns the exit status.
+        """Play a part, or what is left of it; return the exit status.
 
         Args:
-            shard: Which.
+            shard: The part.
             out: Folder for its run folder.
             begun: The run folder to resume.
 
         Raises:
-            UsageError: Something the person can fix; nothing of it was played.
+            UsageError: The person can fix the problem; nothing of the part was played.
         """
         plan = self._planner.plan(shard)
         if begun is not None:
@@ -129,32 +129,33 @@ class PartPlayer:
         return self._play(plan, out, begun, self._kept)
 
     def close(self) -> None:
-        """End what was started."""
+        """End the sessions that were kept."""
         if self._kept is not None:
             self._hosts.run(self._kept.close())
 
 
 def planner_of(experiment: Experiment, resolved_operators: Sequence[ResolvedOperator]) -> ShardPlanner:
-    """Who cuts an experiment; raises as :class:`ShardPlanner`."""
+    """Return the planner that divides an experiment; raises as :class:`ShardPlanner`."""
     return ShardPlanner(experiment, resolved_operators, coordinated=bool(os.environ.get(COORDINATED)))
 
 
 def leased_here() -> LeaseFiles | None:
-    """The files that tell a shard what it may spend; ``None`` where no coordinator runs it."""
+    """Return the files with the budget that a shard may spend; ``None`` if no coordinator runs it."""
     folder = os.environ.get(COORDINATED)
     return LeaseFiles(Path(folder)) if folder else None
 
 
 def asked_parts(written: str | None, resume: Path | None, replay: Path | None = None) -> Parts | Hand | None:
-    """The parts that a person has asked for; ``None``: all of it.
+    """Return the parts that a command line asks for; ``None`` for the whole experiment.
 
     Args:
         written: The parts, as ``3/64`` or ``1-16/64``.
-        resume: A folder with run folders of some.
+        resume: A folder that contains run folders of some parts.
+        replay: A run whose recorded calls replace the models.
         replay: A run whose recorded calls stand in for the models.
 
     Raises:
-        UsageError: They are none, or do not go with these.
+        UsageError: ``written`` names no parts, or the arguments exclude each other.
     """
     if written is None:
         return None
@@ -168,7 +169,7 @@ def asked_parts(written: str | None, resume: Path | None, replay: Path | None = 
 
 
 def _listed(numbers: Sequence[int]) -> str:
-    """``3,5-9``."""
+    """Return ascending numbers as text, e.g. ``3,5-9``."""
     spans: list[list[int]] = []
     for number in numbers:
         if spans and spans[-1][-1] == number - 1:

@@ -1,4 +1,4 @@
-"""The work of ``mosaic run``: check, play, conclude."""
+"""Implements ``mosaic run`` after the file is read: checks the experiment, plays it, prints the result."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ def play(
     as_json: bool,
     hosts: HostAhead,
 ) -> int:
-    """Check an experiment against what is there, play it, and say how it came out.
+    """Check an experiment against what is installed, play it, and print the result.
 
     Args:
-        experiment: What is played, and what ``run.json`` will say.
+        experiment: The experiment, as ``run.json`` will record it.
         out: Folder for the run folder.
-        processes: Session processes.
+        processes: Number of session processes.
         resume: A run folder to resume.
-        replay: A run whose recorded calls stand in for the models.
-        shard: The part of it that is played; of ``resume``, the part that it is.
-        dry_run: Play nothing that counts: say what would be done and what it would cost.
-        as_json: For programs.
-        hosts: Where it is played.
+        replay: A run whose recorded calls replace the models.
+        shard: Shard that is played, or that ``resume`` is.
+        dry_run: Whether to play nothing that counts and only print the plan and its cost.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: Something the person can fix; nothing was played.
+        UsageError: The person can fix the problem; nothing was played.
     """
     models = dry_run and replay is None and any(slots_with(o, DRY_RUN) for o in experiment.operators)
     players = replayed(experiment, open_run(replay)) if replay is not None else experiment
@@ -74,7 +74,7 @@ def play(
         experiment, played, seats_of=hosts.seats, players=dry(players) if models else players
     )
     for operator in planned.planned.operators if models else ():
-        vouch(operator)  # dry() has left the keys out, and with them the servers they would be sent to
+        vouch(operator)  # dry() leaves out API keys, and so the servers that would receive them
     only = _chosen_episodes(resume) if resume is not None else None
     part = None if shard is None else _part(planned, shard, resume)
     workers = processes or experiment.execution.processes or usable_cores()
@@ -88,7 +88,7 @@ def play(
         say_notes(found.notes)
         say_plan(planned.planned, planned.operators, workers, found.model_slots, part, as_json=as_json)
         return DONE
-    # The experiment stays what it was: only where replies came from is another, also after --resume.
+    # The experiment stays unchanged: only the source of the replies differs, also after --resume.
     header = {} if replay is None else {REPLAY: str(replay.absolute())}
     return CheckedRun(planned, workers, as_json, hosts, header).play(out, resume, part, only=only)
 
@@ -96,17 +96,17 @@ def play(
 def part_player(
     experiment: Experiment, *, processes: int | None, as_json: bool, hosts: HostAhead, keep: bool
 ) -> PartPlayer:
-    """Check an experiment against what is there, once for all of its parts that are played here.
+    """Check an experiment against what is installed, once for all of its parts that are played here.
 
     Args:
-        experiment: It.
-        processes: Session processes.
-        as_json: For programs.
-        hosts: Where it is played.
-        keep: Whether several are played, which share what is started.
+        experiment: The experiment.
+        processes: Number of session processes.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
+        keep: Whether several parts are played, which share sessions.
 
     Raises:
-        UsageError: Something the person can fix; nothing was played.
+        UsageError: The person can fix the problem; nothing was played.
     """
     planned = PlannedExperiment.of(experiment, seats_of=hosts.seats)
     workers = processes or experiment.execution.processes or usable_cores()
@@ -116,15 +116,15 @@ def part_player(
 
 @dataclass(frozen=True)
 class CheckedRun:
-    """An experiment or a tournament that can be played: its operators checked, and how.
+    """Experiment or tournament that is checked and ready to be played.
 
     Attributes:
-        rounds: It.
-        workers: Session processes.
-        as_json: For programs.
-        hosts: Where it is played.
-        header: More for ``run.json``.
-        again: The command that resumes it.
+        rounds: The experiment or tournament with its checked operators.
+        workers: Number of session processes.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
+        header: Further entries for ``run.json``.
+        again: Command that resumes the run.
         as_one: Whether one line shows the progress of all operators.
     """
 
@@ -139,7 +139,7 @@ class CheckedRun:
     def play_part(
         self, part: ShardPlan, out: Path | None, begun: Path | None, kept: KeptSessions | None
     ) -> int:
-        """Play a part, or what is left of it; returns the exit status."""
+        """Play a part, or what is left of it; return the exit status."""
         return self.play(out, begun, part, kept=kept)
 
     def play(
@@ -151,7 +151,7 @@ class CheckedRun:
         only: Mapping[str, Collection[int]] | None = None,
         kept: KeptSessions | None = None,
     ) -> int:
-        """Play it, and say how it came out; returns the exit status."""
+        """Play all or a part and print the result; return the exit status."""
         shard = None if part is None else part.shard
         with run_progress(as_json=self.as_json) as show:
             run = ExperimentRun(
@@ -168,7 +168,7 @@ class CheckedRun:
                 on_progress=_as_one(show) if self.as_one else show,
             )
             with concluding(run.totals if shard is None else None):
-                # Inside, so that a warning goes above the bars and not through them.
+                # Inside the context, so that a warning appears above the progress bars.
                 logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
                 self._warn()
                 result = self.hosts.run(until_signal(run))
@@ -189,7 +189,7 @@ class CheckedRun:
 
 
 def _as_one(show: OnProgress) -> OnProgress:
-    """One line for all pairings of a tournament."""
+    """Return a progress function that shows one line for all pairings of a tournament."""
 
     def shown(states: Sequence[OperatorProgress]) -> None:
         done, total, failed, live, steps = (sum(getattr(s, name) for s in states) for name in _COUNTS)
@@ -203,10 +203,10 @@ _COUNTS = ("done", "total", "failed", "live", "steps")
 
 @contextmanager
 def concluding(totals: Mapping[str, int] | None) -> Generator[None]:
-    """Import what concludes a run in a thread, while its sessions start and play.
+    """Import the modules for the run's report in a thread, while its sessions start and play.
 
     Args:
-        totals: Episodes by operator; ``None``: nothing is concluded.
+        totals: Number of episodes by operator; ``None`` if there will be no report.
     """
     if totals is None:
         yield
@@ -228,9 +228,9 @@ def concluding(totals: Mapping[str, int] | None) -> Generator[None]:
 
 
 def _chosen_episodes(resume: Path) -> Mapping[str, Collection[int]] | None:
-    """The episodes that a resumed run plays, by operator; ``None``: all."""
+    """Return the episodes that a resumed run plays, by operator; ``None`` for all."""
     from gym_gui.controllers.reexecution.verification import (
-        chosen_episodes,  # the engine, which plays elsewhere
+        chosen_episodes,  # imports the engine
     )
 
     return chosen_episodes(open_run(resume))
@@ -244,7 +244,7 @@ def _part(planned: PlannedExperiment, shard: Shard, resume: Path | None) -> Shar
 
 
 async def until_signal(run: ExperimentRun) -> RunResult:
-    """Play to the end; Ctrl-C ends it early and keeps what is done."""
+    """Play to the end; SIGINT (Ctrl-C) or SIGTERM stops early and keeps finished episodes."""
     loop = asyncio.get_running_loop()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:
@@ -264,7 +264,7 @@ def say_ended(
     again: str = "mosaic run --resume",
     shard: Shard | None = None,
 ) -> int:
-    """Say how a run came out, or that nothing was left to play; returns the exit status."""
+    """Print how a run ended, or that nothing was left to play; return the exit status."""
     if run.played or as_json:
         return conclude(result, as_json, again, shard)
     failed = f", {result.failed} of them failed" if result.failed else ""
@@ -282,10 +282,10 @@ def conclude(
 
     Args:
         result: How the run ended.
-        as_json: Print one JSON object.
-        again: The command that resumes the run.
-        shard: The part of an experiment that the run is. No report is printed for it: one part alone does
-            not decide which operator is better.
+        as_json: Whether to print one JSON object.
+        again: Command that resumes the run.
+        shard: Shard that the run is; ``None`` for a whole run. A shard gets no report, as it alone does not
+            decide which operator is better.
 
     Returns:
         Exit status.
@@ -313,7 +313,7 @@ def conclude(
 
 
 def _record(result: RunResult, shard: Shard | None) -> dict[str, Any]:
-    """The result of a run, for programs: how it ended, its verdicts, and the path of its report."""
+    """Return the result of a run for programs: its status, its verdicts, and the path of its report."""
     record: dict[str, Any] = {
         "run": str(result.folder),
         "status": result.status,
@@ -331,6 +331,6 @@ def _record(result: RunResult, shard: Shard | None) -> dict[str, Any]:
         run = open_run(result.folder)
         summary = summarize([run])
         record["verdicts"] = [str(verdict) for verdict in summary.verdicts]
-        with suppress(UsageError):  # the record is returned without a report
+        with suppress(UsageError):  # the result is printed even if no report can be written
             record["report"] = str(write_report(summary, run.path, [run]))
     return record

@@ -1,4 +1,4 @@
-"""``mosaic run``: what was asked for, read and checked; ``play`` does it."""
+"""Implements ``mosaic run``: reads and checks the arguments and the experiment before it is played."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ def run_experiment(
     as_json: bool = False,
     hosts: HostAhead,
 ) -> int:
-    """Run an experiment file, resume a run, or play one again from its recorded calls.
+    """Run an experiment file, resume a run, or play a run again with its recorded calls.
 
     Args:
         file: The experiment file.
         out: Folder for the run folder.
-        episodes: How many are played, whatever the file says.
-        concurrency: Episodes in flight per process.
-        processes: Session processes.
-        budgets: What the run may take, by name in ``execution``.
+        episodes: Number of episodes, in place of the file's.
+        concurrency: Number of concurrent episodes per process.
+        processes: Number of session processes.
+        budgets: Budgets of the run, by name in ``execution``.
         resume: A run folder to resume.
-        replay: A run whose recorded calls stand in for the models.
-        shard: Which parts of how many, as ``3/64`` or ``1-16/64``, where not all of it is played.
-        dry_run: Play nothing that counts.
-        as_json: For programs.
-        hosts: Where it is played.
+        replay: A run whose recorded calls replace the models.
+        shard: Parts to play, as ``3/64`` or ``1-16/64``; ``None`` for the whole experiment.
+        dry_run: Whether to play nothing that counts.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: Something the person can fix; nothing was played.
+        UsageError: The person can fix the problem; nothing was played.
     """
     parts = None
     if shard is not None:
@@ -74,7 +74,7 @@ def run_experiment(
     part = None if parts is None or not dry_run else parts.only
     if resume is not None:
         replay, part = _replayed_by(resume), shard_of(resume)
-    # The engine takes a third of a second to import: who misspelled a key need not wait for it.
+    # The engine takes a third of a second to import: a misspelled key is reported before that.
     from gym_gui.cli.running.play_run import part_player, play
 
     if parts is not None and not dry_run:
@@ -95,7 +95,7 @@ def run_experiment(
 
 
 def _replayed_by(resume: Path) -> Path | None:
-    """The run that a resumed run takes its replies from; ``None``: it asks the models."""
+    """Return the run whose recorded replies a resumed run uses; ``None`` if it calls the models."""
     written = open_run(resume).record.extra.get(REPLAY)
     return Path(written) if isinstance(written, str) else None
 
@@ -110,19 +110,20 @@ def asked_experiment(
     looked_at: bool,
     places_of: PlacesOf,
 ) -> Experiment:
-    """The experiment that a command line asks for.
+    """Return the experiment that a command line asks for.
 
     Args:
         file: The experiment file.
         resume: A run folder to resume.
-        replay: A run whose recorded calls stand in for the models.
-        episodes: How many are played, whatever the file says.
-        concurrency: Episodes in flight per process.
-        looked_at: Whether it is only looked at: a program is then run only where it was allowed.
-        places_of: Says where one can sit in the environments of a matrix.
+        replay: A run whose recorded calls replace the models.
+        episodes: Number of episodes, in place of the file's.
+        concurrency: Number of concurrent episodes per process.
+        looked_at: Whether the experiment is only inspected: a program is then executed only if it was
+            allowed.
+        places_of: Returns the slots of the environments of a matrix.
 
     Raises:
-        UsageError: It cannot be read, or these do not go together.
+        UsageError: The experiment cannot be read, or the arguments exclude each other.
     """
     given = [source for source in (file, resume, replay) if source is not None]
     again = resume is not None and file is not None and replay is None
@@ -134,8 +135,8 @@ def asked_experiment(
     if resume is not None and episodes is not None:
         raise UsageError("--episodes does not go with --resume", fix="Leave it out")
     if resume is not None or file is None:
-        open_run(resume or given[0])  # says what to do where there is no run
-    # To run a program is to say so; to look at what it would do is not.
+        open_run(resume or given[0])  # its error says what to do if there is no run
+    # The command to run a program is a permission to execute it; the command to inspect it is not.
     if looked_at and needs_code(given[0]):
         require([need_of_program(given[0])], Origin(str(given[0])))
     if resume is None or file is not None:
@@ -150,7 +151,7 @@ def asked_experiment(
 
 
 def with_budgets(experiment: Experiment, budgets: Mapping[str, float | None]) -> Experiment:
-    """An experiment with the budgets that a command line gives, by name in ``execution``."""
+    """Return an experiment with the budgets of a command line, by name in ``execution``."""
     given: dict[str, Any] = {name: budget for name, budget in budgets.items() if budget is not None}
     if not given:
         return experiment

@@ -1,7 +1,7 @@
-"""Several shards of a submission that one process plays there, each as a command of its own would.
+"""Plays several shards of a submission in one process, each as a separate command would.
 
-Each has its folder (:mod:`gym_gui.services.submissions.shell`): what is printed of it goes there, and the
-exit status that a command of its own would have. So each is followed, collected and begun again by itself.
+Each shard has its folder (:mod:`gym_gui.services.submissions.shell`), which gets its output and exit status.
+So each is followed, collected and restarted separately.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ class PartPlayer(Protocol):
     """Plays parts of an experiment."""
 
     def play(self, shard: Shard, out: Path | None, begun: Path | None) -> int:
-        """Play a part, or what is left of it; returns the exit status."""
+        """Play a part, or what is left of it; return the exit status."""
         ...
 
     def close(self) -> None:
-        """End what was started."""
+        """End what was started for the parts."""
         ...
 
 
 @dataclass(frozen=True)
 class Hand:
-    """Shards that were dealt to one process.
+    """Shards that the coordinator gave to one process.
 
     Attributes:
-        tries: They, in their order, each with the number of its try: ``3/1``.
-        shards: They.
+        tries: For each shard its number and the number of its try, e.g. ``3/1``.
+        shards: The shards, in the same order.
     """
 
     tries: Sequence[str]
@@ -48,11 +48,11 @@ class Hand:
 
     @classmethod
     def of(cls, written: str, shards: Sequence[Shard]) -> Hand:
-        """Shards of a command line, whose tries the environment names.
+        """Return the shards of a command line whose tries an environment variable names.
 
         Args:
-            written: The tries, with blanks between them.
-            shards: The shards.
+            written: The tries, separated by spaces.
+            shards: The shards of the command line.
         """
         known = {shard.number: shard for shard in shards}
         tries = [each for each in written.split() if int(each.partition("/")[0]) in known]
@@ -60,15 +60,15 @@ class Hand:
 
     @property
     def only(self) -> Shard:
-        """The first."""
+        """The first shard."""
         return self.shards[0]
 
     def play(self, player: PartPlayer, out: Path | None, command: str) -> int:
-        """Play the shards that the coordinator has not taken back yet; return the exit status.
+        """Play the shards that the coordinator has not taken back; return the exit status.
 
         Args:
             player: Plays the shards; closed at the end.
-            out: Not used: each shard has its folder.
+            out: Not used, as each shard has its folder.
             command: Not used.
         """
         status = DONE
@@ -78,7 +78,7 @@ class Hand:
                 if _taken(folder):
                     status = _played(player, shard, folder)
                     replace_file(folder / "code", f"{status}\n".encode())
-                # What one is refused for, the others would be refused for.
+                # The reason for which one shard is refused holds for the others too.
                 if status in (USAGE, INTERRUPTED):
                     return status
         finally:
@@ -87,7 +87,7 @@ class Hand:
 
 
 def begun_in(folder: Path) -> Mapping[Shard, Path]:
-    """Run folders of parts in a folder; of one that was begun twice, the later.
+    """Return the run folders of parts in a folder; of a part that was begun twice, the later one.
 
     Raises:
         UsageError: There is no such folder, or it is a run itself.
@@ -113,7 +113,7 @@ def _played(player: PartPlayer, shard: Shard, folder: Path) -> int:
 
 
 def _taken(folder: Path) -> bool:
-    """Take a shard, and print into its folder from now on; false where it was taken back."""
+    """Claim a shard and redirect output to its folder; return false if it was taken back."""
     try:
         out = os.open(folder / "out", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

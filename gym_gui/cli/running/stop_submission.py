@@ -1,4 +1,4 @@
-"""``mosaic runs stop``: ends what is being played of a submission, whether a process follows it or none."""
+"""Implements ``mosaic runs stop``: ends a submission, whether or not a process follows it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from gym_gui.services.submissions.submission_record import SENT, is_submission, 
 
 
 def stop_submission(folder: Path, *, as_json: bool) -> int:
-    """Have what is being played of a submission end, and wait for that.
+    """Make everything end that is being played for a submission, and wait for that.
 
     Args:
-        folder: The submission's.
-        as_json: For programs.
+        folder: Folder of the submission.
+        as_json: Whether to print JSON.
 
     Returns:
-        Exit status: 1 where something may go on, as its place was away.
+        Exit status: 1 if something may continue because its place did not answer.
 
     Raises:
-        UsageError: It is none, or is followed from another machine.
+        UsageError: The folder is not a submission, or a process on another machine follows it.
     """
     if not is_submission(folder):
         raise UsageError(

@@ -1,4 +1,4 @@
-"""What ``--executor … --dry-run`` says: how it would be cut, what would be sent and which places can play."""
+"""Implements ``--executor … --dry-run``: prints the parts, what would be sent, and which places can play."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from gym_gui.services.submissions.submission_record import Submission
 
 
 def say_where(submission: Submission, write: Callable[[Path], object], *, as_json: bool) -> int:
-    """Check each place, and say what would be played where.
+    """Check each place and print what would be played there.
 
     Args:
-        submission: What would be played; nothing of it is written.
-        write: Makes a folder of what would be sent.
-        as_json: For programs.
+        submission: The planned submission; it is not saved.
+        write: Writes what would be sent into a folder.
+        as_json: Whether to print JSON.
 
     Returns:
-        Exit status: 0 where it can be played, 2 where no place can be used.
+        Exit status: 0 if it can be played, 2 if no place can be used.
     """
     with tempfile.TemporaryDirectory(prefix="mosaic-") as aside:
         write(Path(aside) / "bundle")
@@ -42,7 +42,7 @@ def say_where(submission: Submission, write: Callable[[Path], object], *, as_jso
         about = {parts: submission.of, work: submission.total}
         write_json({**about, "files": files, "bytes": size, "places": places})
     else:
-        most = "" if submission.due is None else "At most "  # until it is decided
+        most = "" if submission.due is None else "At most "  # it may be decided earlier
         part, work = ("training", "steps") if submission.trainings else ("shard", "episodes")
         write_line(f"{most}{submission.total:,} {work} in {wording.count(submission.of, part)}.")
         write_line(f"Sent to each place: {wording.count(files, 'file')}, {wording.size(size)}.")
@@ -54,7 +54,7 @@ def say_where(submission: Submission, write: Callable[[Path], object], *, as_jso
 
 
 async def _problems(backends: Sequence[ExecutorBackend]) -> list[str | None]:
-    """Why each place cannot be used; ``None`` for one that can."""
+    """Return why each place cannot be used; ``None`` for a place that can."""
     return list(await asyncio.gather(*(_problem(backend) for backend in backends)))
 
 

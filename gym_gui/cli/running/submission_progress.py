@@ -1,4 +1,4 @@
-"""How far a submission is, on the display that runs have."""
+"""Shows the progress of a submission on the displays of runs and of trainings."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from gym_gui.controllers.runs.script_execution import OnProgress
 
 _NAMED: Final = 3
-"""Places that are named beside the count."""
+"""Largest number of places that are named beside the count."""
 _RATE_S: Final = 30.0
-"""The speed of trainings is that of so many seconds."""
+"""Length of the window over which the speed of trainings is measured."""
 
 
 def shown_by(show: OnProgress, total: int) -> OnShardProgress:
-    """Tell a display of runs how far a submission is.
+    """Return a function that shows the progress of a submission on a display of runs.
 
     Args:
         show: The display.
-        total: Work that there is in all.
+        total: Total work, in episodes.
     """
 
     from gym_gui.controllers.runs.operator_execution import OperatorProgress
@@ -44,11 +44,11 @@ def shown_by(show: OnProgress, total: int) -> OnShardProgress:
 
 
 def shown_trainings(show: OnTrainProgress, now: Callable[[], Submission]) -> OnShardProgress:
-    """Tell a display of trainings how far all of a submission are together.
+    """Return a function that shows the joint progress of a submission's trainings on a display.
 
     Args:
         show: The display.
-        now: What is trained, as it stands.
+        now: Returns the current state of the submission.
     """
     seen: list[tuple[float, int]] = []
 
@@ -68,5 +68,5 @@ def shown_trainings(show: OnTrainProgress, now: Callable[[], Submission]) -> OnS
 
 
 def title_of(submission: Submission) -> str:
-    """What the display of a submission of trainings is called."""
+    """Return the title of the display for a submission of trainings."""
     return wording.count(submission.of, "training")

@@ -1,4 +1,4 @@
-"""``mosaic run --executor`` and ``mosaic tournament --executor``: played elsewhere, one run folder here."""
+"""Implements ``--executor`` of ``mosaic run`` and ``mosaic tournament``: plays elsewhere, merges here."""
 
 from __future__ import annotations
 
@@ -61,17 +61,20 @@ from gym_gui.services.submissions.shell import EXPERIMENT
 from gym_gui.services.submissions.submission_record import FAILED, Submission
 
 _EACH: Final = 4
-"""Shards for each place: one that is slow, or lost, holds up the others by a quarter of its work."""
+"""Number of shards for each place: a slow or lost place delays the others by a quarter of its work."""
 _MERGED: Final = "merged"
 _LOOKED_AT: Final = "looked-at"
-"""Where the run lies that was made of what was played so far."""
+"""Folder for the run that was merged from what was played so far."""
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is to be played: by which command, how much work it is, what it needs that was allowed; and, of an
-    experiment, episodes of each seed by operator, what all of it may spend by account, and into how many
-    shards it is cut at most."""
+    """Work that a command line asks for.
+
+    It holds what is played, by which command, its number of episodes, and the code and programs that were
+    allowed. For an experiment it also holds the seatings by operator, the budgets by account, and the largest
+    number of shards.
+    """
 
     what: Experiment | Tournament
     command: str
@@ -92,22 +95,22 @@ def submit_experiment(
     budgets: Mapping[str, float | None],
     as_json: bool,
 ) -> int:
-    """Play an experiment elsewhere, and say how it came out.
+    """Play an experiment elsewhere and print the result.
 
     Args:
         file: The experiment file.
-        where: Where it is played, or the submission to resume.
+        where: The places, or the submission to resume.
         out: Folder for the run folder.
-        episodes: How many are played, whatever the file says.
-        concurrency: Episodes in flight per process.
-        budgets: What all of it may take, by name in ``execution``.
-        as_json: For programs.
+        episodes: Number of episodes, in place of the file's.
+        concurrency: Number of concurrent episodes per process.
+        budgets: Budgets of the whole experiment, by name in ``execution``.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: Something the person can fix.
+        UsageError: The person can fix the problem.
     """
     if where.resume is not None:
         if any(budget is not None for budget in budgets.values()):
@@ -125,7 +128,7 @@ def submit_experiment(
         resolved, problems = resolve_all(experiment, seats_of=hosts.seats, secrets=False)
     if problems:
         experiment = without(experiment, problems)
-    plan_shard(experiment, resolved, Shard(1, 1), coordinated=True)  # refuses what has no parts
+    plan_shard(experiment, resolved, Shard(1, 1), coordinated=True)  # raises an error if it cannot be divided
     seatings = {each.config.operator_id: len(each.seatings) for each in resolved}
     scheduled = schedule_of(experiment.execution, seatings)
     games, seeds = sum(each.episodes for each in scheduled), max(each.seeds for each in scheduled)
@@ -143,7 +146,7 @@ def submit_tournament(
     concurrency: int | None,
     as_json: bool,
 ) -> int:
-    """Play a tournament elsewhere; as :func:`submit_experiment`."""
+    """Play a tournament elsewhere; works like :func:`submit_experiment`."""
     if where.resume is not None:
         return _go_on(where, file, "tournament", as_json)
     profile = load_profile(where.executor or "", where.profile)
@@ -172,7 +175,7 @@ def _submit(asked: _Asked, where: Elsewhere, profile: Profile, out: Path | None,
     if decided is not None:
         of = shards_for(decided.execution, asked.seatings, of)
     if asked.budgets and of > (most := _EACH * profile.places):
-        # A task that is dealt several plays them as one process, which has one lease.
+        # A task that gets several shards plays them in one process, which has one lease.
         of = most
         if where.shards:
             tell(f"cut into {of} shards: with budgets at most {_EACH} for each that is played at once")
@@ -215,7 +218,7 @@ def _go_on(where: Elsewhere, file: Path | None, command: str, as_json: bool) -> 
 
 
 def _follow(submission: Submission, as_json: bool) -> int:
-    """Have it played, collect it and make one run of it."""
+    """Play a submission, collect its shards and merge them into one run; return the exit status."""
     coordinator: Coordinator | None = None
     if submission.run:
         tell("nothing is left to play")
@@ -229,7 +232,7 @@ def _follow(submission: Submission, as_json: bool) -> int:
 
 
 def _play(submission: Submission, as_json: bool) -> Coordinator:
-    """Have it played; where it is played until it is decided, batch after batch."""
+    """Play a submission; if it runs until its comparisons are decided, play batch after batch."""
     leases = LeaseBook.open(submission.folder)
     with run_progress(as_json=as_json) as show:
         while True:
@@ -242,13 +245,13 @@ def _play(submission: Submission, as_json: bool) -> Coordinator:
 
 
 def _add_batch(submission: Submission, due: list[int]) -> bool:
-    """Look at what was played; returns whether more is to be, else the run is there."""
+    """Return whether more must be played to decide the comparisons; if not, keep the merged run."""
     if _made(submission) is not None:
         return False
     experiment = load_experiment(submission.bundle / EXPERIMENT, allow_code=False)
     batches = Batches(experiment, submission.seatings, submission.of)
     place = submission.folder / _LOOKED_AT
-    shutil.rmtree(place, ignore_errors=True)  # a process killed here looks again, and sees the same
+    shutil.rmtree(place, ignore_errors=True)  # a process that was killed meanwhile looks again, same result
     run = merge_shards(
         [submission.shards], place, planned=batches.planned(due), times=_times(submission)
     ).folder
@@ -262,7 +265,7 @@ def _add_batch(submission: Submission, due: list[int]) -> bool:
 
 
 def _times(submission: Submission) -> tuple[str, str]:
-    """From its submission to now, by the clock here: those of hosts may be hours off."""
+    """Return start and end by the local clock: clocks of hosts may be hours off."""
     now = _now()
     return min(submission.began_at or now, now), now
 
@@ -272,12 +275,12 @@ def _now() -> str:
 
 
 def _made(submission: Submission) -> Path | None:
-    """The run that the shards were merged into, before it is where it belongs."""
+    """Return the merged run before it is moved to its final folder; ``None`` if there is none."""
     return next((file.parent for file in (submission.folder / _MERGED).glob("*/run.json")), None)
 
 
 def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
-    """Say what is not here, and return the exit status; ``None`` where all is."""
+    """Print which shards are missing and return the exit status; return ``None`` if none is missing."""
 
     def unmerged(more: int) -> str:
         rest = f" ({more} further shards)" if more else ""
@@ -287,7 +290,7 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
 
 
 def _merge(submission: Submission) -> None:
-    """Make one run of the shards; after a kill, the next process makes no second run."""
+    """Merge the shards into one run, unless a process that was killed meanwhile has done so already."""
     made = _made(submission)
     if made is None:
         leases, how = LeaseBook.open(submission.folder), dict[str, Any]()
@@ -302,19 +305,19 @@ def _merge(submission: Submission) -> None:
 
 
 def _merged(submission: Submission) -> RunResult:
-    """How the run came out, where it belongs.
+    """Move the merged run to its final folder and return its result.
 
     Raises:
-        UsageError: It is there no more.
+        UsageError: The run no longer exists.
     """
     run, aside = Path(submission.run), submission.folder / _MERGED
     if (aside / run.name).is_dir():
         (aside / run.name).rename(run)
         _hand_on_labels(submission.folder, run)
     for parts in (submission.shards, submission.folder / _LOOKED_AT):
-        shutil.rmtree(parts, ignore_errors=True)  # the run has all that was in them
+        shutil.rmtree(parts, ignore_errors=True)  # the run contains everything from them
     made = open_run(run)
-    if made.record.status == STOPPED:  # for want of budget
+    if made.record.status == STOPPED:  # because a budget was used up
         rows = [row for operator in made.operators.values() for row in operator.episodes() if not row.is_open]
         failed = sum(row.status is EpisodeStatus.FAILED for row in rows)
         return RunResult(run, STOPPED, len(rows), failed, made.record.problem or "")
@@ -324,7 +327,7 @@ def _merged(submission: Submission) -> RunResult:
 
 
 def _hand_on_labels(submission: Path, run: Path) -> None:
-    """What people have called the submission, its run is called."""
+    """Copy the submission's labels (name, tags, notes) to the run."""
     try:
         if given := read_labels(submission).to_data():
             change_labels(run, given)

@@ -1,4 +1,4 @@
-"""``mosaic tournament``: a pool of policies that meet each other, as one run."""
+"""Implements ``mosaic tournament``: a pool of policies that meet each other, as one run."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ def run_tournament(
     as_json: bool = False,
     hosts: HostAhead,
 ) -> int:
-    """Play a tournament, or what is new of one in the folder that it has.
+    """Play a tournament, or the games that are new in an existing run folder.
 
     Args:
-        file: Tournament file; left out: the tournament of ``resume``.
+        file: Tournament file; ``None`` for the tournament of ``resume``.
         out: Folder for the run folder.
-        concurrency: Episodes in flight per process.
-        processes: Session processes.
+        concurrency: Number of concurrent episodes per process.
+        processes: Number of session processes.
         resume: A run folder to resume.
-        shard: Which parts of how many, as ``3/64`` or ``1-16/64``, where not all of it is played.
-        dry_run: Play nothing: say who would meet whom.
-        as_json: For programs.
-        hosts: Where it is played.
+        shard: Parts to play, as ``3/64`` or ``1-16/64``; ``None`` for the whole tournament.
+        dry_run: Whether to play nothing and only print the pairings.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: Something the person can fix; nothing was played.
+        UsageError: The person can fix the problem; nothing was played.
     """
     if file is None and resume is None:
         raise UsageError(
@@ -96,14 +96,14 @@ def tournament_parts(
 
     Args:
         file: Tournament file.
-        concurrency: Episodes in flight per process.
-        processes: Session processes.
-        as_json: For programs.
-        hosts: Where it is played.
-        keep: Whether several are played, which share what is started.
+        concurrency: Number of concurrent episodes per process.
+        processes: Number of session processes.
+        as_json: Whether to print JSON.
+        hosts: Session host and environment checks of the command.
+        keep: Whether several parts are played, which share sessions.
 
     Raises:
-        UsageError: Something the person can fix; nothing was played.
+        UsageError: The person can fix the problem; nothing was played.
     """
     tournament_run = _tournament_run(file, concurrency, None, hosts)
     check_has_parts(tournament_run)
@@ -128,10 +128,10 @@ def _tournament_run(
 def checked_tournament_run(
     tournament: Tournament, hosts: HostAhead, before: Run | None = None
 ) -> TournamentRun:
-    """A tournament, checked; its environment is made in another process.
+    """Return a checked tournament; its environment is created in another process.
 
     Raises:
-        UsageError: As :meth:`TournamentRun.of`.
+        UsageError: As in :meth:`TournamentRun.of`.
     """
     check = partial(resolve_operator, seats_of=hosts.seats)
     return TournamentRun.of(tournament, before=before, seats_of=hosts.seats, check=check)
@@ -142,10 +142,10 @@ def _workers(tournament_run: TournamentRun, processes: int | None) -> int:
 
 
 def check_has_parts(tournament_run: TournamentRun) -> None:
-    """Refuse to cut a tournament whose parts would need each other.
+    """Refuse to divide a tournament whose parts depend on each other.
 
     Raises:
-        UsageError: They would.
+        UsageError: The parts depend on each other.
     """
     if tournament_run.tournament.schedule.kind == "swiss":
         raise UsageError(
@@ -155,10 +155,10 @@ def check_has_parts(tournament_run: TournamentRun) -> None:
 
 
 def plan_part(tournament_run: TournamentRun, shard: Shard | None, before: Run | None) -> ShardPlan | None:
-    """What a part of a tournament plays; ``None``: all of it is played.
+    """Return what a part of a tournament plays; ``None`` if all of it is played.
 
     Raises:
-        UsageError: Its parts would need each other, or it is not what ``before`` was begun with.
+        UsageError: The parts depend on each other, or the plan differs from that of ``before``.
     """
     if shard is None:
         return None

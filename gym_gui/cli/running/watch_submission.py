@@ -1,4 +1,4 @@
-"""``mosaic runs watch``: how far a submission is, by its record; any process may follow the submission."""
+"""Implements ``mosaic runs watch``: shows the progress of a submission from its record."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _EVERY_S: Final = 1.0
 
 
 def watch_submission(folder: Path, *, as_json: bool) -> int:
-    """Show how far a submission is until it has ended, or no process follows it any more.
+    """Show the progress of a submission until it has ended or no process follows it.
 
     Args:
-        folder: The submission's.
-        as_json: Print for programs.
+        folder: Folder of the submission.
+        as_json: Whether to print JSON.
 
     Returns:
-        Exit status: 0 where it has been merged, 1 where the user has to resume it.
+        Exit status: 0 if it has been merged, 1 if the user has to resume it.
 
     Raises:
-        UsageError: The folder is no submission, or its record cannot be read.
+        UsageError: The folder is not a submission, or its record cannot be read.
     """
     if not is_submission(folder):
         raise UsageError(
@@ -53,7 +53,7 @@ def watch_submission(folder: Path, *, as_json: bool) -> int:
 
 def _until_left(folder: Path, tell: OnShardProgress) -> Submission:
     while True:
-        # Asked first: who follows it has written all when it lets go.
+        # Checked first: a process that follows the submission writes everything before it lets go.
         followed = is_being_written(folder)
         submission = open_submission(folder)
         tell(progress_of(submission))
@@ -63,7 +63,7 @@ def _until_left(folder: Path, tell: OnShardProgress) -> Submission:
 
 
 def _watch_trainings(folder: Path, as_json: bool) -> int:
-    """The same for trainings: steps, and their last returns."""
+    """Show the progress of a submission of trainings: steps and latest returns."""
     begun = open_submission(folder)
     with train_progress(title_of(begun), as_json=as_json) as show:
         submission = _until_left(folder, shown_trainings(show, lambda: open_submission(folder)))

@@ -1,1 +1,1 @@
-"""``mosaic train`` and ``mosaic daemon``."""
+"""Implements ``mosaic train`` and ``mosaic daemon``."""

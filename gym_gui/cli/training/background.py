@@ -1,4 +1,4 @@
-"""``mosaic train --background``: the training goes to the daemon, and the terminal is free."""
+"""Implements ``mosaic train --background``: hands trainings to the trainer daemon."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from gym_gui.services.worker_orchestrator import UnifiedRunConfig
 
 
 def queue_trainings(requests: Sequence[TrainRequest], *, priority: int = 0, as_json: bool = False) -> int:
-    """Hand trainings that were checked to the daemon, and say where they are found.
+    """Hand checked trainings to the daemon and print where they are.
 
-    Of a group, trainings that are done, wait or run stay as they are; those that were stopped are resumed.
+    Trainings of a group that are finished, waiting or running stay as they are; stopped ones are resumed.
 
     Args:
         requests: One training, or those of a group.
-        priority: Higher runs first.
-        as_json: Say it as one JSON object on stdout.
+        priority: Priority; higher runs first.
+        as_json: Whether to print one JSON object on stdout.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: They cannot be trained in the background as they are.
+        UsageError: The trainings cannot run in the background in this form.
         MosaicError: The daemon could not be started.
     """
     first = requests[0]
@@ -130,7 +130,7 @@ async def _submit_group(
 
 
 def _known_run(folder: Path, store: Store) -> str:
-    """The daemon knows runs by their id, which is the name of a folder of its own."""
+    """Return the daemon's id of a run, which is the name of its folder in the daemon's folder."""
     if folder.parent != store.data_dir("training").absolute():
         raise UsageError(
             f"{folder} was not trained in the background",

@@ -1,4 +1,4 @@
-"""``mosaic daemon``."""
+"""Implements ``mosaic daemon``."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def run_daemon(settings: DaemonSettings) -> int:
-    """Serve the data folder until a signal comes, or the daemon has been idle for its time limit.
+    """Serve the data folder until a signal arrives, or the daemon has been idle for its time limit.
 
     Raises:
-        UsageError: Another daemon serves the folder, or it cannot be served as asked.
+        UsageError: Another daemon serves the folder, or the settings do not allow to serve it.
     """
     from gym_gui.services.trainer.daemon import serve
 
@@ -34,7 +34,7 @@ def run_daemon(settings: DaemonSettings) -> int:
 
 
 def stop(*, as_json: bool = False) -> int:
-    """End the daemon of the data folder; its trainings go on."""
+    """End the daemon of the data folder; its trainings continue."""
     stopped = stop_daemon(bootstrap_default_services().store)
     if as_json:
         write_json({"stopped": stopped is not None, "pid": stopped.pid if stopped else None})
@@ -46,7 +46,7 @@ def stop(*, as_json: bool = False) -> int:
 
 
 def cancel_run(run_id: str, *, as_json: bool = False) -> int:
-    """Ask a training to keep what it has and end."""
+    """Ask a training to save its policy and end."""
 
     from gym_gui.services.trainer.trainer_client import TrainerClient
 
@@ -66,7 +66,7 @@ def cancel_run(run_id: str, *, as_json: bool = False) -> int:
 
 
 def show_status(*, as_json: bool = False) -> int:
-    """Say how the daemon is and what it trains; 1 where there is none."""
+    """Print the state of the daemon and its trainings; return 1 if there is no daemon."""
     store = bootstrap_default_services().store
     address = find(store)
     if address is None:

@@ -1,4 +1,4 @@
-"""One training in the foreground: how far it is, and its result."""
+"""Runs one training in the foreground, and prints its progress and its result."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 
 
 def trained(request: TrainRequest, *, as_json: bool, note: str = "") -> TrainResult:
-    """Train in the foreground, and show how far it is.
+    """Train in the foreground and show the progress.
 
     Args:
-        request: What to train.
-        as_json: Progress as JSON lines.
-        note: What tells it from others.
+        request: The training.
+        as_json: Whether to write progress as JSON lines.
+        note: Text after the title that distinguishes this training from others.
     """
     with (
         _sigterm_as_ctrl_c(),
@@ -54,12 +54,12 @@ def _say_stopping() -> None:
 
 
 def _nothing_more() -> None:
-    """The result will say it."""
+    """Print nothing about stopping: the JSON result will contain it."""
 
 
 @contextmanager
 def _sigterm_as_ctrl_c() -> Generator[None]:
-    """Within, being asked to end keeps what was learnt, as Ctrl-C does."""
+    """Treat SIGTERM as Ctrl-C inside the ``with`` block, so that the policy is kept."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -68,7 +68,7 @@ def _sigterm_as_ctrl_c() -> Generator[None]:
 
 
 def shown(path: Path) -> str:
-    """Relative to here where that is shorter to read and to type."""
+    """Return a path relative to the working directory if it lies inside it, else the path unchanged."""
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
@@ -76,7 +76,7 @@ def shown(path: Path) -> str:
 
 
 def in_words(result: TrainResult) -> str:
-    """How long a training took, and what its policy earns."""
+    """Return the length of a training and the return of its policy, as text."""
     told = f"{result.step:,} steps" + (f" in {result.wall_s:.0f} s" if result.wall_s else "")
     if result.mean_return is None:
         return told
@@ -84,7 +84,7 @@ def in_words(result: TrainResult) -> str:
 
 
 def slot_of(result: TrainResult, definition: WorkerTypeDefinition) -> dict[str, Any]:
-    """The slot of an experiment file in which the policy plays."""
+    """Return the slot of an experiment file that plays the policy."""
     return {
         "type": definition.kind.value,
         "worker_id": definition.type_id,
@@ -93,7 +93,7 @@ def slot_of(result: TrainResult, definition: WorkerTypeDefinition) -> dict[str, 
 
 
 def print_result(result: TrainResult, algo: str, env_id: str, definition: WorkerTypeDefinition) -> None:
-    """Print the result of a training, and how its policy is used."""
+    """Print the result of a training, and how to use its policy."""
     write_line(f"Trained: {in_words(result)}")
     write_line(f"Policy:  {shlex.quote(shown(result.out))}")
     file, slot = read_policy_file(result.out), slot_of(result, definition)
@@ -105,7 +105,7 @@ def print_result(result: TrainResult, algo: str, env_id: str, definition: Worker
 
 
 def result_row(result: TrainResult, definition: WorkerTypeDefinition) -> Mapping[str, Any]:
-    """The result of a training for programs, as JSON."""
+    """Return the result of a training for programs."""
     return {
         "out": str(result.out),
         "status": result.status,

@@ -1,4 +1,4 @@
-"""``mosaic train``."""
+"""Implements ``mosaic train``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _ALGORITHM, _SEED = "ppo", 1
 MOST_SEEDS = 1000
-"""Trainings of a group."""
+"""Largest number of trainings of a group."""
 
 
 def train_policy(
@@ -48,33 +48,33 @@ def train_policy(
     extra: Sequence[str] = (),
     as_json: bool = False,
 ) -> int:
-    """Train a policy and say how it is used.
+    """Train a policy and print how it is used.
 
     Args:
-        worker: Worker that trains; empty to have the best chosen.
-        algo: One of its algorithms, in any case; PPO by default, and where several agents act the
-            worker's first that learns for several.
+        worker: Worker that trains; empty to choose the best one.
+        algo: One of the worker's algorithms, in any case. By default PPO, or for several agents the
+            worker's first algorithm that trains several.
         env: Environment id.
-        seed: The one seed of the training.
-        seeds: A group of trainings instead: how many, or their seeds (``1,2,5``).
-        group: What the group is called; its algorithm by default.
-        steps: Environment steps in all.
+        seed: Seed of a single training.
+        seeds: Seeds of a group of trainings instead: their number, or a list (``1,2,5``).
+        group: Name of the group; its algorithm by default.
+        steps: Environment steps in total.
         settings: Further settings, each ``name=value``.
-        out: The run folder, or that of the group.
+        out: Run folder, or folder of the group.
         resume: Run folder of a training to resume; worker, algo, env and seed are read from it.
-        overwrite: Replace a policy that is in ``out``.
-        background: Hand it to the trainer daemon and return at once.
-        priority: In the background: higher runs first.
-        elsewhere: Other machines to train on, and the submission that is resumed there.
+        overwrite: Whether to replace a policy in ``out``.
+        background: Whether to hand the training to the trainer daemon and return at once.
+        priority: Priority in the background; higher runs first.
+        elsewhere: Other machines to train on, or the submission to resume there.
         extra: Further settings, as command-line options.
-        as_json: Progress as JSON lines on stderr, one result object on stdout.
+        as_json: Whether to write progress as JSON lines on stderr and one result object on stdout.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: Something the person can fix; nothing was trained.
-        MosaicError: It went wrong while running.
+        UsageError: The person can fix the problem; nothing was trained.
+        MosaicError: The training failed.
     """
     _check_extra(extra)
     if background:
@@ -103,7 +103,7 @@ def train_policy(
         return submit_trainings(requests, elsewhere, [*given, *extra], as_json=as_json)
     if background:
         from gym_gui.cli.training.background import (
-            queue_trainings,  # gRPC, which the foreground can do without
+            queue_trainings,  # imports gRPC, not needed in the foreground
         )
 
         return queue_trainings(requests, priority=priority, as_json=as_json)
@@ -122,7 +122,7 @@ def _new_requests(
     algo: str,
     **about: Any,
 ) -> list[TrainRequest]:
-    """One training, or those of a group, which lie beside each other."""
+    """Return the request for one training, or those for a group, whose folders are beside each other."""
     if not seeds:
         one = _SEED if seed is None else seed
         return [TrainRequest.checked(definition, algo=algo, seed=one, out=out, **about)]
@@ -132,10 +132,10 @@ def _new_requests(
 
 
 def seeds_of(written: str, first: int | None) -> list[int]:
-    """The seeds of a group: ``5`` is five of them, from ``first`` on (1), ``1,2,5`` are these.
+    """Return the seeds of a group: ``5`` means five from ``first`` (default 1) on, ``1,2,5`` means these.
 
     Raises:
-        UsageError: It is neither.
+        UsageError: ``written`` is neither, or does not fit ``first``.
     """
     parts = [part.strip() for part in written.split(",") if part.strip()]
     if not parts or not all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts):
@@ -156,7 +156,7 @@ def seeds_of(written: str, first: int | None) -> list[int]:
 
 
 def _ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -> int:
-    """Print the result of a training; returns the exit status."""
+    """Print the result of a training; return the exit status."""
     if as_json:
         write_json(result_row(result, request.definition))
     else:
@@ -169,7 +169,7 @@ def _ended(result: TrainResult, request: TrainRequest, *, as_json: bool) -> int:
 
 
 def _check_extra(extra: Sequence[str]) -> None:
-    """What goes to the worker are options; a word alone is a slip of ours to report."""
+    """Check that arguments for the worker are options; a single word must be a typing error."""
     if extra and not extra[0].startswith("-"):
         raise UsageError(
             f"{extra[0]!r} is no option of mosaic train", fix="For example: mosaic train --env CartPole-v1"
@@ -207,7 +207,7 @@ def _assignments(settings: Sequence[str]) -> dict[str, str]:
 
 
 def _choose(worker: str, algo: str, env: str) -> tuple[WorkerTypeDefinition, str]:
-    """Who trains, and by which algorithm."""
+    """Return the worker that trains, and the algorithm."""
     if not env:
         raise UsageError("an environment is needed", fix="For example: mosaic train --env CartPole-v1")
     services = bootstrap_default_services()

@@ -1,4 +1,4 @@
-"""``mosaic train --executor``: trainings on other machines, whose run folders are here as those of others."""
+"""Implements ``mosaic train --executor``: trains on other machines, with run folders here."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from gym_gui.services.trainer.training_folder import REQUEST, RunFolder
 from gym_gui.services.trainings.training_groups import GroupMember, read_member
 
 _NAMED: Final = 5
-"""Trainings that are named where something is said of many."""
+"""Largest number of trainings that a message names."""
 
 
 def submit_trainings(
@@ -51,16 +51,16 @@ def submit_trainings(
     """Train on other machines, one part for each training, and print the result.
 
     Args:
-        requests: The trainings, which differ in their seeds alone.
+        requests: The trainings, which differ only in their seeds.
         where: The machines.
-        given: The trainings' settings, as arguments of ``mosaic train``.
-        as_json: Print for programs.
+        given: Settings of the trainings, as arguments of ``mosaic train``.
+        as_json: Whether to print JSON.
 
     Returns:
         Exit status.
 
     Raises:
-        UsageError: Something the person can fix.
+        UsageError: The person can fix the problem.
     """
     profile = load_profile(where.executor or "", where.profile)
     requests = [request for request in requests if not _is_done(request, as_json=as_json)]
@@ -98,12 +98,12 @@ def submit_trainings(
 
 
 def go_on_training(where: Elsewhere, *, as_json: bool) -> int:
-    """Resume a submission of trainings; as :func:`submit_trainings`."""
+    """Resume a submission of trainings; works like :func:`submit_trainings`."""
     if where.detach:
         return detach_resumed(where, TRAIN, as_json=as_json)
     with reopened(where, TRAIN) as submission:
         if not submission.run:
-            _announce(submission)  # the trainer may have seen the end of those that were given up
+            _announce(submission)  # the trainer may have recorded the end of trainings that were given up
         return _follow(submission, as_json)
 
 
@@ -116,10 +116,10 @@ def _steps(request: TrainRequest) -> int:
 
 
 def _is_done(request: TrainRequest, *, as_json: bool) -> bool:
-    """Whether a training is there already.
+    """Return whether a training is finished already.
 
     Raises:
-        UsageError: It was begun, here or elsewhere.
+        UsageError: The training was begun, here or elsewhere.
     """
     place = read_elsewhere(request.out)
     if place is not None and (place.followed or not request.overwrite):
@@ -141,7 +141,7 @@ def _is_done(request: TrainRequest, *, as_json: bool) -> bool:
 
 
 def _make_folders(submission: Submission, requests: Sequence[TrainRequest]) -> None:
-    """Have run folders here that say where their trainings are."""
+    """Create run folders here that record where their trainings are."""
     try:
         for request in requests:
             folder = RunFolder(request.out)
@@ -155,7 +155,7 @@ def _make_folders(submission: Submission, requests: Sequence[TrainRequest]) -> N
 
 
 def _announce(submission: Submission) -> None:
-    """Have the trainer daemon show them, now or when there is one."""
+    """Announce the trainings to the trainer daemon, which shows them now or when it starts."""
     assert submission.trainings is not None
     known = bootstrap_default_services().store.data_dir("training")
     try:
@@ -179,7 +179,7 @@ def _follow(submission: Submission, as_json: bool) -> int:
 
 
 def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
-    """Say what is not here, and return the exit status; ``None`` where all is."""
+    """Print which trainings are missing and return the exit status; return ``None`` if none is missing."""
 
     def trained(more: int) -> str:
         rest = f"{more} further trainings have failed; " if more else ""
@@ -189,7 +189,7 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
 
 
 def _conclude(submission: Submission, as_json: bool) -> int:
-    """Print the result of trainings whose run folders are here."""
+    """Print the result of trainings whose run folders are here; return the exit status."""
     trainings = submission.trainings
     assert trainings is not None
     stopped = submission.numbers(STOPPED)
@@ -221,7 +221,7 @@ def _conclude(submission: Submission, as_json: bool) -> int:
 
 
 def _differences(members: Sequence[GroupMember]) -> list[str]:
-    """Where trainings that are to differ in their seed alone were not trained with the same versions."""
+    """Return sentences on trainings of other versions, as they should differ only in their seeds."""
     versions = {member.seed: _versions(member) for member in members}
     first_seed, first = next(iter(versions.items()))
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""``mosaic train --seeds``: the same training once with each seed, one after another."""
+"""Implements ``mosaic train --seeds``: the same training with each seed, one after another."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from gym_gui.workers.definition import WorkerTypeDefinition
 
 
 def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
-    """Train what of a group is not done yet; said again, it goes on where it was stopped.
+    """Run those trainings of a group that are not finished; a repeated call continues stopped ones.
 
     Args:
-        requests: The trainings, which differ in their seeds alone.
-        as_json: Progress as JSON lines on stderr, one object with every training on stdout.
+        requests: The trainings, which differ only in their seeds.
+        as_json: Whether to write progress as JSON lines on stderr and one object on stdout.
 
     Returns:
-        Exit status: 1 where a training failed, the others are done all the same.
+        Exit status: 1 if a training failed; the others are finished nevertheless.
 
     Raises:
-        UsageError: There are trainings of that group with other settings; nothing was trained.
-        MosaicError: None could be started.
+        UsageError: The group has trainings with other settings; nothing was trained.
+        MosaicError: No training could be started.
     """
     before = {request.seed: standing(request) for request in requests}
     rows: list[Mapping[str, Any]] = []
@@ -67,10 +67,10 @@ def train_group(requests: Sequence[TrainRequest], *, as_json: bool) -> int:
 
 
 def standing(request: TrainRequest) -> GroupMember | None:
-    """What is in the folder of a training already; ``None``: nothing, or what is to be replaced.
+    """Return the training in a request's folder; ``None`` if there is none or it is to be replaced.
 
     Raises:
-        UsageError: Another training.
+        UsageError: The folder contains a training with other settings.
     """
     member = None if request.overwrite else read_member(request.out)
     if member is None:
@@ -88,14 +88,14 @@ def standing(request: TrainRequest) -> GroupMember | None:
 
 
 def _to_go_on(request: TrainRequest, member: GroupMember | None) -> TrainRequest:
-    """What is to be done: go on from what was kept, or begin."""
+    """Return the request that continues a kept policy, or the original one if there is none."""
     if member is None or not member.holds_policy:
         return request
     return resumed(member.folder, {}, bootstrap_default_services().workers.registry)
 
 
 def done_row(member: GroupMember, definition: WorkerTypeDefinition) -> dict[str, Any]:
-    """The result of a training that is done already, for programs, as JSON."""
+    """Return the JSON row of a training that is finished already."""
     result = TrainResult(member.folder, member.state, member.step, member.score, 0.0)
     return {"seed": member.seed, **result_row(result, definition)}
 
@@ -109,11 +109,11 @@ def tell_group(name: str, folder: Path, of: int, rows: Sequence[Mapping[str, Any
     """Print the results of a group of trainings.
 
     Args:
-        name: The group's name.
-        folder: The folder of its trainings.
-        of: How many trainings were asked for.
-        rows: The JSON row of each training.
-        as_json: Print one JSON object.
+        name: Name of the group.
+        folder: Folder of its trainings.
+        of: Number of requested trainings.
+        rows: JSON row of each training.
+        as_json: Whether to print one JSON object.
     """
     done = [row for row in rows if row["status"] == "completed"]
     if as_json:
