@@ -282,7 +282,7 @@ def _dump(data: Mapping[str, Any]) -> bytes:
 
 
 def _is_one_of(folder: Path, runs: Sequence[Run]) -> bool:
-    """Return whether the folder is a run's own: if it was deleted meanwhile, it must not be created again."""
+    """Return whether the folder is a run's own: if it was deleted, it must not be created again."""
     return any(folder.absolute() == run.path.absolute() for run in runs)
 
 

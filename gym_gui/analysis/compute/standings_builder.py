@@ -126,7 +126,7 @@ def _by_rating(found: Games, ratings: Ratings | None, *, open_: bool) -> list[st
 def _results(found: Games) -> dict[str, list[tuple[float, Sample]]]:
     """Return the points of each policy in each of its games.
 
-    The games of one seed are one unit, whoever the opponent is.
+    The games of one seed are one unit, for every opponent.
     """
     rows: dict[str, list[tuple[float, Sample]]] = defaultdict(list)
     for played in found.games.values():

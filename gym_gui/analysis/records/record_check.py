@@ -130,7 +130,7 @@ def _episodes_that_changed(operator: OperatorRun) -> tuple[list[int], list[int]]
     changed: list[int] = []
     for line in operator.row_lines(()):
         index = number(line.value.get("episode_index"))
-        digest = None if index is None else seen.pop(index, None)  # rows added meanwhile are not checked
+        digest = None if index is None else seen.pop(index, None)  # rows added since are not checked
         if index is None or digest is None:
             continue
         digest.update(without_times(line.value))

@@ -251,7 +251,7 @@ def _add_batch(submission: Submission, due: list[int]) -> bool:
     experiment = load_experiment(submission.bundle / EXPERIMENT, allow_code=False)
     batches = Batches(experiment, submission.seatings, submission.of)
     place = submission.folder / _LOOKED_AT
-    shutil.rmtree(place, ignore_errors=True)  # a process that was killed meanwhile looks again, same result
+    shutil.rmtree(place, ignore_errors=True)  # a process that was killed looks again, same result
     run = merge_shards(
         [submission.shards], place, planned=batches.planned(due), times=_times(submission)
     ).folder
@@ -290,7 +290,7 @@ def _missing(submission: Submission, coordinator: Coordinator) -> int | None:
 
 
 def _merge(submission: Submission) -> None:
-    """Merge the shards into one run, unless a process that was killed meanwhile has done so already."""
+    """Merge the shards into one run, unless a process that was killed has done so already."""
     made = _made(submission)
     if made is None:
         leases, how = LeaseBook.open(submission.folder), dict[str, Any]()
