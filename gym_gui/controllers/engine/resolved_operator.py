@@ -417,6 +417,15 @@ def _check_player(
         )
     definition.check_settings(assignment.settings, f"{where}, {agent}")
     path = policy_path(assignment, definition)
+    # Before the fit: without its file, a policy's preprocessing is not known, and its spaces seem not to fit.
+    if path is not None and not path.exists() and "address" not in assignment.settings:
+        known = known_name(path)
+        raise ExperimentError(
+            f"{where}: checkpoint {path} of {agent} does not exist",
+            fix=f"The library has one of that name: write {known}"
+            if known
+            else "Train one with `mosaic train`, or bring one with `mosaic policies add`",
+        )
     file = read_policy_file(path) if path is not None else None
     if reason := fit(slot, definition, assignment, file):
         theirs = file is not None and other_worker(file, definition)
@@ -429,13 +438,5 @@ def _check_player(
     if status.missing:
         raise MissingDependencyError(
             f"{where}: what {definition.type_id} needs ({', '.join(status.missing)})", status.install
-        )
-    if path is not None and not path.exists() and "address" not in assignment.settings:
-        known = known_name(path)
-        raise ExperimentError(
-            f"{where}: checkpoint {path} of {agent} does not exist",
-            fix=f"The library has one of that name: write {known}"
-            if known
-            else "Train one with `mosaic train`, or bring one with `mosaic policies add`",
         )
     return pipeline_of(assignment, definition, slot)
