@@ -32,7 +32,7 @@ RL = {"type": "rl", "worker_id": "cleanrl_worker"}
         ({"workers": {"agent": {"type": "rl", "worker_id": "operators_worker"}}}, "baseline"),
         ({"workers": {"agnet_7": {"type": "random"}}}, "agnet_7"),
         ({"wrokers": {}}, "Did you mean 'workers'?"),
-        ({"workers": {"agent": {"type": "random", "behavior": "noop"}}}, "behavior"),
+        ({"workers": {"agent": {"type": "random", "behaviour": "noop"}}}, "behaviour"),
         ({"workers": {"agent": {"type": "random", "settings": {"behavior": "dance"}}}}, "dance"),
         ({"id": "../up"}, "../up"),
         ({"id": "x" * 300}, "id"),

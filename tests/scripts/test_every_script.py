@@ -64,7 +64,7 @@ PARTS = frozenset(
             "faults_nodes",
         ),
         *("home_pictures", "loopback_host", "screen_reader", "screenshots_dialogs", "screenshots_elsewhere"),
-        *("screenshots_submissions", "screenshots_waiting", "vulture_allowed", "what_fits"),
+        *("glossary_links", "screenshots_submissions", "screenshots_waiting", "vulture_allowed", "what_fits"),
     }
 )
 """Modules of other scripts, what a build or a check reads; ``home_pictures`` writes into the tree."""

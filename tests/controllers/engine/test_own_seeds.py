@@ -88,7 +88,7 @@ def test_every_worker_takes_a_seed_and_refuses_what_it_does_not_know(worker_id: 
 
 def test_a_setting_that_nobody_reads_is_refused_before_anything_starts() -> None:
     with pytest.raises(UnknownNameError, match=r"'op', agent_0: unknown setting .*Did you mean 'behavior'\?"):
-        resolve_operator(random("op", behavior="noop"))
+        resolve_operator(random("op", behaviour="noop"))
     with pytest.raises(UsageError, match="Behavior must be random, noop"):
         resolve_operator(random("op", behavior="dance"))
 
